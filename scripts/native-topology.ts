@@ -63,7 +63,7 @@ async function runTopology(): Promise<void> {
   const [app, postgres, cli] = await Promise.all([
     stageImage(join(scratch, 'image')),
     startPostgres(),
-    findTemporalBinary({ kind: 'cli' }),
+    findTemporalBinary(),
   ]);
   resources.defer(() => postgres.stop());
   say('built the image’s files, and PostgreSQL runs');

@@ -17,7 +17,6 @@ import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
-import { registerListCommand } from './cli/commands/runs/list-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
 import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
@@ -70,7 +69,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerWatchCommand,
     registerHoldsCommand,
     registerResolveCommand,
-    registerListCommand,
     registerWebhooksCommand,
     registerDisposeCommand,
     registerLegalHoldCommand,

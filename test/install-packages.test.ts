@@ -149,7 +149,7 @@ const DIFFERENCES: [what: string, change: (repository: Repository) => void, said
 ];
 
 for (const [what, change, said] of DIFFERENCES) {
-  test(`it installs the packages anew after ${what}`, async (t) => {
+  test(`it installs the packages again after ${what}`, async (t) => {
     const repository = await createInstalled(t);
     change(repository);
     const ran = await repository.run();

@@ -8,7 +8,7 @@ test('every row, rule and limit of the interface is exact, a setting or a choice
   assert.deepEqual(problemsOf(readCoverage()), []);
 });
 
-describe('what is wrong with a page is told', () => {
+describe('names what is wrong with a page', () => {
   const file = 'test/interface-coverage.test.ts';
   const line = (row: string, here = 'exact') => `## 2.1 Token request\n\n| \`${row}\` | x | ${here} |\n`;
   const told = (page: string, tests?: string[]) =>

@@ -130,7 +130,7 @@ describe('keys that have encrypted for more than 90 days', () => {
     assert.equal(await fleetIsRunning(withPollers(), { ...asked, version: undefined }), false);
   });
 
-  test('are told elsewhere, and so are those that come due', async (t) => {
+  test('are reported outside production, and so are those that come due', async (t) => {
     const told: string[] = [];
     const checks = {
       warn: ({ verdict }: { verdict: string }) => told.push(verdict),

@@ -77,7 +77,7 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');
 
-  const { path } = await findTemporalBinary({ kind: 'cli' });
+  const { path } = await findTemporalBinary();
   const [, ...args] = promotionCommand(first).split(' ');
   const at = ['--address', harness.config.temporal.address, '--namespace', namespace(), '--yes'];
   await promisify(execFile)(path, [...args, ...at]);

@@ -1,7 +1,8 @@
 /** The list of what needs a person with very many open, and no worker: by the ledger alone. */
 
-import type { WorkToNote } from '../../src/ledger/holds/work.ts';
+import type { RunHold } from '../../src/ledger/holds/work.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { LedgerEngine, Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';
@@ -17,7 +18,6 @@ export interface HoldsOptions {
 }
 
 const MEGABYTE = 1024 * 1024;
-const NOTED_AT_ONCE = 500;
 const END_USERS = ['EU100', 'EU200', 'EU300'];
 const REASONS = ['GatewayUnreachable', 'OutcomeUnknown', 'RequestRefused'] as const;
 
@@ -64,34 +64,26 @@ export async function holds(
   };
 }
 
-/** As runs note their holds. */
+/** As runs open their holds. */
 async function fill({ env }: Site, count: number): Promise<void> {
   const keyRing = await loadKeyRing(env.KEY_RING_FILE ?? '');
   const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
   try {
     const beganAt = Date.now() - count * 1_000;
-    for (let from = 0; from < count; from += NOTED_AT_ONCE) {
-      const opened = Array.from({ length: Math.min(NOTED_AT_ONCE, count - from) }, (_, nth) =>
-        holdOf(from + nth, new Date(beganAt + (from + nth) * 1_000).toISOString()),
-      );
-      await ledger.work.note(ledger.identity.ledgerId, { asOf: new Date().toISOString(), opened, ended: [] });
+    for (let nth = 0; nth < count; nth++) {
+      await ledger.work.openHold(ledger.identity.ledgerId, holdOf(nth, new Date(beganAt + nth * 1_000).toISOString()));
     }
   } finally {
     await ledger.close();
   }
 }
 
-function holdOf(nth: number, since: string): WorkToNote {
+function holdOf(nth: number, since: string): RunHold {
   const runKey = `HELD-${nth}`;
-  return {
-    kind: 'held',
-    reason: REASONS[nth % REASONS.length] ?? 'OutcomeUnknown',
-    since,
-    runKey,
-    gatewayProfile: 'default',
+  const inquiry: InquiryDescription = {
+    ...{ environment: 'sandbox', profile: 'default', customerId: 'BENCH', workflowType: 'lendingJourney', ordinal: 0 },
+    ...{ runKey, productCode: 'PREQUAL', customerTraceNumber: `${runKey}-PQ0-BENCH` },
     endUserCode: END_USERS[nth % END_USERS.length] ?? '',
-    productCode: 'PREQUAL',
-    customerTraceNumber: `${runKey}-PQ0-BENCH`,
-    attempt: 1,
   };
+  return { inquiry, reason: REASONS[nth % REASONS.length] ?? 'OutcomeUnknown', since, attempt: 1 };
 }

@@ -51,11 +51,11 @@ export type DecidedMany = {
     runKey: string;
     customerTraceNumber: string;
     attempt: number;
-    /** refused: nothing was decided. failed: it is not known; the same again tells. */
+    /** refused: nothing was decided. failed: the outcome is not known; send the same again. */
     result: 'decided' | 'duplicate' | 'refused' | 'failed';
     /** Whether the ledger has the decision. */
     recorded?: boolean;
-    /** As a problem document’s, where it was not decided. */
+    /** The code of the problem document, if nothing was decided. */
     code?: string;
     detail?: string;
     decided?: DecidedBefore;
@@ -70,11 +70,11 @@ export type DecisionPreview = {
     customerTraceNumber: string;
     attempt: number;
     decidable: boolean;
-    /** Of the hold. */
+    /** The reason of the hold. */
     reason?: string;
     heldBy?: 'run' | 'ledger';
     allowedActions?: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
-    /** As a problem document’s, where it was not decided. */
+    /** The code of the problem document, if nothing was decided. */
     code?: string;
     detail?: string;
     decided?: DecidedBefore;
@@ -98,7 +98,7 @@ export type Hold = {
   customerTraceNumber?: string;
   /** The attempt that a decision judges. */
   attempt?: number;
-  /** The applicants that it is about. */
+  /** The applicants that the inquiry is about. */
   applicantIds?: readonly string[];
   httpStatus?: number;
   returnCode?: string;
@@ -106,7 +106,7 @@ export type Hold = {
   returnReasonCode?: string;
   /** With AnotherNumber: the number that the inquiry has for another customer. */
   otherTraceNumber?: string;
-  /** With OutcomeUnknown: the first request may still arrive until then, and no resend is taken. */
+  /** With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend. */
   resendFrom?: string;
   /** With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value. */
   problems?: readonly {
@@ -116,11 +116,11 @@ export type Hold = {
   }[];
   /** The ledger keeps what the gateway wrote. */
   refusalKept?: true;
-  /** By its reason. Where the run is lost, amend is refused; where nothing was sent either, it is only marked as seen. */
+  /** Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen. */
   allowedActions: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
-  /** Where to POST the decision. */
+  /** The address to POST the decision to. */
   decideAt?: string;
-  /** What it means, and what each decision will do, in plain sentences. */
+  /** The meaning of the hold, and what each decision will do, in plain sentences. */
   guide: HoldGuide;
 };
 
@@ -130,7 +130,7 @@ export type HoldCounts = {
     kind: 'held' | 'flagged';
     reason: string;
     count: number;
-    /** Since when the oldest of them waits. */
+    /** The time since which the oldest row waits. */
     oldest: string;
   }[];
   /** false: at least so many. */
@@ -145,30 +145,30 @@ export type HoldGuide = {
   ask?: string;
   /** Its page in this repository. */
   runbook?: string;
-  /** How each value of `providerSaid` is said. */
+  /** The wording of each value of `providerSaid`. */
   providerWords: Record<string, string>;
   actions: readonly {
     action: 'resend' | 'accept' | 'amend' | 'abandon' | 'seen';
-    /** Few, to choose from. */
+    /** A short label for the choice. */
     words: string;
-    /** What follows, as sentences. */
+    /** What the decision will do, in sentences. */
     does: string;
-    /** The decision is taken with one of these alone. */
+    /** The decision needs one of these. */
     providerSaid: readonly ('posted' | 'notPosted' | 'unknown' | 'notAsked')[];
-    /** Members it needs beside. */
+    /** Further members that the decision needs. */
     needs?: readonly ('outcome' | 'reference')[];
-    /** Whether the provider has to be asked. */
+    /** Whether the operator has to ask the provider. */
     needsProviderSaid: boolean;
-    /** Of `accept`: one for each. */
+    /** For `accept`: one for each outcome. */
     outcomes?: readonly {
       outcome: 'record' | 'noRecord' | 'noReport';
-      /** Few, to choose from. */
+      /** A short label for the choice. */
       words: string;
-      /** What follows, as sentences. */
+      /** What the decision will do, in sentences. */
       does: string;
-      /** The decision is taken with one of these alone. */
+      /** The decision needs one of these. */
       providerSaid: readonly ('posted' | 'notPosted' | 'unknown' | 'notAsked')[];
-      /** Members it needs beside. */
+      /** Further members that the decision needs. */
       needs?: readonly ('outcome' | 'reference')[];
     }[];
   }[];
@@ -176,12 +176,12 @@ export type HoldGuide = {
 
 export type HoldList = {
   asOf: string;
-  /** How many there are on all pages. */
+  /** The number of rows on all pages. */
   total: number;
   /** The oldest first. */
   data: readonly Hold[];
   hasMore: boolean;
-  /** For the query parameter `after`, where there is more. */
+  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
   next?: string;
 };
 
@@ -189,7 +189,7 @@ export type InquiriesPage = {
   /** The oldest first. */
   data: readonly InquiryAttempt[];
   hasMore: boolean;
-  /** For the query parameter `after`, where there is more. */
+  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
   next?: string;
 };
 
@@ -222,7 +222,7 @@ export type InquiryAttempt = {
     | 'notEntitled'
     | 'credentialsRefused'
     | 'untrusted';
-  /** Whether the consumer’s file has an inquiry, as far as is known. */
+  /** Whether the consumer’s file has an inquiry, as far as the ledger knows. */
   posted: 'yes' | 'no' | 'unknown';
   httpStatus?: number;
   failureType?:
@@ -256,13 +256,13 @@ export type InquiryAttempt = {
   applicantOutcomes?: readonly {
     applicantId: string;
     outcome: 'record' | 'noRecord' | 'noReport';
-    /** Where the gateway gives one for each applicant. */
+    /** Present where the gateway gives one for each applicant. */
     returnCode?: string;
     /** The provider’s, where it gives one. */
     returnReasonCode?: string;
   }[];
   noRecordReference?: string;
-  /** How many it is about. */
+  /** The number of applicants that the inquiry is about. */
   applicants?: number;
   accesses?: {
     count: number;
@@ -291,7 +291,7 @@ export type InquiryAttempt = {
     applicantOutcomes?: readonly {
       applicantId: string;
       outcome: 'record' | 'noRecord' | 'noReport';
-      /** Where the gateway gives one for each applicant. */
+      /** Present where the gateway gives one for each applicant. */
       returnCode?: string;
       /** The provider’s, where it gives one. */
       returnReasonCode?: string;
@@ -302,7 +302,7 @@ export type InquiryAttempt = {
   disposedAt?: string;
   /** Every hold in force that covers the inquiry. None of it can be disposed of until then. */
   legalHolds: readonly {
-    /** What it was set on: a run, one row of a review, or a review. */
+    /** The id that the hold was set on: a run, one row of a review, or a review. */
     journeyId: string;
     matter: string;
     setAt: string;
@@ -350,12 +350,12 @@ export type ListedRun = {
   stage?: string;
   /** Why a person should look. */
   needsAttention?: string;
-  /** What it waits for, beside a person. */
+  /** What the run waits for, beside a person. */
   waitsFor?: 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests';
 };
 
 export type Problem = {
-  /** Where the reference explains the code: an address of this server. */
+  /** The address on this server at which the reference explains the code. */
   type: string;
   title: string;
   status: number;
@@ -442,12 +442,12 @@ export type Problem = {
     | 'redacted'
     | 'notEncodable'
     | 'unknownKey';
-  /** Each place that is wrong, and its rule. */
+  /** Each wrong place, and the rule that it breaks. */
   problems?: readonly {
     /** A JSON pointer; empty for the whole. */
     path: string;
     rule: string;
-    /** The query parameter that is wrong. */
+    /** The wrong query parameter. */
     parameter?: string;
   }[];
   requestId: string;
@@ -463,9 +463,9 @@ export type RefusedMessage = {
 export type RunStory = {
   asOf: string;
   runKey: string;
-  /** Where it stands, in a sentence or two. */
+  /** The state of the run, in a sentence or two. */
   headline: string;
-  /** As the status has it; without one: held, running, closed or lost. */
+  /** The state from the run’s status. Without a status: held, running, closed or lost. */
   state: string;
   waitsFor: readonly {
     text: string;
@@ -478,20 +478,20 @@ export type RunStory = {
     text: string;
     /** Who decided it. */
     by?: string;
-    /** Why, in that person’s own words. */
+    /** Why, as that person wrote it. */
     reason?: string;
     customerTraceNumber?: string;
     attempt?: number;
   }[];
-  /** false: of some kind there is more than is told here. */
+  /** false: the run has more entries of some kind than this answer lists. */
   isWhole: boolean;
-  /** What of it needs a person. */
+  /** The holds and flags of the run that need a person. */
   holds: readonly Hold[];
   /** Messages that the run has refused: the last 50. */
   messages: readonly RefusedMessage[];
   /** The run’s address in the Temporal UI. */
   temporalUi?: string;
-  /** No worker answered, or there is no run: the ledger alone tells. */
+  /** true: no worker answered, or there is no run. The story is from the ledger alone. */
   fromLedger: boolean;
 };
 
@@ -513,7 +513,7 @@ export type SearchResult = {
   /** At most 20; runs first. */
   matches: readonly {
     what: 'journey' | 'pull' | 'portfolio' | 'share' | 'inquiry' | 'decision';
-    /** The run. */
+    /** The key of the run. */
     runKey: string;
     customerTraceNumber?: string;
     shareId?: string;
@@ -533,7 +533,7 @@ export type SeenAnswer = {
 };
 
 export type Session = {
-  /** In whose name decisions are taken. Absent: in nobody’s. */
+  /** The name that decisions are recorded under. Absent if the token names no person. */
   by?: string;
   scopes: readonly string[];
   profiles: '*' | readonly string[];
@@ -541,9 +541,9 @@ export type Session = {
   environment: 'sandbox' | 'uat' | 'production';
   /** The address of the Temporal UI. */
   temporalUi?: string;
-  /** Where the pages of the runbook are served. */
+  /** The address of the runbook’s pages. */
   runbookUrl?: string;
-  /** Where the proxy that signs people in signs them out. */
+  /** The address at which the proxy signs people out. */
   signOutAt?: string;
   /** Whether DELETE /session signs out. */
   signOut: boolean;
@@ -555,9 +555,9 @@ export type StoredRefusal = {
   storedAt: string;
   productCode: 'CR' | 'PREQUAL' | 'PREAPP' | 'PRECLOSE' | 'ACCTRVW' | 'REFUPD' | 'SECONDUSE' | 'FAILSAFE';
   httpStatus?: number;
-  /** Otherwise it is kept as far as it could be read. */
+  /** false: the ledger has only the part that could be read. */
   isWhole: boolean;
-  /** What is personal is masked. */
+  /** Whether personal data is masked. */
   redacted: boolean;
   body: unknown;
 };
@@ -567,30 +567,30 @@ export type StoredReport = {
   attempt: number;
   storedAt: string;
   productCode: 'CR' | 'PREQUAL' | 'PREAPP' | 'PRECLOSE' | 'ACCTRVW' | 'REFUPD' | 'SECONDUSE' | 'FAILSAFE';
-  /** What is personal is masked. */
+  /** Whether personal data is masked. */
   redacted: boolean;
-  /** As the gateway answered it. */
+  /** The report as the gateway sent it. */
   report: unknown;
 };
 
 export type WaitingCounts = {
   asOf: string;
   counts: readonly {
-    /** person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more. */
+    /** person: a decision or a look. repair: the workflow tasks of the run fail, so it makes no progress, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more. */
     waitsFor: 'person' | 'repair' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
-    /** The same for people, after "waits for". */
+    /** Words for people, to follow "waits for". */
     words: string;
     count: number;
-    /** false: at least so many. Only where the token does not reach all runs. */
+    /** false: there are at least so many. Only for a token that does not reach all runs. */
     isWhole: boolean;
   }[];
 };
 
 export type WaitingRuns = {
   asOf: string;
-  /** What they wait for, after "waits for". */
+  /** Words for people, to follow "waits for". */
   words: string;
-  /** Those that began last come first. */
+  /** The runs, the newest first. */
   data: readonly ListedRun[];
   hasMore: boolean;
 };

@@ -70,7 +70,7 @@ export function TakenNotice({ hold, action, answer: { duplicate, recorded, heldB
         {recorded === true ? 'The ledger has it. ' : ''}
         {recorded === false ? 'The run has it; the ledger does not yet. ' : ''}
         {heldBy === 'run' ? 'The run goes on by itself. ' : ''}
-        {heldBy === 'ledger' ? 'There is no run: its next start goes on with the decision. ' : ''}
+        {heldBy === 'ledger' ? 'There is no run: its next start continues with the decision. ' : ''}
       </p>
       <p class="note">
         {isThere === false

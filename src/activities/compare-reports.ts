@@ -5,6 +5,7 @@ import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
+import type { StageCode } from '../model/products.ts';
 import type { JourneyActivities, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -72,7 +73,8 @@ export async function comparedSoon(
   const waitMs = Math.min(COMPARED_WITHIN_MS, untilMs - performance.now());
   const isReport = answer.kind === 'outcome' && answer.outcome === 'record';
   if (!earlier || !isReport || body.length > MOST_CHARACTERS || waitMs <= 0) return undefined;
-  const later = { productCode: 'PRECLOSE', customerTraceNumber: inquiry.customerTraceNumber } as const;
+  const { productCode, customerTraceNumber } = inquiry;
+  const later = { productCode: productCode as StageCode, customerTraceNumber };
   const tooLate = new AbortController();
   const comparison = createCompareReports(dependencies).compareReports({ run, earlier, later });
   return Promise.race([

@@ -11,7 +11,7 @@ import type {
   ShareStanding,
 } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { WorkNote } from '../ledger/holds/work.ts';
+import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type {
   DecisionRecord,
   DecisionVerdict,
@@ -72,8 +72,6 @@ export interface PreparedRun extends RunIdentity {
   runbookUrl?: string;
   /** The profile has endpoints for events. */
   sendsEvents?: true;
-  /** Result of the preflight. Before the first attempt the run meets `refused` and `unavailable` again, visibly. */
-  token: 'ready' | 'unavailable' | 'refused';
 }
 
 /** The facts that a `lendingJourney` run also receives at its start. */
@@ -266,7 +264,6 @@ export interface JourneyActivities {
     /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
     journeyPurposeCode?: string;
   }): Promise<void>;
-  acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   /** Only reads; builds and validates nothing. Any worker can run it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   /**
@@ -287,8 +284,12 @@ export interface JourneyActivities {
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
-  /** Records the operator tasks that the run has opened or ended since its last note. */
-  noteWork(args: { ledgerId: string; note: WorkNote }): Promise<void>;
+  /** Opens the row of a hold before the run waits for a decision about it. */
+  openHold(args: { ledgerId: string; hold: RunHold }): Promise<void>;
+  /** Opens or closes a flag that no transaction of the ledger can cause. */
+  flagRun(args: { ledgerId: string; flag: RunFlag }): Promise<void>;
+  /** Closes what a run that ends leaves open, unless it still needs an operator. */
+  closeWork(args: { ledgerId: string; runKey: string; until: string }): Promise<void>;
   /** Records operators' decisions about the calling run before they take effect. */
   recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
   /**

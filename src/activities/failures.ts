@@ -33,7 +33,7 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
  * Translates an error from an activity. An unforeseen error keeps its class and its origin but loses its message: a
  * message may quote personal data (`JSON.parse` does).
  */
-export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
+export function translatedFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof ProfileUnknownError) {
     return finalFailure('InvalidInput', { problems: error.problems, askOthers: true } satisfies RefusedInput);
@@ -45,7 +45,7 @@ export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSIT
   if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'
-      ? passingFailure(error.code, error.retryAfterMs && Math.min(error.retryAfterMs, retryAfterMaxMs))
+      ? passingFailure(error.code, error.retryAfterMs)
       : finalFailure(error.code);
   }
   // The message is constant, since Temporal's UI shows it while the activity waits for another worker.
@@ -64,16 +64,11 @@ function whereItWasThrown(error: unknown): { error: string; at?: string } {
   return { error: error.name, ...(frame?.[1] ? { at: frame[1] } : {}) };
 }
 
-/**
- * Runs an activity's body and translates its errors.
- *
- * @param retryAfterMaxMs bounds what a token service asks for: Temporal waits that long, and shows the figure in the
- * clear
- */
-export async function translating<T>(body: () => Promise<T>, retryAfterMaxMs?: number): Promise<T> {
+/** Runs an activity's body and translates its errors. */
+export async function translating<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw translatedFailure(error, retryAfterMaxMs);
+    throw translatedFailure(error);
   }
 }

@@ -27,7 +27,9 @@ export function createLedgerActivities({
   | 'lookAtLedger'
   | 'recordOutcome'
   | 'recordShareWithdrawal'
-  | 'noteWork'
+  | 'openHold'
+  | 'flagRun'
+  | 'closeWork'
   | 'recordRunDecisions'
 > {
   return {
@@ -57,7 +59,11 @@ export function createLedgerActivities({
 
     recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
-    noteWork: ({ ledgerId, note }) => translating(() => ledger.work.note(ledgerId, note)),
+    openHold: ({ ledgerId, hold }) => translating(() => ledger.work.openHold(ledgerId, hold)),
+
+    flagRun: ({ ledgerId, flag }) => translating(() => ledger.work.flag(ledgerId, flag)),
+
+    closeWork: ({ ledgerId, ...ended }) => translating(() => ledger.work.close(ledgerId, ended)),
 
     recordRunDecisions: ({ ledgerId, decisions }) => translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
 

@@ -1,8 +1,7 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
-import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
 import { parseDurationMs, utcInstant } from '../base/instants.ts';
-import { GatewayError } from '../gateway/errors.ts';
 import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -16,7 +15,7 @@ import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../model/run-key.ts';
-import { secondaryUserOf, stageInquiry } from '../model/stage-end-user.ts';
+import { pullInquiry, secondaryUserOf, stageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
@@ -36,9 +35,9 @@ function profileNameOf(input: unknown): string {
 async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
   const facts = await ifAnswered(ledger.startFacts(runKey));
   if (facts?.hasOpenWork && workflowIdProblems({ runKey, path: '' }).length === 0) {
-    // An earlier run of this id that was cut off has left open waits.
-    const before = utcInstant(activityInfo().scheduledTimestampMs);
-    await ifAnswered(ledger.work.takeOver(ledger.identity.ledgerId, { runKey, before }));
+    // An earlier run of this id may have been cut off before it closed its holds.
+    const until = utcInstant(activityInfo().scheduledTimestampMs);
+    await ifAnswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
   }
   return facts;
 }
@@ -47,8 +46,6 @@ interface StartRules<Input> {
   /** Checks the input by its table. */
   parse(profile: GatewayProfile): Input;
   problemsOf(profile: GatewayProfile, input: Input): Problem[];
-  /** The token service may be slow. The ledger is asked after it, to include consents that arrive meanwhile. */
-  asksForTokenFirst?: true;
 }
 
 /**
@@ -60,25 +57,23 @@ export async function checkStart<Input extends object>(
   dependencies: ActivityDependencies,
   kind: RunKind,
   given: unknown,
-  { parse, problemsOf, asksForTokenFirst }: StartRules<Input>,
+  { parse, problemsOf }: StartRules<Input>,
 ) {
   const profile = profileNamed(dependencies, profileNameOf(given));
   const input = parse(profile);
   const ownProblems = problemsOf(profile, input);
-  const token = asksForTokenFirst && ownProblems.length === 0 ? await preflight(dependencies, profile) : undefined;
   const idName = ID_NAMES[kind];
   const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
   const facts = await factsAtStart(dependencies, runKey);
   const problems = [...ownerProblems({ runKey, path: `/${idName}` }, facts), ...ownProblems];
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return { profile, input, runKey, facts, token };
+  return { profile, input, runKey, facts };
 }
 
 export async function fixRun(
   dependencies: ActivityDependencies,
   profile: GatewayProfile,
   facts: StartFacts | null,
-  token?: PreparedRun['token'],
 ): Promise<PreparedRun> {
   return {
     environment: profile.environment,
@@ -95,7 +90,6 @@ export async function fixRun(
     ...(dependencies.permits.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     ...defined({ runbookUrl: dependencies.config.runbookUrl }),
-    token: token ?? (await preflight(dependencies, profile)),
   };
 }
 
@@ -151,25 +145,6 @@ export function checkRequestCanBeBuilt(
   buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }
 
-/** Half of the activity's start-to-close time-out, so that a hanging token service gives an answer, not a time-out. */
-const PREFLIGHT_TIMEOUT_MS = 10_000;
-
-/**
- * Asks for a token. A token service that is down or refuses does not fail the start: the first inquiry asks again, and
- * waits.
- */
-async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
-  const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
-  try {
-    await dependencies.tokens.get(profile, { signal: AbortSignal.any([cancellationSignal(), tooLong]) });
-    return 'ready';
-  } catch (error) {
-    if (tooLong.aborted) return 'unavailable';
-    if (error instanceof GatewayError) return error.code === 'CredentialsRefused' ? 'refused' : 'unavailable';
-    throw error;
-  }
-}
-
 /**
  * Creates the first activity of each kind of run. It checks the whole input and fixes the run's configuration before
  * anything can be posted. Also creates the checks of later requests to a running journey.
@@ -178,7 +153,7 @@ async function preflight(dependencies: ActivityDependencies, profile: GatewayPro
  */
 export function createStartActivities(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareJourney' | 'preparePull' | 'checkApplicants' | 'checkShare' | 'acquireToken'> &
+): Pick<JourneyActivities, 'prepareJourney' | 'preparePull' | 'checkApplicants' | 'checkShare'> &
   Pick<PortfolioActivities, 'preparePortfolio'> {
   return {
     prepareJourney: ({ input, firstRunId }) =>
@@ -189,14 +164,13 @@ export function createStartActivities(
             ...journeyEntitlementProblems(profile, journey),
             ...applicantProblems(profile, journey.applicants),
           ],
-          asksForTokenFirst: true,
         });
-        const { profile, facts, token, input: journey } = checked;
+        const { profile, facts, input: journey } = checked;
         for (const productCode of journey.stages ?? STAGES) {
           checkRequestCanBeBuilt(profile, stageInquiry(journey, productCode), { applicants: journey.applicants });
         }
         return {
-          ...(await fixRun(dependencies, profile, facts, token)),
+          ...(await fixRun(dependencies, profile, facts)),
           ...(await findStandings(dependencies, profile, { journey, firstRunId, hasConsents: facts?.hasConsents })),
         };
       }),
@@ -212,9 +186,7 @@ export function createStartActivities(
         const { profile, runKey, facts, input: pull } = checked;
         const problems = await productProblems(dependencies.ledger, runKey, pull);
         if (problems.length > 0) throw new InvalidInputError(problems);
-        const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
-        const asked = { productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
-        checkRequestCanBeBuilt(profile, asked, { applicants });
+        checkRequestCanBeBuilt(profile, pullInquiry(pull), { applicants: pull.applicants });
         return fixRun(dependencies, profile, facts);
       }),
 
@@ -247,21 +219,6 @@ export function createStartActivities(
         });
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
-
-    /**
-     * The visible, durable wait while the token service is down. The token itself stays in this worker's memory;
-     * only when it was fetched and when it expires is returned.
-     *
-     * @throws `TokenUnavailable` (repeated by Temporal's retry policy), `CredentialsRefused` (final).
-     */
-    acquireToken: ({ profile, fetchedAfter }) =>
-      translating(async () => {
-        const { fetchedAt, expiresAt } = await dependencies.tokens.get(preparedProfile(dependencies, profile), {
-          ...defined({ fetchedAfter }),
-          signal: cancellationSignal(),
-        });
-        return { fetchedAt, expiresAt };
-      }, dependencies.config.protocol.retryAfterMaxMs),
   };
 }
 

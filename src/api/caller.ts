@@ -24,6 +24,8 @@ export interface ApiCaller extends Identity {
   endUsers: Reach;
   /** The person or program that acts. `undefined` if the claim cannot be used as a name. */
   by: string | undefined;
+  /** A program beside the ledger calls the operation in its own process, without a token. */
+  isLocal?: true;
 }
 
 /** A caller, and how the request has brought its token. */

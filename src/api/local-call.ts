@@ -51,7 +51,8 @@ function localCaller(by: string | undefined): SignedInCaller {
     profiles: '*',
     endUsers: '*',
     by,
-    signedInBy: 'nothing',
+    signedInBy: 'authorization',
+    isLocal: true,
   };
 }
 

@@ -11,7 +11,7 @@ export type Json = { [member: string]: unknown };
 
 const PROBLEM = z
   .object({
-    type: z.string().meta({ description: 'Where the reference explains the code: an address of this server.' }),
+    type: z.string().meta({ description: 'The address on this server at which the reference explains the code.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string().meta({ description: 'For people. Never a value of the request.' }),
@@ -19,11 +19,11 @@ const PROBLEM = z
     problems: z
       .array(
         problemSchema.extend({
-          parameter: z.string().exactOptional().meta({ description: 'The query parameter that is wrong.' }),
+          parameter: z.string().exactOptional().meta({ description: 'The wrong query parameter.' }),
         }),
       )
       .exactOptional()
-      .meta({ description: 'Each place that is wrong, and its rule.' }),
+      .meta({ description: 'Each wrong place, and the rule that it breaks.' }),
     requestId: z.string(),
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });

@@ -32,7 +32,7 @@ export const STATUS_WORDS: Readonly<Record<number, string>> = {
   404: 'There is nothing of this name',
   405: 'The address does not take this method',
   408: 'The request came too slowly',
-  409: 'This contradicts what is there',
+  409: 'The request contradicts an earlier one',
   410: 'It was destroyed',
   413: 'The body is too large',
   415: 'The body must be JSON',

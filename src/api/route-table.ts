@@ -10,6 +10,7 @@ import { journeyRoutes } from './routes/journeys.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
+import { allRunsRoutes } from './routes/runs.ts';
 import { shareRoutes } from './routes/shares.ts';
 import { unmatchedConsentRoutes } from './routes/unmatched-consents.ts';
 
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...pullRoutes,
   ...shareRoutes,
   ...portfolioReviewRoutes,
+  ...allRunsRoutes,
   ...holdRoutes,
   ...decisionRoutes,
   ...unmatchedConsentRoutes,

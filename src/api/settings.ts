@@ -35,7 +35,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
     reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
   }
   if (reader.raw('CODEC_SERVER_URL') !== undefined) {
-    reader.report('CODEC_SERVER_URL', 'must not be given to the API: it holds keys of its own');
+    reader.report('CODEC_SERVER_URL', 'must not be set for the API, which has its own keys');
   }
   return {
     options: {
@@ -67,7 +67,10 @@ function readSignIn(
 ): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath'> {
   const header = reader.get('API_TOKEN_HEADER');
   if (header !== undefined && trustedProxies.length === 0) {
-    reader.report('API_TRUSTED_PROXIES', 'is required beside API_TOKEN_HEADER: only a proxy may say who somebody is');
+    reader.report(
+      'API_TRUSTED_PROXIES',
+      'is required beside API_TOKEN_HEADER: it names the proxies that may send a person’s token',
+    );
   }
   const isByToken = reader.get('API_SIGN_IN') === 'token';
   if (isByToken && !isLoopbackHost(host)) {

@@ -246,7 +246,7 @@ function gateway(environment: Environment) {
     GATEWAY_CONNECTIONS: whole(GATEWAY_LIMITS.connections).prefault('8'),
     // One or two lost SYN packets. Before the first byte a failure is harmless and is retried.
     GATEWAY_CONNECT_TIMEOUT_MS: whole(GATEWAY_LIMITS.connectTimeoutMs).prefault('10000'),
-    // The longer end of the advised range (docs/decisions/gateway.md): giving up early costs a hold.
+    // The longer end of the advised range: giving up early costs a hold.
     GATEWAY_HEADERS_TIMEOUT_MS: whole(GATEWAY_LIMITS.headersTimeoutMs).prefault('60000'),
     // Half a minute of silence within a report means a broken connection.
     GATEWAY_BODY_TIMEOUT_MS: whole(GATEWAY_LIMITS.bodyTimeoutMs).prefault('30000'),

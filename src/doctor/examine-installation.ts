@@ -15,13 +15,11 @@ import {
   runChecks,
   warn,
 } from './check.ts';
-import { gatewayCheck, markerCheck, standingDecisionsCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
+import { gatewayCheck, markerCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
 import { failingRunsCheck, holdsCheck } from './holds-check.ts';
 import {
   codecServerChecks,
-  consentTrustCheck,
   decisionSignerChecks,
-  decisionTrustCheck,
   type InspectedCodecServer,
   keyRingCheck,
   ledgerKeysCheck,
@@ -106,7 +104,6 @@ function checksOf(
     deploymentCheck,
     ...checksOfProfiles([tokenCheck, gatewayCheck], all),
     ...all.slice(0, 1).map(markerCheck),
-    ...checksOfProfiles([standingDecisionsCheck, consentTrustCheck, decisionTrustCheck], all),
     ...decisionSignerChecks(signerFile),
     ...checksOfProfiles([webhooksCheck], all),
     clearStartsCheck,

@@ -233,18 +233,6 @@ function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>)
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Reports the refusals that count as unprocessed. Configuration decides this for all inquiries of a profile. */
-export const standingDecisionsCheck: ProfileCheck = {
-  name: 'standing-decisions',
-  needs: ['GATEWAY_NOT_PROCESSED_', 'GATEWAY_PROFILES_FILE'],
-  run: async ({ notProcessedStatuses }) =>
-    pass(
-      notProcessedStatuses.length === 0
-        ? 'none: whatever the gateway refuses without saying why is an unknown outcome'
-        : `${notProcessedStatuses.join(', ')} mean “not processed”, and are sent again without a person`,
-    ),
-};
-
 /** Shows the endpoints' names and hosts, resolves them, and checks that the secrets can be read. Sends nothing. */
 export const webhooksCheck: ProfileCheck = {
   name: 'webhooks',

@@ -6,9 +6,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
 import type { CodecServerAccess } from '../config/codec-server-access.ts';
-import type { Config } from '../config/config.ts';
 import { openFileProblem } from '../config/rules.ts';
-import type { GatewayProfile } from '../gateway/profile.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
@@ -18,18 +16,7 @@ import { type DecisionSigner, keyIdIn, loadDecisionSigner, nextKeyFile } from '.
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { bytesOf } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier, readKeySet } from '../protection/proofs.ts';
-import {
-  type Check,
-  counted,
-  type Finding,
-  fail,
-  ledgerContent,
-  type ProfileCheck,
-  pass,
-  rulesOf,
-  usableKeys,
-  warn,
-} from './check.ts';
+import { type Check, counted, type Finding, fail, ledgerContent, pass, rulesOf, usableKeys, warn } from './check.ts';
 
 export const keyRingCheck: Check = {
   name: 'key-ring',
@@ -174,72 +161,6 @@ function refusal(error: unknown, keyId: string): Finding {
   return error.code === 'keyUnknown'
     ? fail(`it lacks the key ${keyId}`, SAME_RING)
     : fail(error.message, 'see docs/codec-server.md');
-}
-
-/** A kind of trust: the condition for workers to accept a consent or a decision. */
-interface Trust {
-  name: string;
-  variables: string;
-  file: string;
-  keysFile(config: Config): string | undefined;
-  trustOf(profile: GatewayProfile): 'namespace' | 'proof';
-  /** Wording in the output of `doctor`. */
-  words: { keysOf: string; proof: string; namespace: string; without: string };
-}
-
-export const consentTrustCheck = trustCheck({
-  name: 'consent-trust',
-  variables: 'CONSENT_',
-  file: 'CONSENT_JWKS_FILE',
-  keysFile: ({ consentKeysFile }) => consentKeysFile,
-  trustOf: ({ consentTrust }) => consentTrust,
-  words: {
-    keysOf: 'consent systems',
-    proof: 'a grant counts with one that is checked with',
-    namespace: 'whoever may write to the Temporal namespace is believed',
-    without: 'a grant with a proof is refused: no key is given',
-  },
-});
-
-export const decisionTrustCheck = trustCheck({
-  name: 'decision-trust',
-  variables: 'DECISION_',
-  file: 'DECISION_JWKS_FILE',
-  keysFile: ({ decisionKeysFile }) => decisionKeysFile,
-  trustOf: ({ decisionTrust }) => decisionTrust,
-  words: {
-    keysOf: 'those who decide',
-    proof: 'a decision is taken with one that is checked with',
-    namespace: 'who may write to the Temporal namespace may decide, under any name',
-    without: 'a decision with a proof is refused: no key is given',
-  },
-});
-
-function trustCheck({ name, words, file, ...trust }: Trust): ProfileCheck {
-  return {
-    name,
-    needs: [trust.variables, 'GATEWAY_PROFILES_FILE'],
-    run: async (profile, { config }) => {
-      const keys = keyCount(trust.keysFile(config));
-      if (keys === null) {
-        return fail(`the keys of ${words.keysOf} cannot be read`, `put the key set back where ${file} points`);
-      }
-      const checkedWith = `${counted(keys, 'key')} in ${file}`;
-      if (trust.trustOf(profile) === 'proof') return pass(`proof: ${words.proof} ${checkedWith}`);
-      const proofs = keys === 0 ? words.without : `proofs are checked: ${checkedWith}`;
-      return pass(`namespace: ${words.namespace}; ${proofs}`);
-    },
-  };
-}
-
-/** `null` where they cannot be read now. */
-function keyCount(file: string | undefined): number | null {
-  if (file === undefined) return 0;
-  try {
-    return readKeySet(file).keys.length;
-  } catch {
-    return null;
-  }
 }
 
 const PROBE: ProvableDecision = {

@@ -214,7 +214,8 @@ interface GivenFields {
 
 /**
  * The fields of table 2.3 that an applicant has and that FAILSAFE's sample (4.3) does not show, and so are not sent. The
- * three that the interface itself names as absent are left out here: `applicantId`, `emailAddress` and `ipAddress`.
+ * three that the interface itself names as absent are left out here: the identifier, the e-mail
+ * address and the IP address.
  */
 export function unsentFields(applicants: readonly GivenFields[]): Problem[] {
   const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';

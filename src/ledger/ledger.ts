@@ -38,7 +38,7 @@ import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
-import { noteWork, recordSeen, seeRun, takeOver } from './holds/holds.ts';
+import { closeWork, flagRun, openHold, recordSeen, seeRun } from './holds/holds.ts';
 import { readInquiry } from './holds/open-inquiries.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
@@ -55,7 +55,7 @@ import type {
 } from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
-import { Readings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
+import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
 import {
@@ -119,7 +119,7 @@ const PAUSE_READS = { list: listPauses, waiting: readWaiting };
 const PAUSE_WRITES = { begin: beginPause, end: endPause, forget: forgetWaiting };
 
 const WORK_READS = { open: readOpenWork, counts: countWork, of: readWorkOfOwner };
-const WORK_WRITES = { note: noteWork, takeOver, markSeen: seeRun };
+const WORK_WRITES = { openHold, close: closeWork, flag: flagRun, markSeen: seeRun };
 
 const RETENTION_READS = {
   view: readDisposalView,
@@ -151,10 +151,11 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
       ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
       scrub: () => engine.scrub(),
     },
-    reading: Object.assign(new Readings(ledger, transactions), {
+    reading: {
+      ...makeReadings(ledger, transactions),
       ...bindReads(transactions, { madeFor: readMadeFor }),
       ...bindLists(transactions, { accessesBetween: readAccessesPage }),
-    }),
+    },
   });
 }
 

@@ -8,10 +8,10 @@ import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { migrate, oldestWriterOf, SCHEMA_VERSION, schemaVersionOf, tablesAt } from './database/schema.ts';
+import { migrate, noteVersion, oldestWriterOf, SCHEMA_VERSION, schemaVersionOf, tablesAt } from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
-import { newLedgerSecret, openLedgerSecret, readLedgerSecret } from './database/wrapped-keys.ts';
+import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
@@ -33,7 +33,8 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
   const { onProgress = () => {} } = options;
   const version = await engine.read((session) => schemaVersionOf(session, dialect));
   if (version >= SCHEMA_VERSION) return;
-  const { ledgerId, secret, cipher } = await secretOf(engine, version, options.keyRing);
+  // Before the transaction: a key management service may be slow.
+  const made = version === 0 ? await makeIdentity(options.keyRing) : undefined;
   const onWait = (whatFor: string) => onProgress(`waiting for ${whatFor} to let go of the tables`);
   await engine.migrate(
     tablesAt(version, dialect),
@@ -42,34 +43,22 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
       const from = await schemaVersionOf(session, dialect);
       if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
       if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
-      await migrate(session, dialect, from, SCHEMA_VERSION, (to) => {
-        if (from > 0) onProgress(`tables: version ${to - 1} to ${to}`);
-      });
-      if (from === 0) {
-        await insertIdentity(session, dialect.now, options.environment, { ledgerId, secret });
-        await beginChain(session, cipher);
+      if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
+      await migrate(session, dialect, from);
+      if (made) {
+        await insertIdentity(session, dialect.now, options.environment, made);
+        await beginChain(session, made.cipher);
       }
+      await noteVersion(session, dialect);
       return { keep: true, value: undefined };
     },
     onWait,
   );
 }
 
-/** Before the transaction: a key management service may be slow. */
-async function secretOf(engine: SqlEngine, version: number, keyRing: KeyWrapper) {
-  const ledgerId =
-    version === 0
-      ? `ledger-${randomUUID()}`
-      : await engine.read(async (session) => {
-          const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
-          if (!row) throw new LedgerUnavailableError('the tables at the ledger address hold no identity');
-          return row.ledger_id;
-        });
-  const secret =
-    version === 0
-      ? await newLedgerSecret(keyRing, ledgerId)
-      : await engine.read((session) => readLedgerSecret(session));
-  if (!secret) throw new LedgerUnavailableError('the tables at the ledger address hold no identity');
+async function makeIdentity(keyRing: KeyWrapper) {
+  const ledgerId = `ledger-${randomUUID()}`;
+  const secret = await newLedgerSecret(keyRing, ledgerId);
   return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
 }
 
@@ -80,8 +69,9 @@ async function insertIdentity(
   { ledgerId, secret }: { ledgerId: string; secret: WrappedKey },
 ): Promise<void> {
   await session.rows(
-    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
-     VALUES (1, $1, $2, ${now}, $3, $4)`,
+    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, schema_version, oldest_writer, migrated_at,
+       secret_key_id, secret_wrapped)
+     VALUES (1, $1, $2, ${now}, 0, 0, ${now}, $3, $4)`,
     [ledgerId, environment, secret.keyId, secret.bytes],
   );
 }

@@ -297,35 +297,6 @@ export interface RewrapResult {
   unreadable: { keyId: string; reports: number }[];
 }
 
-/**
- * A mismatch with the chain. `headChanged` with a position: before that entry, the head had been tampered with.
- * `otherChain`: the expected head is not on this chain.
- */
-export interface ChainFinding {
-  kind: 'changed' | 'removed' | 'inserted' | 'outOfOrder' | 'headChanged' | 'otherChain';
-  /** From 1. */
-  position?: number;
-  /** For `removed` without a key: the number of missing rows, from `position` on. */
-  rows?: number;
-  table?:
-    | 'consents'
-    | 'decisions'
-    | 'ledger_restores'
-    | 'inquiry_pauses'
-    | 'withdrawn_shares'
-    | 'legal_holds'
-    | 'run_decisions';
-  /** The row's primary key; ids, opaque. */
-  key?: string[];
-}
-
-export interface ChainReport {
-  /** The head's content: how many rows are chained, and the hash of the last one, lower-case hex. */
-  entries: number;
-  head: string;
-  findings: ChainFinding[];
-}
-
 /** An operator's decision to continue with a ledger that was restored from an older copy. */
 export interface RestoreAcceptance {
   acceptanceId: string;

@@ -17,7 +17,7 @@ export const MESSAGES = {
 const REFERENCES = 'What has to be stored for later shares. No input. consumerId is personal.';
 
 function statusWords(name: string): string {
-  return `Where the ${name} stands, what it waits for, what is on hold, what was refused. No input. Nothing personal.`;
+  return `The state of the ${name}, what it waits for, its holds and its refused messages. No input. Nothing personal.`;
 }
 
 /** The purpose of each query, and of each signal without content. The forms of the Temporal UI show it. */
@@ -30,8 +30,7 @@ export const QUERIES = {
   },
   share: {
     status: statusWords('share'),
-    lookUpConsents:
-      'Makes a share that waits ask the ledger what was said about it; recordLateConsent sends it. No input.',
+    lookUpConsents: 'Tells a waiting share to read its consents from the ledger. recordLateConsent sends it. No input.',
     references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
   },
 } as const;

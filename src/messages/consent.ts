@@ -63,7 +63,7 @@ function words(journeyId: string, shareId: string) {
       recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${example}`,
     },
     signals: {
-      consent: `The same as recordConsent, without an answer: what is refused is shown in the query status. Example: ${example}`,
+      consent: `The same as recordConsent, without an answer: the query status shows what the run refuses. Example: ${example}`,
     },
   };
 }

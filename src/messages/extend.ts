@@ -37,7 +37,7 @@ export const extend = defineMessage({
   published: {
     file: 'extend',
     description:
-      'Makes the wait at a gate, or of a share for consent, longer while it lasts. by decides, for a reason.',
+      'Makes the wait at a gate, or of a share for consent, longer while it lasts. `by` and `reason` say who decides, and why.',
   },
   schema: () => ofJourney,
   rules: ({ gate, shareId }) => {
@@ -56,7 +56,7 @@ export const extendShareReport = defineMessage({
   },
   published: {
     file: 'extend-share-report',
-    description: 'Makes the wait for consent longer while it lasts. by decides, for a reason.',
+    description: 'Makes the wait for consent longer while it lasts. `by` and `reason` say who decides, and why.',
   },
   schema: () => ofShare,
   key,

@@ -11,7 +11,7 @@ const inTheClear = () => true;
 function withdrawalWords(to: RunKind, name: string, example: object) {
   const withdrawal = JSON.stringify(example);
   return {
-    withdraw: `Ends the ${name} after any attempt in flight; what is on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
+    withdraw: `Ends the ${name} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
     requestWithdrawal: `The same as withdraw, without an answer. Example: ${withdrawal}`,
   };
 }
@@ -61,7 +61,7 @@ export const steerReview = defineMessage({
     withdraw: reviewWords.withdraw,
   },
   signals: { requestWithdrawal: reviewWords.requestWithdrawal },
-  published: { file: 'portfolio-message', description: 'Who says so, and why.' },
+  published: { file: 'portfolio-message', description: 'Who sends the message, and why.' },
   schema: () => ofReview,
   inTheClear,
 });

@@ -14,7 +14,7 @@ export const REPORT_CHANGED = 'reportChanged';
 /** Flags of a report that outlast its run: they remain until an operator has acknowledged them. */
 export const LASTING_FLAGS: readonly string[] = [SSN_MISMATCH, REPORT_CHANGED];
 
-/** Flags for news that came too late for its run: they, too, remain until an operator has acknowledged them. */
+/** Flags for late news: they, too, remain until an operator has acknowledged them. */
 export const LATE_NEWS = ['lateAnswer', 'revokedAfterPosting'] as const;
 
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */

@@ -1,8 +1,9 @@
-/** End users: those for whom a journey pulls its stages, and those with whom a report is shared. Pure. */
+/** The inquiries of stages, pulls and rows as their inputs describe them, and the end users of journeys and shares. Pure. */
 
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
-import type { StageCode } from './products.ts';
+import type { ProductCode, StageCode } from './products.ts';
+import { rowRunKey, toRunKey } from './run-key.ts';
 
 export function endUserOf(
   { endUserCode, endUserCodes }: { endUserCode: string; endUserCodes?: Partial<Record<StageCode, string>> },
@@ -11,7 +12,7 @@ export function endUserOf(
   return endUserCodes?.[stage] ?? endUserCode;
 }
 
-/** Describes a stage's inquiry. The run and its first activity make the same request of it, with the same digest. */
+/** Describes a stage's inquiry, for the check of the input and for the run. */
 export function stageInquiry(
   {
     journeyId: runKey,
@@ -26,6 +27,31 @@ export function stageInquiry(
   const permissiblePurposeCode = permissiblePurposeCodes[productCode];
   const endUserCode = endUserOf(endUsers, productCode);
   return { runKey, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
+}
+
+/** Describes a pull's inquiry, for its check and for its run. */
+export function pullInquiry<Product extends ProductCode>(pull: {
+  pullId: string;
+  productCode: Product;
+  endUserCode?: string;
+  permissiblePurposeCode?: string;
+}) {
+  const { pullId, productCode, endUserCode, permissiblePurposeCode } = pull;
+  return { runKey: toRunKey('pull', pullId), productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
+}
+
+/** Describes the inquiry of one row of a review. */
+export function rowInquiry(
+  review: { reviewId: string; endUserCode: string; permissiblePurposeCode: string },
+  accountId: string,
+) {
+  const { reviewId, endUserCode, permissiblePurposeCode } = review;
+  return {
+    runKey: rowRunKey(reviewId, accountId),
+    productCode: 'ACCTRVW' as const,
+    endUserCode,
+    permissiblePurposeCode,
+  };
 }
 
 /** Returns every end user for whom a journey may pull. */

@@ -2,18 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { defined } from '../base/defined.ts';
 import type { InquiryDescription } from './inquiry.ts';
-import type { ProductCode } from './products.ts';
-
-const PRODUCT_LETTERS: Record<ProductCode, string> = {
-  CR: 'CR',
-  PREQUAL: 'PQ',
-  PREAPP: 'PA',
-  PRECLOSE: 'PC',
-  ACCTRVW: 'AR',
-  REFUPD: 'RU',
-  SECONDUSE: 'SU',
-  FAILSAFE: 'FS',
-};
+import { TRACE_LETTERS } from './products.ts';
 
 /** RFC 4648 base 32: no digit can be mistaken for a letter when it is read out on the telephone. */
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
@@ -45,7 +34,7 @@ export function traceNumber(parts: TraceNumberParts): string {
     parts.shareId ?? '',
   ]);
   return (
-    PRODUCT_LETTERS[parts.productCode] + base32(sha256(utf8ToBytes(name)), 24) + String(parts.ordinal).padStart(2, '0')
+    TRACE_LETTERS[parts.productCode] + base32(sha256(utf8ToBytes(name)), 24) + String(parts.ordinal).padStart(2, '0')
   );
 }
 
@@ -58,7 +47,7 @@ export function resentNumber(customerTraceNumber: string, attempt: number): stri
   return customerTraceNumber + (attempt % 1_296).toString(36).toUpperCase().padStart(2, '0');
 }
 
-const LETTERS = Object.values(PRODUCT_LETTERS).join('|');
+const LETTERS = Object.values(TRACE_LETTERS).join('|');
 const TRACE_NUMBER = new RegExp(`^(?:${LETTERS})[${BASE_32}]{24}[0-9]{2}(?:[0-9A-Z]{2})?$`);
 
 /** Whether a text has the form of the numbers that `traceNumber` and `resentNumber` make. */

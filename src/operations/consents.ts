@@ -18,7 +18,7 @@ type ListedConsent = AuditedConsent & { hasProof: boolean };
 
 export const consents = defineListing({
   name: 'consents',
-  summary: 'who granted or refused what, when and with which evidence; also where nothing was posted',
+  summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
   scope: 'inquiries:read',
   input: z.strictObject({
     ...recordFilters,
@@ -59,18 +59,18 @@ async function* readConsents(
 export const unmatchedConsents = defineListing({
   name: 'unmatched-consents',
   path: '/v1/unmatched-consents',
-  summary: 'consents that match no journey, share or applicant: the oldest first',
+  summary: 'list the consents that match no journey, share or applicant, the oldest first',
   description:
-    'They are kept, and count once the ledger knows what they name. Of an unknown id nobody can say whose the run will ' +
+    'The ledger keeps them, and they count once it knows what they name. The API cannot tell which token an unknown id will ' +
     'be: that takes a token for everything.',
   scope: 'holds:read',
   input: z.strictObject({}),
   output: z
     .object({
       since: instant,
-      journeyId: text.meta({ description: 'As the consent names it: a journeyId, or share:<shareId>.' }),
+      journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
       ...{ shareId: text, applicantId: text, consentId: text, decision },
-      unmatched: z.enum(UNMATCHED).meta({ description: 'What is not known yet.' }),
+      unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
     })
     .meta({ id: 'unmatchedConsent' }),
   order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],

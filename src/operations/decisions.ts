@@ -8,12 +8,12 @@ import { customerTraceNumber, defineListing, instant, namedBy, recordFilters, te
 
 export const decisions = defineListing({
   name: 'decisions',
-  summary: 'who decided what about which inquiry or run, when and why',
+  summary: 'list decisions: who decided what about which inquiry or run, when and why',
   scope: 'inquiries:read',
   input: z.strictObject({
     ...recordFilters,
     customerTraceNumber,
-    by: namedBy.describe('Only by this person, as it was written.'),
+    by: namedBy.describe('Only decisions by this person, as written in the decision.'),
   }),
   output: z
     .object({
@@ -25,7 +25,10 @@ export const decisions = defineListing({
       runKey: text,
       customerTraceNumber: text.exactOptional(),
       attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
-      productCode: z.enum(PRODUCTS).exactOptional().meta({ description: 'Of the inquiry, or the stage of the run.' }),
+      productCode: z
+        .enum(PRODUCTS)
+        .exactOptional()
+        .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
       shareId: text.exactOptional(),
       endUserCode: text.exactOptional(),
       endUser: text.exactOptional(),
@@ -42,9 +45,13 @@ export const decisions = defineListing({
 
 export const accesses = defineListing({
   name: 'accesses',
-  summary: 'who read which report, when, and for which purpose',
+  summary: 'list readings: who read which report, when, and for which purpose',
   scope: 'inquiries:read',
-  input: z.strictObject({ ...recordFilters, customerTraceNumber, by: namedBy.describe('Only by this reader.') }),
+  input: z.strictObject({
+    ...recordFilters,
+    customerTraceNumber,
+    by: namedBy.describe('Only readings by this person.'),
+  }),
   output: z
     .object({
       recordedAt: instant,
@@ -57,7 +64,7 @@ export const accesses = defineListing({
       endUser: text.exactOptional(),
       by: text,
       via: z.enum(['ledger', 'api']),
-      purpose: text.exactOptional().meta({ description: 'It was served again to its end user for this.' }),
+      purpose: text.exactOptional().meta({ description: 'The purpose for which it was served again to its end user.' }),
       redacted: z.boolean(),
       accessId: text,
     })

@@ -42,14 +42,18 @@ export const attemptFields = {
   outcome: z.enum(AUDIT_OUTCOMES),
   posted: z
     .enum(['yes', 'no', 'unknown'])
-    .meta({ description: 'Whether the consumer’s file has an inquiry, as far as is known.' }),
+    .meta({ description: 'Whether the consumer’s file has an inquiry, as far as the ledger knows.' }),
   httpStatus: z.int().exactOptional(),
   failureType: z.enum(FAILURE_TYPES).exactOptional(),
   amends: text.exactOptional().meta({ description: 'The trace number that it amends.' }),
   permittedBy: decision.exactOptional(),
   decision: decision.exactOptional(),
   ...answer,
-  applicants: z.int().min(1).exactOptional().meta({ description: 'How many it is about.' }),
+  applicants: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .meta({ description: 'The number of applicants that the inquiry is about.' }),
   accesses: z.object({ count: z.int(), reissues: z.int(), lastAt: instant }).exactOptional(),
   late: z
     .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional(), ...answer })
@@ -69,8 +73,8 @@ export const attemptFields = {
 export const inquiries = defineListing({
   name: 'inquiries',
   path: '/v1/inquiries',
-  summary: 'what was asked of the gateway: for whom, why, by whose leave, and what came of it',
-  description: 'Nothing personal. A period is about when attempts were claimed.',
+  summary: 'list the attempts at the gateway: for whom, why, by which authorization, and the outcome',
+  description: 'Holds nothing personal. An attempt belongs to the period in which it was claimed.',
   scope: 'inquiries:read',
   input: z.strictObject({
     ...recordFilters,
@@ -79,10 +83,10 @@ export const inquiries = defineListing({
       .string()
       .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
       .exactOptional()
-      .describe('Only about so many applicants.'),
+      .describe('Only inquiries about so many applicants.'),
     endUser: namedBy.describe('Only for this end user, by code or name.'),
     productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
-    outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only what came to this.'),
+    outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only attempts with this outcome.'),
     reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
   }),
   output: z
@@ -96,8 +100,8 @@ export const inquiries = defineListing({
   },
   describe: describeAttempt,
   totals: {
-    summary: 'How many attempts were sent and posted, by product and end user: for comparison with an invoice',
-    description: 'Only what the token reaches.',
+    summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
+    description: 'Counts only what the token reaches.',
     row: z
       .object({
         productCode: z.enum(PRODUCTS),

@@ -75,16 +75,16 @@ const instantText = z
 
 /** Conditions of every listing by time: a period, and a run. */
 export const recordFilters = {
-  from: instantText.exactOptional().describe('Only what was recorded then or later, RFC 3339.'),
-  before: instantText.exactOptional().describe('Only what was recorded before then, RFC 3339.'),
+  from: instantText.exactOptional().describe('Only rows recorded at this instant or later, RFC 3339.'),
+  before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
   runKey: z
     .string()
     .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
     .exactOptional()
-    .describe('Only of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
+    .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };
 
-export const customerTraceNumber = z.string().max(40).exactOptional().describe('Only of this inquiry.');
+export const customerTraceNumber = z.string().max(40).exactOptional().describe('Only rows of this inquiry.');
 export const namedBy = z.string().max(200).exactOptional();
 
 /** The instant that orders the row. */

@@ -5,13 +5,13 @@ import { describeDisposal } from '../words/records.ts';
 import { count, defineListing, instant, recordFilters, text } from './operation.ts';
 
 export const legalHoldFields = {
-  journeyId: text.meta({ description: 'What it was set on: a run, one row of a review, or a review.' }),
+  journeyId: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
   ...{ matter: text, setAt: instant, by: text, reason: text },
 };
 
 export const disposals = defineListing({
   name: 'disposals',
-  summary: 'who disposed of what, and who set or released legal holds, when and why',
+  summary: 'list disposals and legal holds: who did what, when and why',
   scope: 'inquiries:read',
   input: z.strictObject(recordFilters),
   output: z
@@ -22,8 +22,11 @@ export const disposals = defineListing({
       productCode: z.enum(PRODUCTS).exactOptional(),
       ...{ by: text, reason: text },
       details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
-      matter: text.exactOptional().meta({ description: 'Of a legal hold.' }),
-      run: z.object({ workflowId: text, runId: text }).exactOptional().meta({ description: 'Of a deleted history.' }),
+      matter: text.exactOptional().meta({ description: 'The matter of a legal hold.' }),
+      run: z
+        .object({ workflowId: text, runId: text })
+        .exactOptional()
+        .meta({ description: 'The run whose history was deleted.' }),
     })
     .meta({ id: 'recordedDisposal' }),
   order: ['recordedAt', 'kind', 'runKey', 'productCode', 'matter'],

@@ -11,7 +11,7 @@ const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurpose
 
 export const shares = defineListing({
   name: 'shares',
-  summary: 'who shared what with whom, when and under whose consent',
+  summary: 'list posted shares: who shared what with whom, when and under whose consent',
   scope: 'inquiries:read',
   input: z.strictObject({
     ...recordFilters,
@@ -50,7 +50,7 @@ export const shares = defineListing({
 
 export const withdrawnShares = defineListing({
   name: 'withdrawn-shares',
-  summary: 'which shares were taken back before they were sent: by whom, when and why',
+  summary: 'list the shares that were withdrawn before they were sent: by whom, when and why',
   scope: 'inquiries:read',
   input: z.strictObject(recordFilters),
   output: z

@@ -18,7 +18,7 @@ export interface DisposalContext {
 
 /** By id, or by the age of the newest attempt or answer. */
 export type DisposalSelection =
-  | { journeyId: string }
+  | { runKey: string }
   | {
       olderThanMs: number;
       productCode?: ProductCode;
@@ -27,7 +27,7 @@ export type DisposalSelection =
     };
 
 export interface PlannedDisposal {
-  journeyId: string;
+  runKey: string;
   productCode?: ProductCode;
   inquiries: number;
   reports: number;
@@ -43,7 +43,7 @@ export interface PlannedDisposal {
 }
 
 export interface RefusedDisposal {
-  journeyId: string;
+  runKey: string;
   productCode?: ProductCode;
   obstacles: (Obstacle | { reason: 'runOpen' | 'runsRemain' })[];
   /** Histories that are gone from Temporal all the same: deleted before the obstacle came. */
@@ -56,7 +56,7 @@ export interface DisposalPlan {
   /** There are more that are old enough: plan again after these. */
   more: boolean;
   /** Begun before and not finished, also outside this selection: to be repeated by id, or by age and product. */
-  unfinished: { journeyId: string; productCode?: ProductCode }[];
+  unfinished: { runKey: string; productCode?: ProductCode }[];
   /** By id, where nothing is left: when it was disposed of. */
   disposedAt?: string;
   /** Present with `disposedAt`; see `FinishedDisposal`. */
@@ -64,7 +64,7 @@ export interface DisposalPlan {
 }
 
 export interface FinishedDisposal {
-  journeyId: string;
+  runKey: string;
   productCode?: ProductCode;
   inquiries: number;
   reports: number;
@@ -89,10 +89,10 @@ const PAGE = 50;
 export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
   const unfinished = (await context.ledger.retention.unfinished()).map(nameOf);
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
-  if ('journeyId' in selection) {
-    const { journeyId } = selection;
-    const one = await planOne(context, { runKey: journeyId });
-    if (!one) throw new JourneyNotFoundError(journeyId);
+  if ('runKey' in selection) {
+    const { runKey } = selection;
+    const one = await planOne(context, { runKey });
+    if (!one) throw new JourneyNotFoundError(runKey);
     return { ...plan, ...placed([one]) };
   }
   const { olderThanMs, productCode, limit } = selection;
@@ -184,26 +184,26 @@ function obstaclesOf(
  */
 export async function disposeOf(
   context: DisposalContext,
-  { journeyId, productCode }: Pick<PlannedDisposal, 'journeyId' | 'productCode'>,
+  { runKey, productCode }: Pick<PlannedDisposal, 'runKey' | 'productCode'>,
   authorization: Authorization,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
   const { client, ledger } = context;
   const { retention } = ledger;
-  const name = { journeyId, ...defined({ productCode }) };
-  const scope: DisposalScope = { runKey: journeyId, ...defined({ productCode }) };
+  const name = { runKey, ...defined({ productCode }) };
+  const scope: DisposalScope = { runKey, ...defined({ productCode }) };
   const refused = async (obstacles: RefusedDisposal['obstacles']) => {
     const { histories } = await retention.view(scope);
     return { refused: { ...name, obstacles, histories } };
   };
   const view = await retention.view(scope);
-  const before = obstaclesOf(view, await runsOf(client, journeyId, view.runs));
+  const before = obstaclesOf(view, await runsOf(client, runKey, view.runs));
   if (before.length > 0) return refused(before);
   const shares = await separateShares(context, scope);
   const begun = await retention.begin(scope, authorization);
   if (begun.kind === 'refused') return refused(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
   let holds: Obstacle[] = [];
-  const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs, async (run) => {
+  const { deleted, left } = await deleteClosedRuns(client, runKey, view.runs, async (run) => {
     holds = await retention.recordDeletion(scope, authorization, run);
     return holds.length === 0;
   });
@@ -215,6 +215,6 @@ export async function disposeOf(
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }
 
-function nameOf({ runKey, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
-  return { journeyId: runKey, ...defined({ productCode }) };
+function nameOf({ runKey, productCode }: DisposalScope): { runKey: string; productCode?: ProductCode } {
+  return { runKey, ...defined({ productCode }) };
 }

@@ -19,7 +19,7 @@ const AT_ONCE = 8;
 
 interface OpenDelivery extends WebhookDeliveryStatus {
   /** The key (model/run-key.ts) of the run that the events are about. */
-  journeyId: string;
+  runKey: string;
 }
 
 export interface OpenDeliveries {
@@ -49,19 +49,19 @@ export async function openDeliveries(
   try {
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
-      const journeyId = runKeyFromDelivery(workflowId);
+      const runKey = runKeyFromDelivery(workflowId);
       // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
           const handle = client.workflow.getHandle(workflowId);
           const status = await handle.query<WebhookDeliveryStatus>('webhookStatus');
-          return failed && !hasFailed(status) ? [] : [{ journeyId, ...status }];
+          return failed && !hasFailed(status) ? [] : [{ runKey, ...status }];
         } catch (error) {
           if (error instanceof WorkflowNotFoundError) return [];
-          if (!(translatedError(error, journeyId) instanceof WorkerUnavailableError)) throw error;
+          if (!(translatedError(error, runKey) instanceof WorkerUnavailableError)) throw error;
         }
       }
-      unanswered.push(journeyId);
+      unanswered.push(runKey);
       return [];
     });
     return { deliveries: found.flat(), unanswered };

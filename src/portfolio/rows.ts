@@ -181,28 +181,24 @@ function isColumn(text: string): text is Column {
 
 /** The row in the form of a JSONL row, not checked yet. */
 export function csvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
-  const of = new Map(columns.map((column, index) => [column, fields[index] ?? '']));
-  const object = (...names: Column[]) =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const field = of.get(name) ?? '';
-        return field === '' && OPTIONAL.has(name) ? [] : [[name, field]];
-      }),
-    );
-  return {
-    accountId: of.get('accountId') ?? '',
-    applicants: [
-      {
-        applicantId: '1A',
-        ...object('applicantId', 'ssn', 'dob', 'emailAddress', 'ipAddress'),
-        names: [object('first', 'middle', 'last', 'gen')],
-        phones: [object('phoneNumber', 'phoneType')],
-        addresses: [
-          { addressIdentifier: 'C', ...object('addressIdentifier', 'line1', 'line2', 'city', 'state', 'zip', 'zip4') },
-        ],
-      },
-    ],
-  };
+  const row = { accountId: '', applicants: [{ applicantId: '1A', addresses: [{ addressIdentifier: 'C' }] }] };
+  for (const [index, column] of columns.entries()) {
+    const field = fields[index] ?? '';
+    if (field === '' && OPTIONAL.has(column)) continue;
+    setAt(row, POINTERS[column], field);
+  }
+  return row;
+}
+
+/** Sets the value at a pointer, and makes the objects and lists on the way. */
+function setAt(row: object, pointer: string, value: string): void {
+  const names = pointer.slice(1).split('/');
+  let within = row as Record<string, unknown>;
+  for (const [index, name] of names.entries()) {
+    const next = names[index + 1];
+    within[name] = next === undefined ? value : (within[name] ?? (next === '0' ? [] : {}));
+    within = within[name] as Record<string, unknown>;
+  }
 }
 
 /** Returns the column of a problem, if its JSON pointer belongs to a column. */

@@ -181,7 +181,7 @@ export function reasonWords(reason: string): string {
 export function meaningSentence(reason: string): string {
   if (isFailureType(reason)) return capitalize(FAILURES[reason].happened);
   if (reason !== PORTFOLIO_UNAVAILABLE) return `${capitalize(reasonWords(reason))}.`;
-  return 'The file of a portfolio review cannot be read or written. The review goes on once it can be.';
+  return 'The file of a portfolio review cannot be read or written. The review continues once it can be.';
 }
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
@@ -217,15 +217,15 @@ function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedI
       if (failureType === 'AnotherNumber') return 'post it under this number too, once';
       return wasClaimed(failureType)
         ? 'send it once more under the same trace number'
-        : 'go on; the ledger decides whether anything is sent';
+        : 'continue; the ledger decides whether anything is sent';
     case 'accept':
-      return 'the provider says what came of it; go on with that';
+      return 'the provider says what the outcome is; continue with that';
     case 'amend':
       return 'a new inquiry, with corrected applicants or the same ones';
     case 'abandon':
       return 'give it up; nothing more is ever sent under it';
     case 'seen':
-      return 'a person has looked into it';
+      return 'an operator has looked into it';
   }
 }
 
@@ -258,7 +258,7 @@ export function consequences(
       return resendConsequences(inquiry, name);
     case 'accept':
       return [
-        `${isRunning ? `The ${name} goes` : `A new start of the ${name} will go`} on with what the provider says came of attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
+        `${isRunning ? `The ${name} continues` : `A new start of the ${name} will continue`} with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
         'Nothing is sent.',
         ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
         ...(productCode !== 'SECONDUSE' && !isPosted && inquiry.run === 'journey'
@@ -328,11 +328,11 @@ function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInq
     return [
       'The inquiry is posted under this number all the same, once.',
       'If the other one was posted, that is a second inquiry on the consumer’s file.',
-      ...(run === 'portfolio' ? ['One decision is about every row of this review that stands so.'] : []),
+      ...(run === 'portfolio' ? ['The decision is about every row of this review in the same state.'] : []),
     ];
   }
   if (!wasClaimed(failureType)) {
-    return [`The ${name} goes on with attempt ${attempt}; the ledger decides whether it is sent.`];
+    return [`The ${name} continues with attempt ${attempt}; the ledger decides whether it is sent.`];
   }
   const doubt = 'If it was posted after all, that is a second inquiry on the consumer’s file.';
   return [
@@ -348,12 +348,12 @@ function wasClaimed(failureType: FailureType | null): boolean {
 function afterAbandon({ run, shareId }: DecidedInquiry): string {
   switch (run) {
     case 'journey':
-      if (shareId !== undefined) return 'The journey goes on without this share.';
-      return 'The journey ends with this stage; after a repeat it goes on with the earlier report.';
+      if (shareId !== undefined) return 'The journey continues without this share.';
+      return 'The journey ends with this stage; after a repeat it continues with the earlier report.';
     case 'pull':
     case 'share':
       return `The ${run} ends with it.`;
     case 'portfolio':
-      return 'The review goes on with its other rows.';
+      return 'The review continues with its other rows.';
   }
 }

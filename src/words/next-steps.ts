@@ -58,7 +58,7 @@ function gateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): N
         input: { journeyId, repeat: tooOld, occurrence, ...DECISION },
       },
       {
-        words: 'Or the report will do as it is:',
+        words: 'Or accept the report as it is:',
         command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
         input: { journeyId, to: before, acceptAge: true, ...DECISION },
       },
@@ -79,7 +79,7 @@ function extendStep(runKey: string, wait: { gate: StageCode } | { shareId: strin
   const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share-id ${wait.shareId}`;
   const command = `credit-journey extend ${runKey}${option} \\\n --until WHEN ${SIGNED}`;
   const input = { [ID_NAMES[kind]]: id, ...wait, until: '', ...DECISION };
-  return { title: 'What makes it wait longer', update: 'extend', ways: [{ command, input }] };
+  return { title: 'To make the wait longer', update: 'extend', ways: [{ command, input }] };
 }
 
 interface ConsentWait {
@@ -107,7 +107,7 @@ function consentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWa
   };
   return [
     {
-      title: 'What grants or refuses it',
+      title: 'To grant or refuse it',
       update: 'recordConsent',
       ways: [
         {

@@ -196,8 +196,8 @@ const ENDED: Record<WorkEnd['how'], string | undefined> = {
   overtaken: undefined,
   seen: undefined,
   claimed: 'the next attempt was made',
-  replaced: 'it is held for another reason',
-  ended: 'its run goes on, or has ended',
+  replaced: 'it is on hold for another reason',
+  ended: 'its run continues, or has ended',
   disposed: 'it was disposed of',
 };
 

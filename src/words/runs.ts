@@ -300,7 +300,7 @@ function earlySentence({ count, shareIds }: NonNullable<JourneyStatus['earlyCons
   const shown = shareIds.slice(0, EARLY_SHOWN).map(w.plain).join(', ');
   const more = shareIds.length > EARLY_SHOWN ? ' and others' : '';
   const many = count === 1 ? '1 consent is' : `${count} consents are`;
-  return `${many} kept for shares that nobody has requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
+  return `${many} kept for shares that were not requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
 }
 
 /** Describes the parts that an operator should look at, although no inquiry waits for one. */

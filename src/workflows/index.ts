@@ -2,7 +2,7 @@
 
 export { recordLateConsent } from './consent/record-late-consent.ts';
 export { lendingJourney } from './journey/lending-journey.ts';
-export { tellLedger, watchLedger } from './ledger/ledger-runs.ts';
+export { watchLedger } from './ledger/ledger-runs.ts';
 export { portfolioReview } from './portfolio/portfolio-review.ts';
 export { creditReport, failsafeCheck } from './pull/pull.ts';
 export { shareReport } from './share/share-report.ts';

@@ -108,7 +108,7 @@ describe('a consent system', { concurrency: 1 }, () => {
       assert.equal(posted.filter(({ productCode }) => productCode === 'SECONDUSE').length, 1);
     });
 
-    test(`${name}: kept where nobody knows the journey; refused where it says something else`, async () => {
+    test(`${name}: kept for an unknown journey; refused where it says something else`, async () => {
       const { journeyId } = journeyInput();
       const message = grant(journeyId);
       const first = await send(await put(message));

@@ -171,7 +171,7 @@ describe('what waits', () => {
     return path;
   }
 
-  test('where all slots are taken and nobody may wait more, 503 says when to come again', async (t) => {
+  test('503 says when to come again if all slots and all places in the queue are taken', async (t) => {
     const small = await startTestApi(harness, { limits: { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 } } });
     const path = await waitingFor(t, small, { message: 'withdrawal' });
     const { status, json, headers } = await small.call(`${path}/withdrawal`, { body: { reason: 'asked' } });
@@ -230,7 +230,7 @@ describe('what is away', () => {
     assert.deepEqual([ready.status, ready.json.checks.ledger.ok], [503, false]);
   });
 
-  test('the workers: those who wait for a status keep nobody else waiting', async (t) => {
+  test('the workers: callers that wait for a status delay no other caller', async (t) => {
     const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 6_000 });
     const busy = await startTestApi(harness, { journeys, limits: { work: { ...DEFAULT_LIMITS.work, running: 2 } } });
     t.after(async () => {

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
+import type { Answer } from '../../src/model/inquiry.ts';
 import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
+import { attempted, RECORD } from '../ledger/fixtures.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
 import {
   applicant,
@@ -77,7 +79,7 @@ function abandoning({ customerTraceNumber, attempt }: Json, change: object = {})
 const decidedOf = ({ json }: HttpAnswer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
 
 describe('holds over HTTP', { concurrency: 4 }, () => {
-  test('from the list to a decision in two requests; the second person is told who decided', async () => {
+  test('from the list to a decision in two requests; the second operator reads who decided', async () => {
     const hold = await held();
     assert.deepEqual(
       [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],
@@ -314,14 +316,21 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
 
   test('what was flagged about a run as a whole is taken off by who has seen it, each reason by itself', async () => {
     const runKey = `portfolio:R-${randomUUID().slice(0, 8)}`;
-    const since = new Date().toISOString();
-    const ofRun = { kind: 'flagged', runKey, since, gatewayProfile: 'default', endUserCode: 'EU123' } as const;
     const ledger = await openLedgerOf(harness);
-    const opened = (['ssnMismatch', 'reportChanged', 'PortfolioUnavailable'] as const).map((reason) => ({
-      ...ofRun,
-      reason,
-    }));
-    await ledger.work.note(ledger.identity.ledgerId, { asOf: since, opened, ended: [] });
+    const { ledgerId } = ledger.identity;
+    const customerTraceNumber = `AR${randomUUID().slice(0, 8)}`;
+    const inquiry = { customerTraceNumber, runKey: `${runKey}/A-1`, endUserCode: 'EU123' };
+    const answer = { ...RECORD, flagged: 'ssnMismatch' } as Answer;
+    await attempted(ledger, { inquiry: { ...inquiry, productCode: 'ACCTRVW' } }, { state: 'answered', answer });
+    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber });
+    const away = {
+      runKey,
+      gatewayProfile: 'default',
+      endUserCode: 'EU123',
+      at: new Date().toISOString(),
+      isOver: false,
+    };
+    await ledger.work.flag(ledgerId, { reason: 'PortfolioUnavailable', ...away });
     const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data;
     const first = (await api.call(`/v1/holds?runKey=${runKey}&limit=1`)).json;
     assert.deepEqual([first.data.length, first.total, first.hasMore], [1, 3, true]);

@@ -97,7 +97,7 @@ describe('the API’s document', () => {
     ['an answer that is gone', (one) => delete one.paths[status].get.responses[304], /does not answer 304/],
   ];
   for (const [what, change, told] of broken) {
-    test(`is told to break callers by ${what}`, () => {
+    test(`is reported as breaking callers: ${what}`, () => {
       const changed = structuredClone(committed);
       change(changed);
       assert.match(incompatibilities(committed, changed).join('\n'), told);

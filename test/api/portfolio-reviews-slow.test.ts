@@ -151,7 +151,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual(without.unexpected, []);
   });
 
-  test('a download that has begun comes to its end, although the API stops', async () => {
+  test('a download that has begun ends normally, although the API stops', async () => {
     const input = reviewInput('three.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     await untilState(input.reviewId, ['completed']);

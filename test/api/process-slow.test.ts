@@ -59,7 +59,7 @@ test('where Temporal is away the API answers 503 with a time to come again, and 
   assert.equal((await cutOff.call('/healthz')).status, 200);
 });
 
-test('the command says where it listens, in one line, serves a journey, and stops when it is told to', async (t) => {
+test('the command says where it listens, in one line, serves a journey, and stops at SIGTERM', async (t) => {
   const { config, dataDir } = harness;
   const [metricsPort = 0] = await freePorts(1);
   const keySet = join(dataDir, 'api-keys.json');

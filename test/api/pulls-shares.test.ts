@@ -65,7 +65,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('one that nobody waits for gives way to others', async () => {
+  test('batch work gives way to others', async () => {
     const priorityOf = async (query: string) => {
       const input = pullInput();
       const { status, text } = await api.call(`/v1/pulls${query}`, { body: input });

@@ -43,7 +43,7 @@ describe('callers that wait for a run’s status', () => {
     assert.equal(run.watches, 1);
   });
 
-  test('a run is watched no longer once nobody waits', async () => {
+  test('a run is watched only while a caller waits', async () => {
     const feeds = new StatusFeeds({ lingerMs: 1 });
     const { run, watchable } = watched('J-1');
     await feeds.next(watchable, () => false, waiting());
@@ -99,7 +99,7 @@ describe('callers that wait for a run’s status', () => {
     await feeds.next(watched('J-1').watchable, () => true, { ...waiting(undefined, 'one'), waitMs: 5 });
   });
 
-  test('an error of the watch reaches all that wait, and the next one tries anew', async (t) => {
+  test('an error of the watch reaches all that wait, and the next caller tries again', async (t) => {
     const feeds = new StatusFeeds();
     t.after(() => feeds.close());
     let times = 0;

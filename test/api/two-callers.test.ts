@@ -239,7 +239,7 @@ function inquiryNamed(name: (parameter: string) => string): object {
   return { runKey: name('runKey'), customerTraceNumber: name('customerTraceNumber'), attempt: 1 };
 }
 
-describe('what is another’s looks like what nobody has', () => {
+describe('another caller’s run looks like an unknown one', () => {
   let things: Awaited<ReturnType<typeof nameThings>>;
   before(async () => {
     things = await nameThings();

@@ -151,13 +151,13 @@ describe('what is too long or too slow', () => {
     assert.equal((await api.call('/healthz')).status, 200);
   });
 
-  test('an expectation that nobody knows is passed over', async () => {
+  test('an unknown expectation is ignored', async () => {
     const lines = 'host: x\r\nconnection: close\r\nexpect: a-miracle\r\n';
     assert.match(await saidTo(`GET /healthz HTTP/1.1\r\n${lines}\r\n`), /^HTTP\/1\.1 200 /);
   });
 });
 
-describe('a method that the address, or nobody, takes', () => {
+describe('a method that the address, or the API, does not know', () => {
   const request = (method: string, lines = '') => `${method} /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
   const good = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
   const statuses = (said: string) => [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));

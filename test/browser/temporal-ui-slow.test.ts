@@ -156,7 +156,7 @@ test('the Temporal UI', async (t) => {
     }
   });
 
-  await t.test('refuses the input of the details as long as nobody has filled it in, and masked values', async () => {
+  await t.test('refuses the details’ input until it is filled in, and masked values', async () => {
     const dialog = await chooseUpdate(page, 'resolveInquiry');
     await submit(dialog, decision);
     await dialog.getByText('Encoded failure').waitFor();

@@ -732,7 +732,7 @@ test('a date in a log that happens to have the digits of an SSN, reversed, is no
   assert.deepEqual((await nothingInLogs.judge(evidence)).failures, []);
 });
 
-test('an attempt beside which the wire’s own process stood still is told, and no failure', async () => {
+test('reports an attempt during which the wire’s own process stood still, and no failure', async () => {
   const evidence = soundEvidence();
   withoutConnections(evidence);
   const { claimedAtMs } = attemptOf(evidence, HELD, 1);
@@ -779,7 +779,7 @@ test('a pull, its share and a review keep the promises of journeys', async () =>
   );
 });
 
-test('a pinned run may go on with another version where somebody moved it', async () => {
+test('a pinned run may continue with another version if an operator moved it', async () => {
   const evidence = soundEvidence();
   pinTo(
     evidence,
@@ -822,7 +822,7 @@ test('no invariant is without its counterexample', () => {
   assert.deepEqual(missing, [historiesReplay.name], 'histories are replayed below');
 });
 
-test('failures name ids, and nobody', async () => {
+test('failures name ids, and no people', async () => {
   for (const { doctor } of DOCTORED) {
     const evidence = soundEvidence();
     doctor(evidence);

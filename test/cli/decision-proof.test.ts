@@ -35,7 +35,7 @@ test('a proof holds the decision, and what is given beside it may not differ', a
   assert.deepEqual(pathsOf(elsewhere), ['/customerTraceNumber', '/contentDigest']);
   assert.deepEqual(pathsOf(others), ['/contentDigest']);
   assert.match(errorOf(noProof).message, /compact JWS/);
-  assert.match(errorOf(all).message, /--proof are of one inquiry/);
+  assert.match(errorOf(all).message, /--proof belong to one inquiry/);
 });
 
 test('a proof of a repeat holds its message', async () => {

@@ -5,7 +5,7 @@ import { planLines, resultLines } from '../../src/cli/output/disposal-words.ts';
 import type { Output } from '../../src/cli/output/output.ts';
 
 const output = { width: 80, colors: pc.createColors(false) } as Output;
-const one = { journeyId: 'LOAN-1', inquiries: 1, reports: 1, runs: 1, shares: ['share:S-1', 'share:S-2'] };
+const one = { runKey: 'LOAN-1', inquiries: 1, reports: 1, runs: 1, shares: ['share:S-1', 'share:S-2'] };
 const nothing = { planned: [], refused: [], more: false, unfinished: [] };
 
 test('shares by themselves are named before and after a disposal, with the command that disposes of each', () => {

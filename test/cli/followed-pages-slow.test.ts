@@ -33,7 +33,7 @@ const PROMISES: Record<string, RegExp> = {
   'npx credit-journey resume --by ops --reason "ticket 4711: corrected"': /"kind": "resumed"/,
   'npx credit-journey doctor': /"healthy": true/,
   'npx credit-journey inquiries --totals': /"productCode":"SECONDUSE"/,
-  'npx credit-journey shares': /"journeyId":"LOAN-2"/,
+  'npx credit-journey shares': /"runKey":"LOAN-2"/,
   'npx credit-journey audit verify': /"findings": \[\]/,
   'python examples/python/run_journey.py examples/journey.json examples/consent.json':
     /"answer": [\s\S]+"outcome": "completed"/,
@@ -82,7 +82,7 @@ interface Terminal {
 
 /** One bash; what stays gets Ctrl-C when the test ends, the latest first. */
 async function openTerminal(t: TestContext, directory: string): Promise<Terminal> {
-  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
+  const { path: temporal } = await findTemporalBinary();
   const env = { ...readersEnvironment(), PATH: `${dirname(temporal)}:${process.env.PATH}`, NO_COLOR: '1' };
   const bash = spawn('bash', ['--noprofile', '--norc'], { cwd: directory, env, stdio: 'pipe' });
   const staying: number[] = [];

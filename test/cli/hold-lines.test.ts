@@ -47,15 +47,15 @@ describe('what a decision will do, in words', () => {
   test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
     assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* that is a second inquiry/);
     assert.doesNotMatch(words({ reason: 'NotEntitled' }, 'resend'), /second/);
-    assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /goes on with attempt 12; the ledger decides/);
+    assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /continues with attempt 12; the ledger decides/);
   });
 
   test('tells a run from a row without one', () => {
-    assert.match(words({}, 'accept'), /^The journey goes on .*: noRecord\. Nothing is sent\./);
-    assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will go on/);
+    assert.match(words({}, 'accept'), /^The journey continues .*: noRecord\. Nothing is sent\./);
+    assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will continue/);
     const { shareId: _, ...stage } = HOLD;
     assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
-    assert.match(words({}, 'abandon'), /The journey goes on without this share\./);
+    assert.match(words({}, 'abandon'), /The journey continues without this share\./);
     assert.match(words({ runKey: 'share:S-1' }, 'abandon'), /The share ends with it\./);
     assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
     assert.match(words({ reason: 'AnotherNumber' }, 'resend'), /posted under this number .* a second inquiry/);

@@ -40,7 +40,7 @@ after(async () => {
 const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
 
 interface ShownHold {
-  journeyId: string;
+  runKey: string;
   customerTraceNumber: string;
   kind: 'held' | 'flagged';
   reason: string;
@@ -84,7 +84,7 @@ async function holdsUntil(
   }
 }
 
-const of = (journeyId: string) => (hold: Shown) => hold.journeyId === journeyId;
+const of = (journeyId: string) => (hold: Shown) => hold.runKey === journeyId;
 
 /** The provider's word, from its books, in a file. */
 async function referenceFile({ handle, trace }: Held): Promise<{ path: string; reportReferenceNumber: string }> {
@@ -154,7 +154,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.by, 'ops');
   });
 
-  test('is also what a run that is gone has left, and what came too late until somebody has seen it', async () => {
+  test('also lists what a lost run has left, and what came too late until an operator has seen it', async () => {
     const one = await held('4002');
     const { journeyId } = one.input;
     await one.handle.terminate('gone');
@@ -163,9 +163,9 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal(holds.filter(of(journeyId)).length, 1);
     const left = holds.find(of(journeyId)) ?? assert.fail();
     assert.equal(left.resolve, `credit-journey resolve ${journeyId} ${one.trace} --attempt 1`);
-    const { list } = JSON.parse(ran.stdout) as { list: { kind: string; journeyId: string; command: string }[] };
+    const { list } = JSON.parse(ran.stdout) as { list: { kind: string; runKey: string; command: string }[] };
     assert.deepEqual(
-      list.filter((row) => row.journeyId === journeyId).map(({ kind, command }) => [kind, command]),
+      list.filter((row) => row.runKey === journeyId).map(({ kind, command }) => [kind, command]),
       [['hold', left.resolve]],
     );
     const [, ...shown] = left.resolve.split(' ');
@@ -201,7 +201,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.match(again.stderr, /nobody has seen to/);
   });
 
-  test('needs no worker, and no run either: what may be decided is told when its run is known to be gone', async (t) => {
+  test('needs no worker and no run: the list says what may be decided once the run is known to be gone', async (t) => {
     const other = await startHarness();
     t.after(() => other.close());
     const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
@@ -222,7 +222,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const decided = await runCli([...all, ...WHO, '--yes'], { env: there });
     assert.equal(decided.code, 0, decided.stderr);
     const [made] = JSON.parse(decided.stdout).decisions;
-    assert.deepEqual([made.journeyId, made.accepted, made.ledTo.state], [input.journeyId, true, 'noRun']);
+    assert.deepEqual([made.runKey, made.accepted, made.ledTo.state], [input.journeyId, true, 'noRun']);
     assert.equal((await runCli(['holds'], { env: there })).code, 0);
   });
 
@@ -241,7 +241,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
       const { list, attention } = JSON.parse(ran.stdout);
       // Visibility lags.
       if (ran.code === 0 && tries < 20) continue;
-      assert.deepEqual(attention, [{ journeyId: input.journeyId, reason: 'OutcomeUnknown' }]);
+      assert.deepEqual(attention, [{ runKey: input.journeyId, reason: 'OutcomeUnknown' }]);
       assert.deepEqual(
         list.map(({ kind, command }: { kind: string; command: string }) => [kind, command]),
         [['run', `credit-journey status ${input.journeyId}`]],
@@ -260,20 +260,20 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const all = ['resolve', '--all', ...type, '--action', 'resend', '--provider-said', 'notAsked', ...WHO];
     const shown = await cli(...all);
     assert.equal(shown.code, 2);
-    const { planned } = JSON.parse(shown.stdout) as { planned: { journeyId: string; attempt: number }[] };
-    assert.deepEqual(planned.map((row) => row.journeyId).sort(), mine);
+    const { planned } = JSON.parse(shown.stdout) as { planned: { runKey: string; attempt: number }[] };
+    assert.deepEqual(planned.map((row) => row.runKey).sort(), mine);
     assert.match(shown.stderr, /--yes decides about these 3/);
     assert.deepEqual((await ledger.inquiry(one.trace))?.decisions, []);
 
     const ran = await cli(...all, '--yes');
     assert.equal(ran.code, 1, 'one failed');
     const { decisions } = JSON.parse(ran.stdout) as {
-      decisions: { journeyId: string; decisionId: string; accepted: boolean; error?: { message: string } }[];
+      decisions: { runKey: string; decisionId: string; accepted: boolean; error?: { message: string } }[];
     };
     assert.equal(new Set(decisions.map(({ decisionId }) => decisionId)).size, 3);
     const failed = decisions.filter(({ accepted }) => !accepted);
     assert.deepEqual(
-      failed.map((row) => row.journeyId),
+      failed.map((row) => row.runKey),
       [journeyId],
     );
     assert.match(failed[0]?.error?.message ?? '', /the run is ending/);
@@ -432,7 +432,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const one = await held('3422', 'EU777');
     const { holds } = await holdsUntil((list) => list.some(of(one.input.journeyId)), '--end-user', 'EU777');
     assert.deepEqual(
-      holds.map(({ journeyId, profile, endUserCode }) => [journeyId, profile, endUserCode]),
+      holds.map(({ runKey, profile, endUserCode }) => [runKey, profile, endUserCode]),
       [[one.input.journeyId, 'default', 'EU777']],
     );
     const mine = ['--type', 'RequestRefused', '--end-user', 'EU777', '--profile', 'default'];

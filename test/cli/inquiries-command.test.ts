@@ -43,27 +43,25 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     assert.equal(code, 0, stderr);
     const document = JSON.parse(stdout);
     assert.deepEqual(document.totals, TOTALS);
-    assert.deepEqual(
-      [document.from, document.before, document.timeZone],
-      ['2026-01-01T00:00:00.000Z', undefined, 'UTC'],
-    );
-    const [lost, resent, share] = document.inquiries;
-    assert.deepEqual([lost.journeyId, lost.outcome, lost.posted, lost.httpStatus], ['J-1', 'unknown', 'no', 503]);
+    assert.equal(document.hasMore, false);
+    const [lost, resent, share] = document.data;
+    assert.deepEqual([lost.runKey, lost.outcome, lost.posted, lost.httpStatus], ['J-1', 'unknown', 'no', 503]);
     assert.deepEqual([resent.posted, resent.permittedBy], ['yes', lost.decision]);
     assert.deepEqual(share.consents, [{ applicantId: '01', consentId: 'C-1' }]);
     assert.doesNotMatch(stdout, /SENTINEL|REF-1/);
   });
 
   test('is found by the reference that it brought, and is none where nothing fits', async () => {
-    const found = JSON.parse((await inquiries('--reference', 'REF-1', '--product', 'PREQUAL')).stdout);
+    const found = JSON.parse(
+      (await inquiries('--report-reference-number', 'REF-1', '--product-code', 'PREQUAL')).stdout,
+    );
     assert.deepEqual(
-      found.inquiries.map(({ attempt }: { attempt: number }) => attempt),
+      found.data.map(({ attempt }: { attempt: number }) => attempt),
       [2],
     );
     assert.deepEqual(JSON.parse((await inquiries('--to', '2001-01-01', '--json')).stdout), {
-      before: '2001-01-02T00:00:00.000Z',
-      timeZone: 'UTC',
-      inquiries: [],
+      data: [],
+      hasMore: false,
       totals: [],
     });
   });
@@ -89,7 +87,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
 
   test('is not looked for under what makes no sense, and no value is told', async () => {
     for (const [args, rule] of [
-      [['--product', 'S912345678'], /"must be one of CR, PREQUAL.*","option":"--product"/],
+      [['--product-code', 'S912345678'], /"must be one of CR, PREQUAL.*","option":"--product-code"/],
       [['--outcome', 'S912345678'], /"must be one of record, .*","option":"--outcome"/],
       [['--from', '912-34-5678'], /--from must be a day/],
       [['--time-zone', 'S912345678', '--csv'], /--time-zone must be an IANA name/],
@@ -105,12 +103,12 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
 describe('what people decided, consented to and disposed of', { concurrency: 3 }, () => {
   const read = (command: string, ...args: string[]) => runCli([command, ...args], { env });
   const listed = async (command: string, ...args: string[]) =>
-    JSON.parse((await read(command, ...args)).stdout)[command] as Record<string, unknown>[];
+    JSON.parse((await read(command, ...args)).stdout).data as Record<string, unknown>[];
 
   test('is one JSON document each, without proofs unless they are asked for', async () => {
     const [decision] = await listed('decisions');
     assert.deepEqual(
-      [decision?.journeyId, decision?.action, decision?.by, decision?.reason, decision?.customerTraceNumber],
+      [decision?.runKey, decision?.action, decision?.by, decision?.reason, decision?.customerTraceNumber],
       ['J-1', 'resend', 'operator@example.com', '=1+1, "they said"', TRACE],
     );
     const consents = await listed('consents');
@@ -123,9 +121,9 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     );
     assert.equal((await listed('consents', '--proofs'))[1]?.proof, 'a.b.c');
     const [hold] = await listed('disposals');
-    assert.deepEqual([hold?.journeyId, hold?.kind, hold?.by], ['J-1', 'legalHoldSet', 'records-1']);
+    assert.deepEqual([hold?.runKey, hold?.kind, hold?.by], ['J-1', 'legalHoldSet', 'records-1']);
     for (const command of ['decisions', 'consents', 'disposals']) {
-      assert.deepEqual(await listed(command, '--journey', 'J-2', '--format', 'json'), []);
+      assert.deepEqual(await listed(command, '--run-key', 'J-2', '--format', 'json'), []);
     }
   });
 
@@ -148,10 +146,10 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
 
   test('and inquiries are found by journey, trace number and how many applicants they are about', async () => {
     const attempts = async (...args: string[]) => (await listed('inquiries', ...args)).map(({ attempt }) => attempt);
-    assert.deepEqual(await attempts('--journey', 'J-1', '--trace', TRACE), [1, 2]);
-    assert.deepEqual(await attempts('--journey', 'J-2'), []);
+    assert.deepEqual(await attempts('--run-key', 'J-1', '--customer-trace-number', TRACE), [1, 2]);
+    assert.deepEqual(await attempts('--run-key', 'J-2'), []);
     assert.deepEqual(await attempts('--applicants', '2'), []);
-    const { code, stderr } = await inquiries('--journey', 'J@1');
-    assert.deepEqual([code, JSON.parse(stderr).error.problems[0].option], [2, '--journey']);
+    const { code, stderr } = await inquiries('--run-key', 'J@1');
+    assert.deepEqual([code, JSON.parse(stderr).error.problems[0].option], [2, '--run-key']);
   });
 });

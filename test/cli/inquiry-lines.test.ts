@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
+import { listedRunSchema } from '../../src/api/lists/runs.ts';
 import { recordLines, totalLines } from '../../src/cli/commands/listing-commands.ts';
 import { deliveryLines } from '../../src/cli/commands/programs/webhooks-command.ts';
-import { listLines } from '../../src/cli/commands/runs/list-command.ts';
+import { rowTable } from '../../src/cli/output/answer-lines.ts';
 import { columnsFor, csvLine, csvRow } from '../../src/cli/output/csv.ts';
 import { periodOf } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
@@ -138,12 +139,10 @@ describe('a period', () => {
 });
 
 test('a list of journeys keeps to 80 columns and cuts no id', () => {
-  const journey = { runStatus: 'TERMINATED', startedAt: '2026-01-02T03:04:05.678Z', stage: 'SECONDUSE' };
+  const journey = { run: 'terminated', startedAt: '2026-01-02T03:04:05.678Z', stage: 'SECONDUSE' };
   const ids = ['J-1', 'x'.repeat(64)];
-  const lines = listLines(
-    ids.map((journeyId) => ({ ...journey, journeyId, needsAttention: 'revokedAfterPosting' })),
-    80,
-  );
+  const runs = ids.map((runKey) => ({ ...journey, runKey, needsAttention: 'revokedAfterPosting' }));
+  const lines = rowTable(listedRunSchema, runs, { width: 80 });
   for (const line of lines) assert.ok(line.length <= 80, line);
   for (const id of ids) assert.ok(lines.some((line) => line.trim().split(' ').at(-1) === id));
   assert.ok(lines.every((line) => !line.includes('…')));
@@ -154,8 +153,8 @@ describe('lists of runs and of events on their way', () => {
   const shown = `${at.replace(/\.\d+/, '')} (3 min ago)`;
 
   test('show the age beside each instant', () => {
-    const [, row = ''] = listLines([{ journeyId: 'J-1', runStatus: 'RUNNING', startedAt: at }], 80);
-    assert.ok(row.startsWith(`${shown}  running`) && row.endsWith('J-1'), row);
+    const [, row = ''] = rowTable(listedRunSchema, [{ runKey: 'J-1', run: 'running', startedAt: at }], { width: 80 });
+    assert.ok(row.startsWith(`running  ${shown}`) && row.endsWith('J-1'), row);
   });
 
   test('show since when an endpoint waits, or has had an event given up', () => {
@@ -167,7 +166,7 @@ describe('lists of runs and of events on their way', () => {
       { ...endpoint, endpoint: 'gone', state: 'gone' as const, waitingSince: '2026-01-02T03:04:05Z', failed: [failed] },
       { ...endpoint, endpoint: 'calm', state: 'idle' as const, waiting: 0, waitingSince: undefined },
     ];
-    const deliveries = [{ journeyId: 'J-1', profile: 'default', endpoints: endpoints as EndpointStatus[] }];
+    const deliveries = [{ runKey: 'J-1', profile: 'default', endpoints: endpoints as EndpointStatus[] }];
     const lines = deliveryLines({ deliveries, unanswered: [] }, output);
     const text = lines.join('\n');
     assert.equal(text.split(shown).length - 1, 2, text);

@@ -52,16 +52,16 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     }
     await cli('watch', `share:${shareId}`);
     assert.equal((await done('status', `share:${shareId}`)).state, 'posted');
-    const { shares } = await done('shares', '--journey', journeyId);
+    const { data: shares } = await done('shares', '--run-key', journeyId);
     assert.deepEqual(
-      shares.map((one: { journeyId: string; sharedBy: string; endUserCode: string }) => [
-        one.journeyId,
+      shares.map((one: { runKey: string; sharedBy: string; endUserCode: string }) => [
+        one.runKey,
         one.sharedBy,
         one.endUserCode,
       ]),
       [[`share:${shareId}`, 'EU123', 'EU789']],
     );
-    assert.equal(shares[0].report.journeyId, journeyId);
+    assert.equal(shares[0].report.runKey, journeyId);
     assert.equal(shares[0].consents.length, 2);
 
     // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
@@ -122,7 +122,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(statuses.at(-1).shares[0].state, 'posted');
     assert.doesNotMatch(stdout, /9001|example\.com|Sample/i);
     assert.equal((await done('references', journeyId)).references.length, 3);
-    const [share] = (await done('shares', '--journey', journeyId)).shares;
+    const [share] = (await done('shares', '--run-key', journeyId)).data;
     assert.deepEqual([share.sharedBy, share.endUserCode, share.report.productCode], ['EU123', 'EU456', 'PRECLOSE']);
 
     const again = await cli('start', '--sample', '--journey-id', journeyId);
@@ -208,8 +208,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).duplicate, true);
     assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share-id', 'S-2', ...who)).code, 2);
     assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
-    const { withdrawnShares: withdrawn } = await done('withdrawn-shares', '--journey', journeyId);
-    const about = { journeyId, by: 'ops', reason: 'typed wrong' };
+    const { data: withdrawn } = await done('withdrawn-shares', '--run-key', journeyId);
+    const about = { runKey: journeyId, by: 'ops', reason: 'typed wrong' };
     const times = withdrawn.map(({ recordedAt }: { recordedAt: string }) => recordedAt);
     assert.deepEqual(withdrawn, [
       { ...about, shareId: 'S-1', replacedBy: 'S-2', recordedAt: times[0] },
@@ -235,8 +235,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(first).journeyId, journeyId);
     assert.equal(JSON.parse(lines.at(-1) ?? '').holds[0].failureType, 'OutcomeUnknown');
     assert.equal((await cli('status', journeyId)).code, 3);
-    const { journeys } = await done('list', '--open', '--needs-attention', '--limit', '1000');
-    assert.ok(journeys.some((one: { journeyId: string }) => one.journeyId === journeyId));
+    const { data: journeys } = await done('list', '--open', '--needs-attention', '--limit', '200');
+    assert.ok(journeys.some((one: { runKey: string }) => one.runKey === journeyId));
   });
 
   test('that is refused, or is not there, is told with exit code 1', async () => {
@@ -298,8 +298,8 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     const [started, ...statuses] = documentsOf<PullStatus & { id: string }>(watched.stdout);
     assert.equal(started?.id, `pull:${id}`);
     assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
-    const { holds } = JSON.parse((await told('holds', 3)).stdout) as { holds: { journeyId: string }[] };
-    assert.ok(holds.some((one) => one.journeyId === `pull:${id}`));
+    const { holds } = JSON.parse((await told('holds', 3)).stdout) as { holds: { runKey: string }[] };
+    assert.ok(holds.some((one) => one.runKey === `pull:${id}`));
     await told(`status pull:${id}`, 3);
     const decided = '--attempt 1 --action resend --by ops --provider-said notPosted --reason asked';
     await told(`resolve pull:${id} ${decided}`, 0);

@@ -41,7 +41,7 @@ const namesOf = (holds: LegalHold[]) => holds.map(({ journeyId, matter }) => `${
 
 test('a hold is set for a matter, once, and released for that matter alone', async () => {
   const withoutMatter = await runCli(['legal-hold', 'set', 'J-1', ...BY], { env });
-  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be said')], [2, true]);
+  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be given')], [2, true]);
   const unknown = await runCli(['legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json'], { env });
   assert.equal(JSON.parse(unknown.stderr).error.type, 'JourneyNotFoundError');
 
@@ -63,7 +63,7 @@ test('a hold is set for a matter, once, and released for that matter alone', asy
   assert.deepEqual([none.released, namesOf(none.others)], [null, ['J-1 M-2']]);
 
   const { stdout } = await runCli(['disposals', '--json'], { env });
-  const { disposals } = JSON.parse(stdout) as { disposals: Record<string, unknown>[] };
+  const { data: disposals } = JSON.parse(stdout) as { data: Record<string, unknown>[] };
   assert.deepEqual(
     disposals.map(({ kind, matter, run }) => [kind, matter ?? run]),
     [
@@ -80,7 +80,7 @@ test('words name each hold and what came too late for it', () => {
   const output = { width: 80, colors: pc.createColors(false) } as Output;
   const hold = { journeyId: 'portfolio:R-1', matter: 'M-1', setAt: '2026-01-02T03:04:05Z', by: 'counsel', reason: 'r' };
   const refused = {
-    journeyId: 'portfolio:R-1/A-1',
+    runKey: 'portfolio:R-1/A-1',
     obstacles: [
       { reason: 'legalHold' as const, hold },
       { reason: 'legalHold' as const, hold: { ...hold, matter: 'M-2' } },

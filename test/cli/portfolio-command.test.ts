@@ -153,8 +153,8 @@ describe('a review on the command line', () => {
     assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
     assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
     assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'JourneyFinishedError');
-    const listed = await stage.shell.cli(['decisions', '--journey', `portfolio:${reviewId}`, '--json'], stage.env);
-    const { decisions } = JSON.parse(listed.stdout) as { decisions: { action: string; by: string; reason: string }[] };
+    const listed = await stage.shell.cli(['decisions', '--run-key', `portfolio:${reviewId}`, '--json'], stage.env);
+    const { data: decisions } = JSON.parse(listed.stdout) as { data: { action: string; by: string; reason: string }[] };
     assert.deepEqual(
       decisions.map(({ action, by, reason }) => [action, by, reason]),
       ['pause', 'resume', 'withdraw'].map((action) => [action, 'ops', 'a test']),

@@ -47,7 +47,7 @@ test('a report is served again for a purpose, to the end user that it was pulled
   assert.equal(other.code, 1);
   assert.match(other.stderr, /pulled for another end user: to give it to this one, share it/);
   assert.equal(other.stdout, '');
-  const { accesses } = await json('accesses', '--trace', TRACE);
+  const { data: accesses } = await json('accesses', '--customer-trace-number', TRACE);
   assert.deepEqual(
     accesses.map(({ by, purpose, endUserCode, via, kind }: Record<string, string>) => [
       by,
@@ -61,14 +61,14 @@ test('a report is served again for a purpose, to the end user that it was pulled
       ['alice', 'adverse action letter', 'EU1', 'ledger', 'report'],
     ],
   );
-  const [attempt] = (await json('inquiries', '--trace', TRACE)).inquiries;
+  const [attempt] = (await json('inquiries', '--customer-trace-number', TRACE)).data;
   assert.deepEqual(attempt.accesses, { count: 2, reissues: 1, lastAt: accesses[1].recordedAt });
   const csv = await cli('accesses', '--csv', '--by', 'alice');
   assert.match(
     csv.stdout,
-    /^recordedAt,kind,journeyId,.*\r\n.*,report,J-1,.*,alice,ledger,adverse action letter,false,.*\r\n$/,
+    /^recordedAt,kind,runKey,.*\r\n.*,report,J-1,.*,alice,ledger,adverse action letter,false,.*\r\n$/,
   );
-  assert.match((await cli('inquiries', '--csv', '--trace', TRACE)).stdout, /,2,1,[^,]+Z,{17}0,,,\r\n/);
+  assert.match((await cli('inquiries', '--csv', '--customer-trace-number', TRACE)).stdout, /,2,1,[^,]+Z,{17}0,,,\r\n/);
   assert.match(
     (await cli('inquiries', '--format', 'table')).stdout,
     /read 2 times, 1 of them served it again, last at/,
@@ -82,7 +82,7 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
     ...{ redacted: false, body: { problems: ['/applicants/0/ssn'] } },
   });
-  const { accesses } = await json('accesses', '--by', 'bob');
+  const { data: accesses } = await json('accesses', '--by', 'bob');
   assert.deepEqual([accesses.length, accesses[0].kind], [1, 'refusal']);
   assert.match(
     (await cli('accesses', '--format', 'table')).stdout,
@@ -96,7 +96,7 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
 test('a reading is masked unless it is asked for whole, and the ledger says which', async () => {
   const masked = await json('refusal', REFUSED, '1', '--by', 'eve');
   assert.equal(masked.redacted, true);
-  const { accesses } = await json('accesses', '--by', 'eve');
+  const { data: accesses } = await json('accesses', '--by', 'eve');
   assert.equal(accesses[0].redacted, true);
 });
 

@@ -54,7 +54,7 @@ test('sandbox: refuses a port that is no number before it starts', async (t) => 
 test('sandbox: warns before it listens beyond this machine, and does so in the sandbox environment alone', async (t) => {
   // An address that no machine has: nothing listens in the end.
   const warned = run(t, '--host', '192.0.2.1');
-  assert.match(await text(warned.stderr as Readable), /^warning: the sandbox asks nobody who they are/);
+  assert.match(await text(warned.stderr as Readable), /^warning: the sandbox authenticates no caller/);
   process.env.GATEWAY_ENVIRONMENT = 'uat';
   t.after(() => {
     delete process.env.GATEWAY_ENVIRONMENT;

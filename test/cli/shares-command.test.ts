@@ -30,20 +30,20 @@ const shares = (...args: string[]) => runCli(['shares', ...args], { env });
 
 describe('who shared what with whom', { concurrency: 3 }, () => {
   test('is one JSON document, narrowed by report, owner and end user', async () => {
-    const { code, stdout, stderr } = await shares('--report', 'REF-1', '--end-user', 'EU1', '--journey', 'J-1');
+    const { code, stdout, stderr } = await shares('--report', 'REF-1', '--end-user', 'EU1', '--run-key', 'J-1');
     assert.equal(code, 0, stderr);
-    const [one, ...others] = JSON.parse(stdout).shares;
+    const [one, ...others] = JSON.parse(stdout).data;
     assert.deepEqual(others, []);
-    assert.deepEqual([one.journeyId, one.sharedBy, one.endUserCode, one.posted], ['J-1', 'EU1', 'EU2', 'yes']);
+    assert.deepEqual([one.runKey, one.sharedBy, one.endUserCode, one.posted], ['J-1', 'EU1', 'EU2', 'yes']);
     assert.deepEqual(one.report, {
-      journeyId: 'J-1',
+      runKey: 'J-1',
       customerTraceNumber: TRACE,
       productCode: 'PREQUAL',
       endUserCode: 'EU1',
     });
     assert.equal(one.consents[0].consentId, 'C-1');
     assert.doesNotMatch(stdout, /SENTINEL|REF-1/);
-    assert.deepEqual(JSON.parse((await shares('--end-user', 'EU7')).stdout), { shares: [] });
+    assert.deepEqual(JSON.parse((await shares('--end-user', 'EU7')).stdout), { data: [], hasMore: false });
   });
 
   test('is CSV that no spreadsheet takes for formulas, and lines of 80 columns', async () => {

@@ -77,10 +77,10 @@ describe('a status on a terminal', () => {
     ]);
   });
 
-  test('names the shares that consent is kept for and that nobody has requested', () => {
+  test('names the shares that consent is kept for and that were not requested', () => {
     const lines = statusLines({ ...STATUS, earlyConsents: { count: 2, shareIds: ['S-TYPO'] } }, output);
     assert.ok(
-      lines.includes('  2 consents are kept for shares that nobody has requested: S-TYPO. Is a'),
+      lines.includes('  2 consents are kept for shares that were not requested: S-TYPO. Is a `shareId`'),
       lines.join('\n'),
     );
   });

@@ -151,11 +151,11 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /lacks customerTraceNumber and attempt in its header/,
       'S912345678,1\n',
     ],
-    ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /of one inquiry/],
+    ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /to one inquiry/],
     [
       'all amended',
       ['resolve', '--all', '--type', 'RequestRefused', ...decision('amend', ''), '--applicants', '-'],
-      /of one inquiry/,
+      /to one inquiry/,
       '[]',
     ],
     [

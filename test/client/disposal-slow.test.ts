@@ -188,13 +188,13 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   });
   assert.equal(await requestsOf(customerTraceNumber), 1);
   // What that start has left in Temporal is taken away by doing it again.
-  const repeated = await disposeOf(context, { journeyId }, AUTHORIZATION);
+  const repeated = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
-  const { planned: none, disposedAt, shares } = await planDisposal(context, { journeyId });
+  const { planned: none, disposedAt, shares } = await planDisposal(context, { runKey: journeyId });
   assert.deepEqual([none, disposedAt !== undefined, shares], [[], true, [share]]);
   // An owner of its own: what it posted is there until it is disposed of by its own id.
-  assert.ok('finished' in (await disposeOf(context, { journeyId: share }, AUTHORIZATION)));
-  assert.equal((await planDisposal(context, { journeyId })).shares, undefined);
+  assert.ok('finished' in (await disposeOf(context, { runKey: share }, AUTHORIZATION)));
+  assert.equal((await planDisposal(context, { runKey: journeyId })).shares, undefined);
 });
 
 test('of a journey that has handed over lists show one run, its records are found, and disposal deletes each run', async () => {
@@ -204,15 +204,15 @@ test('of a journey that has handed over lists show one run, its records are foun
   await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
   const runs = await handsOver(handle);
   const listed = async () => {
-    const { journeys } = JSON.parse((await cli(['list'])).stdout) as { journeys: Record<string, string>[] };
-    return journeys.filter((one) => one.journeyId === journeyId).map(({ runStatus }) => runStatus);
+    const { data } = JSON.parse((await cli(['list'])).stdout) as { data: Record<string, string>[] };
+    return data.filter(({ runKey }) => runKey === journeyId).map(({ run }) => run);
   };
   // Visibility may be a second behind.
   while ((await runsOf(harness.client, journeyId, [])).closed.length < 1) await new Promise((go) => setTimeout(go, 50));
-  while ((await listed()).join() !== 'RUNNING') await new Promise((go) => setTimeout(go, 50));
+  while ((await listed()).join() !== 'running') await new Promise((go) => setTimeout(go, 50));
   await update(handle, 'advance', { journeyId, to: 'PREAPP' });
   await handle.result();
-  while ((await listed()).join() !== 'COMPLETED') await new Promise((go) => setTimeout(go, 50));
+  while ((await listed()).join() !== 'completed') await new Promise((go) => setTimeout(go, 50));
   const { stages, refusedMessagesTotal } = await statusOf(handle);
   assert.deepEqual([stages.length, refusedMessagesTotal], [2, 110]);
   for (const product of ['PREQUAL', 'PREAPP'] as const)
@@ -224,9 +224,9 @@ test('of a journey that has handed over lists show one run, its records are foun
     .getHandle(handle.workflowId)
     .query<{ currentDetails: string }>('__temporal_workflow_metadata');
   for (const product of ['PREQUAL', 'PREAPP']) assert.match(currentDetails, new RegExp(product));
-  const { planned } = await planDisposal(context, { journeyId });
+  const { planned } = await planDisposal(context, { runKey: journeyId });
   assert.equal(planned[0]?.runs, 2);
-  const done = await disposeOf(context, { journeyId }, AUTHORIZATION);
+  const done = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
   assert.ok('finished' in done);
   assert.deepEqual([done.finished.inquiries, done.finished.reports, done.finished.runs], [2, 2, 2]);
   for (const runId of [runs.before, runs.after]) {
@@ -243,12 +243,12 @@ test('an endpoint that cannot be reached keeps no run from being disposed of: th
   for (const runKey of [journey.journeyId, `pull:${pull.pullId}`]) {
     const delivery = harness.client.workflow.getHandle(`webhooks-${workflowIdOf(runKey)}`);
     assert.equal((await delivery.describe()).status.name, 'RUNNING');
-    const { planned } = await planDisposal(context, { journeyId: runKey });
+    const { planned } = await planDisposal(context, { runKey: runKey });
     assert.deepEqual(
       planned.map(({ runs, delivering }) => [runs, delivering]),
       [[2, true]],
     );
-    const done = await disposeOf(context, { journeyId: runKey }, AUTHORIZATION);
+    const done = await disposeOf(context, { runKey: runKey }, AUTHORIZATION);
     assert.ok('finished' in done);
     assert.deepEqual([done.finished.reports, done.finished.runs], [1, 2]);
     await assert.rejects(delivery.describe(), { name: 'WorkflowNotFoundError' });
@@ -294,18 +294,18 @@ for (const [step, deleted] of [
     const closed = async () => (await runsOf(harness.client, journeyId, [])).closed.length;
     while ((await closed()) < 2) await new Promise((go) => setTimeout(go, 50));
 
-    const stopped = await disposeOf(holdsAfter(step, journeyId), { journeyId }, AUTHORIZATION);
+    const stopped = await disposeOf(holdsAfter(step, journeyId), { runKey: journeyId }, AUTHORIZATION);
     while (deleted > 0 && (await closed()) > 2 - deleted) await new Promise((go) => setTimeout(go, 50));
     assert.equal(await closed(), 2 - deleted, 'histories are kept');
     assert.ok(await ledger.readReport(journeyId, 'PREQUAL'));
     assert.ok('refused' in stopped);
     const { obstacles, histories } = stopped.refused;
     assert.deepEqual([obstacles.map(({ reason }) => reason), histories], [['legalHold'], deleted]);
-    const plan = await planDisposal(context, { journeyId });
+    const plan = await planDisposal(context, { runKey: journeyId });
     assert.deepEqual(plan.refused[0]?.histories, deleted);
 
     await ledger.retention.releaseLegalHold(journeyId, { ...AUTHORIZATION, matter: '2026-17' });
-    const done = await disposeOf(context, { journeyId }, AUTHORIZATION);
+    const done = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
     assert.ok('finished' in done && done.finished.runs === 2 - deleted && done.finished.reports === 1);
     assert.equal(await closed(), 0);
   });
@@ -325,19 +325,19 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   }
   const hold = { ...AUTHORIZATION, matter: '2026-17' };
   await ledger.retention.setLegalHold(kept, hold);
-  const { refused } = await planDisposal(context, { journeyId: other });
+  const { refused } = await planDisposal(context, { runKey: other });
   const [obstacle] = refused[0]?.obstacles ?? [];
   assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.journeyId === kept);
-  assert.ok('refused' in (await disposeOf(context, { journeyId: other }, AUTHORIZATION)));
+  assert.ok('refused' in (await disposeOf(context, { runKey: other }, AUTHORIZATION)));
   assert.equal((await handle.describe()).status.name, 'COMPLETED');
   assert.deepEqual(await ledger.retention.events(other), [], 'nothing was begun');
   await ledger.retention.releaseLegalHold(kept, hold);
-  const done = await disposeOf(context, { journeyId: other }, AUTHORIZATION);
+  const done = await disposeOf(context, { runKey: other }, AUTHORIZATION);
   assert.ok('finished' in done && done.finished.runs === 1);
   assert.deepEqual((await ledger.retention.setLegalHold(kept, hold))?.destroyed, { inquiries: 0, histories: 1 });
   await ledger.retention.releaseLegalHold(kept, hold);
   for (const journeyId of [kept, input.journeyId]) {
-    assert.ok('finished' in (await disposeOf(context, { journeyId }, AUTHORIZATION)));
+    assert.ok('finished' in (await disposeOf(context, { runKey: journeyId }, AUTHORIZATION)));
   }
 });
 
@@ -348,12 +348,12 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   await untilStatus(open, ({ state }) => state === 'waitingAtGate');
   const { holds } = await untilStatus(onHold, ({ state }) => state === 'held');
   const reasons = async (journeyId: string) => {
-    const { refused } = await planDisposal(context, { journeyId });
+    const { refused } = await planDisposal(context, { runKey: journeyId });
     return refused[0]?.obstacles.map(({ reason }) => reason);
   };
   assert.deepEqual(await reasons(waiting.journeyId), ['runOpen']);
   assert.deepEqual(await reasons(held.journeyId), ['undecided', 'runOpen']);
-  const refused = await disposeOf(context, waiting, AUTHORIZATION);
+  const refused = await disposeOf(context, { runKey: waiting.journeyId }, AUTHORIZATION);
   assert.ok('refused' in refused);
   assert.equal((await open.describe()).status.name, 'RUNNING');
   assert.deepEqual(await ledger.retention.events(waiting.journeyId), []);
@@ -379,9 +379,9 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
 
   // By age, the plan separates what may go from what must stay.
   const byAge = await planDisposal(context, { olderThanMs: 1, limit: 10 });
-  assert.deepEqual([byAge.planned.map(({ journeyId }) => journeyId), byAge.more], [[waiting.journeyId], false]);
+  assert.deepEqual([byAge.planned.map(({ runKey }) => runKey), byAge.more], [[waiting.journeyId], false]);
   assert.deepEqual(
-    byAge.refused.map(({ journeyId }) => journeyId),
+    byAge.refused.map(({ runKey }) => runKey),
     [held.journeyId],
   );
   assert.equal(holds.length, 1);
@@ -400,5 +400,5 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.match(right.screen, /disposed of 1 \(1 inquiries, 1 reports, 1 runs\)/);
   assert.ok(right.screen.split('\n').every((line) => line.length <= 80));
   await assert.rejects(ledger.readReport(waiting.journeyId, 'PREQUAL'), DisposedError);
-  await assert.rejects(planDisposal(context, { journeyId: 'nobody-knows' }), JourneyNotFoundError);
+  await assert.rejects(planDisposal(context, { runKey: 'nobody-knows' }), JourneyNotFoundError);
 });

@@ -114,7 +114,7 @@ describe('a role is for one thing in one namespace:', () => {
 });
 
 describe('keys that tokens are checked against', () => {
-  test('are fetched, and without them nobody is let in', async (t) => {
+  test('are fetched, and without them every caller is refused', async (t) => {
     let isUp = true;
     const issuer = createServer((_request, response) => {
       response.writeHead(isUp ? 200 : 500).end(JSON.stringify(KEY_SET));
@@ -152,7 +152,7 @@ describe('keys that tokens are checked against', () => {
 });
 
 describe('pages', () => {
-  test('of the UI are told that they may call, with all that they send', async (t) => {
+  test('of the UI get the headers that allow their calls', async (t) => {
     const server = await startServer(t, keySet);
     const { status, headers } = await server.call('/decode', {
       method: 'OPTIONS',
@@ -299,7 +299,7 @@ describe('there is a limit on', () => {
     assert.equal((await server.call('/decode', { token: caller, body: BODY })).status, 200);
   });
 
-  test('a body of 100 MB from somebody without a token, of which nothing is read', async (t) => {
+  test('a body of 100 MB from a caller without a token, of which nothing is read', async (t) => {
     const server = await startServer(t, keySet);
     const length = { 'content-length': String(100 * 1024 * 1024) };
     assert.equal((await sendForever(`${server.url}/decode`, 'a.b.c', length)).status, 401);
@@ -357,7 +357,7 @@ describe('there is a limit on', () => {
     assert.ok(guesses >= 10 && refused >= 1 && guesses + refused === 20, JSON.stringify(countOf(statuses)));
   });
 
-  test('how many wait, and what is freed by whoever hangs up', async (t) => {
+  test('how many wait, and what a caller frees that hangs up', async (t) => {
     const limits = { bodies: { ...DEFAULT_LIMITS.bodies, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
     const server = await startServer(t, keySet, { limits });
     const caller = await token();
@@ -381,14 +381,14 @@ describe('behind a proxy', () => {
     assert.equal(server.audited()[0]?.address, '198.51.100.9');
   });
 
-  test('nobody else may connect, but for health', async (t) => {
+  test('other clients may connect only for health', async (t) => {
     const server = await startServer(t, keySet, { trustedProxies: ['192.0.2.1'] });
     const { status, json } = await server.call('/decode', { token: await token(), body: BODY });
     assert.deepEqual([status, json.error.reason], [403, 'proxy']);
     assert.equal((await server.call('/healthz')).status, 200);
   });
 
-  test('without one nobody’s word is taken', async (t) => {
+  test('without one no caller’s forwarded address counts', async (t) => {
     const server = await startServer(t, keySet);
     await server.call('/decode', { token: await token(), body: BODY, headers: { 'x-forwarded-for': '198.51.100.9' } });
     assert.equal(server.audited()[0]?.address, '127.0.0.1');

@@ -8,7 +8,7 @@ import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { loadLedgerAccess } from '../../src/config/ledger.ts';
-import { PINNED_BINARIES } from '../../src/local/temporal/temporal-binaries.ts';
+import { TEMPORAL_CLI } from '../../src/local/temporal/temporal-binaries.ts';
 import { ENVIRONMENTS } from '../../src/model/products.ts';
 import { gatewayQueueOf } from '../../src/model/work-class.ts';
 import { ROOT } from './checks.ts';
@@ -168,7 +168,7 @@ test('the server is of the line that the tests run, with what priority and fairn
   assert.equal(service('temporal-schema').image, `temporalio/admin-tools:${server}`);
   assert.equal(service('temporal-namespace').image, `temporalio/admin-tools:${server}`);
   // The server that this version of the CLI has inside.
-  assert.deepEqual([PINNED_BINARIES.cli.packageVersion, server.split('.').slice(0, 2).join('.')], ['1.9.1', '1.32']);
+  assert.deepEqual([TEMPORAL_CLI.packageVersion, server.split('.').slice(0, 2).join('.')], ['1.9.1', '1.32']);
   const config = parse(readFileSync(join(ROOT, 'deploy/temporal/dynamicconfig.yaml'), 'utf8')) as Record<
     string,
     { value: unknown; constraints?: { taskQueueName?: string } }[]

@@ -40,7 +40,7 @@ test('the image is built of files that are there and that .dockerignore lets in,
   for (const [, script = ''] of dockerfile.matchAll(/npm run (\S+)/g)) assert.ok(script in packageJson.scripts, script);
 });
 
-test('the final image runs as nobody of importance, without development packages or sources', () => {
+test('the final image runs as an unprivileged user, without development packages or sources', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
   assert.match(last, /^USER 1000:1000$/m);
   assert.doesNotMatch(last, /COPY.* src|npm /);

@@ -57,7 +57,7 @@ test('one that lacks the workers’ key, or encrypts under one that they lack, f
   assert.deepEqual([status, detail.includes(other.current('payload').id)], ['fail', true], detail);
 });
 
-test('a token that is refused, a server that is away or something else is told without address and token', async (t) => {
+test('reports a refused token, a server that is away or another answer without address and token', async (t) => {
   const { access } = await serverWith(t, workersRing, []);
   const segment = 'unguessable-sentinel';
   const secret = async () => 'sentinel.token';
@@ -79,7 +79,7 @@ test('a token that is refused, a server that is away or something else is told w
   assert.doesNotMatch(JSON.stringify(found), /sentinel/);
 });
 
-test('what clients could not use is told by its rule; where none is named, nothing is asked', async () => {
+test('reports by its rule what clients could not use; without an address it asks nothing', async () => {
   const inspected = inspectCodecServer({
     GATEWAY_ENVIRONMENT: 'production',
     CODEC_SERVER_URL: 'http://sentinel.example.com',

@@ -72,7 +72,7 @@ async function tokenService(t: Parameters<typeof startServer>[0], date: Date) {
   });
 }
 
-test('a version that nobody has promoted gets no work', async () => {
+test('a version that was not promoted gets no work', async () => {
   const deployment = { deploymentName: `doctor-${randomUUID()}`, buildId: 'b1' };
   const change = { worker: { ...harness.config.worker, deployment } };
   assert.deepEqual(await troubles(change), { deployment: 'fail' });
@@ -84,7 +84,7 @@ test('everything passes where everything is right, and the gateway receives noth
   assert.deepEqual(received, []);
 });
 
-test('the checks are told in one order, whichever ends first', async () => {
+test('the checks are printed in one order, whichever ends first', async () => {
   assert.deepEqual(
     [...(await findings()).keys()],
     [
@@ -103,9 +103,6 @@ test('the checks are told in one order, whichever ends first', async () => {
       'token-service/default',
       'gateway/default',
       'markers',
-      'standing-decisions/default',
-      'consent-trust/default',
-      'decision-trust/default',
       'clear-starts',
       'pauses',
       'failing-runs',
@@ -118,20 +115,6 @@ test('the checks are told in one order, whichever ends first', async () => {
 test('the clocks of Temporal, the ledger and the token service are compared with ours', async () => {
   const { detail = '' } = (await findings()).get('clock') ?? {};
   for (const whose of ['Temporal', 'ledger', 'token-service/default']) assert.match(detail, new RegExp(`${whose} `));
-});
-
-test('how consents are trusted is told for each profile', async () => {
-  const told = async (change: Partial<GatewayProfile>) =>
-    (await findings(profile(change))).get('consent-trust/default') ?? assert.fail();
-  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in CONSENT_JWKS_FILE$/);
-  assert.match((await told({ consentTrust: 'proof' })).detail, /^proof: a grant counts with one/);
-});
-
-test('whose decisions are taken is told for each profile', async () => {
-  const told = async (change: Partial<GatewayProfile>) =>
-    (await findings(profile(change))).get('decision-trust/default') ?? assert.fail();
-  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in DECISION_JWKS_FILE$/);
-  assert.match((await told({ decisionTrust: 'proof' })).detail, /^proof: a decision is taken with one/);
 });
 
 describe('what is wrong is named', () => {

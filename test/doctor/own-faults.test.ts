@@ -55,7 +55,7 @@ const faults: [string, () => unknown, RegExp][] = [
 ];
 
 for (const [what, run, told] of faults) {
-  test(`${what} is told as what doctor could not check`, async () => {
+  test(`doctor reports ${what} as not checked`, async () => {
     const found = await findingOf({ run: async () => (await run()) as never }, contextWith({}), 200);
     assert.equal(found.status, 'unchecked');
     assert.match(found.detail, told);

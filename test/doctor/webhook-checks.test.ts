@@ -6,7 +6,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { WebhookEndpoint } from '../../src/messages/webhooks/delivery.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
-test('endpoints are told by name and host; one that leads inside, nowhere, or cannot be signed for, is found', async () => {
+test('prints endpoints by name and host; finds one that leads inside, nowhere, or has no usable secret', async () => {
   const secret = newWebhookSecret();
   const look = async (change: Partial<WebhookEndpoint>) => {
     const url = 'http://127.0.0.1:8080/hooks/TOKEN-IN-PATH';

@@ -17,7 +17,7 @@ async function run(args: string[]): Promise<{ code: number | null; stdout: strin
   return { code: await exit, stdout, stderr };
 }
 
-test('two thousand inputs that nobody should send break nothing', async () => {
+test('two thousand malformed inputs break nothing', async () => {
   const { code, stdout, stderr } = await run(['--seed', '1', '--cases', '2000']);
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /^fuzz seed 1\n/, 'the seed comes first');
@@ -25,7 +25,7 @@ test('two thousand inputs that nobody should send break nothing', async () => {
   assert.ok(Number(cases) >= 2_000, stdout);
 });
 
-test('a case that fails is told with its seed, its smallest form and how to repeat it', async () => {
+test('a failing case is printed with its seed, its smallest form and how to repeat it', async () => {
   const broken = property({
     name: 'broken',
     weight: 1,

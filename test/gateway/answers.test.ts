@@ -160,7 +160,7 @@ test('keeps the consumerId of an answer without a record: by 2.4 it must be stor
   assertHold(none([{ consumerId: 'x'.repeat(17) }]), /consumerId must be alphanumeric/);
 });
 
-test('holds an answer without a return code, or with one that nobody could show', () => {
+test('holds an answer without a return code, or with an unprintable one', () => {
   assertHold(read({ applicants: [] }), /returnCode is required/);
   assertHold(read({ returnCode: '' }), /returnCode is required/);
   assertHold(read({ returnCode: 7 }), /returnCode must be text/);
@@ -399,7 +399,7 @@ test('holds a FAILSAFE record without a number, and reads one number for all', (
   ]);
 });
 
-test('gives nobody a consumerId of FAILSAFE that two entries have', () => {
+test('gives no applicant a consumerId of FAILSAFE that two entries have', () => {
   const same = [failsafeEntry({ ssn: ADA.ssn }), failsafeEntry({ ssn: BEN.ssn })];
   const answer = read({ consumers: same }, failsafeContext([ADA, BEN]));
   assert.deepEqual(answer.kind === 'outcome' && answer.applicants?.map(({ consumerId }) => consumerId), [

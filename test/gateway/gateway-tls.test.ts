@@ -56,7 +56,7 @@ test('offers no HTTP/2, even to a gateway that prefers it', async (t) => {
   assert.equal((await submit(t, profileFor(server.url, { caCertificate: own.cert }))).answer.kind, 'outcome');
 });
 
-test('trusts no certificate of an authority that nobody named', async (t) => {
+test('trusts no certificate of an authority that is not configured', async (t) => {
   const server = await tlsGateway(t, own);
   await assertUntrusted(submit(t, profileFor(server.url)));
   assert.equal(server.requests.length, 0);

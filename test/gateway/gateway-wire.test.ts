@@ -56,7 +56,7 @@ test('knows that nothing was sent where the name has no address', async (t) => {
   assertNothingSent(await failure(clientFor(t, profile).submit(submission(profile))));
 });
 
-test('knows that nothing was sent where TLS never comes to an end', async (t) => {
+test('knows that nothing was sent if the TLS handshake never ends', async (t) => {
   // Accepts the connection and says nothing: the handshake hangs.
   const server = await startServer(t, {});
   const profile = profileFor(`https://127.0.0.1:${server.port}`, { limits: { connectTimeoutMs: 150 } });

@@ -28,7 +28,7 @@ async function exchanges(t: TestContext, observer: ExchangeObserver) {
   return { reply, server };
 }
 
-test('an observer is told of each exchange’s beginning and end', async (t) => {
+test('notifies an observer of each exchange’s beginning and end', async (t) => {
   const seen: [ExchangeBegun, ExchangeEnded][] = [];
   const { server } = await exchanges(t, (begun) => (ended) => seen.push([begun, ended]));
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('an observer that throws costs no attempt', async (t) => {
   await exchanges(t, () => thrown);
 });
 
-test('a token’s fetch is told of, and its use from memory is not', async (t) => {
+test('notifies an observer of a token’s fetch, and not of its use from memory', async (t) => {
   const answers = [401, 200];
   const token = JSON.stringify({ access_token: 'a-token', token_type: 'Bearer', expires_in: 3600, scope: 's' });
   const server = await startServer(t, {

@@ -299,7 +299,7 @@ test('builds FAILSAFE from the fields of the sample and no others', () => {
   assert.deepEqual(Object.keys(wrong).sort(), ['/applicants/0/ssn', '/customerTraceNumber']);
 });
 
-test('gives a profile another fingerprint where a run would reach somebody else, and only there', () => {
+test('gives a profile another fingerprint if and only if a run would reach another gateway or customer', () => {
   const fingerprint = profileFingerprint(PROFILE);
   assert.match(fingerprint, /^[0-9a-f]{64}$/);
   const otherWays: Partial<GatewayProfile>[] = [

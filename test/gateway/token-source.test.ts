@@ -120,7 +120,7 @@ test('uses a token that is still good while the token service is down, and not o
   assert.equal((await failure(source.get(profile))).code, 'TokenUnavailable');
 });
 
-test('fetches anew for one who needs a token fetched later, once for all who do', async (t) => {
+test('fetches again for a caller that needs a later token, once for all such callers', async (t) => {
   const server = await startServer(t, { onRequest: counting() });
   let nowMs = 1_000;
   const source = sourceFor(t, { now: () => nowMs });
@@ -142,7 +142,7 @@ test('does not hang or loop where fetchedAfter is ahead of this clock', async (t
   assert.equal(server.requests.length, 1);
 });
 
-test('fetches anew after a token was refused, and leaves a newer one alone', async (t) => {
+test('fetches again after a token was refused, and keeps a newer one', async (t) => {
   const server = await startServer(t, { onRequest: counting() });
   const source = sourceFor(t);
   const profile = profileFor(server.url);
@@ -178,7 +178,7 @@ test('lets no fetch that was overtaken replace the newer token', async (t) => {
   assert.equal(server.requests.length, 2);
 });
 
-test('reads the credentials anew for each fetch, and follows a client id that changed', async (t) => {
+test('reads the credentials again for each fetch, and follows a client id that changed', async (t) => {
   let generation = 1;
   const read = async () => ({ clientId: `client-${generation}`, clientSecret: `secret-${generation}` });
   const server = await startServer(t, {

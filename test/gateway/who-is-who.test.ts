@@ -121,7 +121,7 @@ test('asks whose an entry is only where that matters: all without a record', () 
   assertHold(read({ applicants: differ }, context), /by applicantId or SSN/);
 });
 
-test('holds an answer without records about somebody else all the same', () => {
+test('holds an answer about another person even if it has no records', () => {
   const none = (entries: unknown[]) => read({ returnCode: 'No Record', applicants: entries }, contextOf([ADA, BEN]));
   assertHold(none([{}, { applicantId: '9Z' }]), /applicantId that was asked for/);
   assertHold(none([{}, { ssn: '900000001' }]), /by applicantId or SSN/);

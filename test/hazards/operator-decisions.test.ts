@@ -15,7 +15,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import { decisionAbout, eventsOf, ledgerRows, withLedger } from './operator-hands.ts';
+import { decisionAbout, eventsOf, ledgerRows, untilIdle, withLedger } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
@@ -103,7 +103,9 @@ async function held(lastFour: string): Promise<{ handle: JourneyHandle; status: 
   const handle = await harness.start(
     journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] }),
   );
-  return { handle, status: await untilStatus(handle, ({ state }) => state === 'held') };
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  await untilIdle(handle);
+  return { handle, status };
 }
 
 /** One journey at a time: the whole ledger is compared. */
@@ -144,6 +146,7 @@ describe('a decision', () => {
     const { handle, status } = await held('1403');
     await update(handle, 'resolveInquiry', decisionAbout(status));
     await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
+    await untilIdle(handle);
     const rows = ledgerRows(harness);
     assert.equal((await update(handle, 'resolveInquiry', decisionAbout(status))).duplicate, true);
     const other = decisionAbout(status, { decisionId: 'D2', action: 'abandon' });

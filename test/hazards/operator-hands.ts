@@ -128,6 +128,14 @@ export async function until(isSo: () => Promise<boolean> | boolean, what: string
   }
 }
 
+/** A run that waits, once the ledger has the rows of its holds. */
+export async function untilIdle(handle: WorkflowHandle): Promise<void> {
+  await until(async () => {
+    const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
+    return !pendingActivities?.length && !pendingWorkflowTask;
+  }, 'the run is at work');
+}
+
 export interface PendingAttempt {
   activityId: string;
   isStarted: boolean;

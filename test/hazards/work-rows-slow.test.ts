@@ -1,10 +1,8 @@
 /** What an operator does to a run that waits, and what the ledger's list says then: it has what needs a person, and no more. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkflowHandle } from '@temporalio/client';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
   applicant,
@@ -19,7 +17,6 @@ import {
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import { startTimeSkippingEnvironment } from '../support/temporal.ts';
 import { currentRun, decisionAbout, resetTo, taskOfMessage, until, workflowTasksOf } from './operator-hands.ts';
 
 let harness: Harness;
@@ -41,7 +38,7 @@ async function openOf(runKey: string): Promise<string[]> {
   return rows.map(({ reason, attempt }) => `${reason} ${attempt ?? ''}`.trim());
 }
 
-/** The run tells the ledger in the background. */
+/** A run has its hold in its status before the ledger has the row. */
 async function untilOpen(runKey: string, expected: string[]): Promise<void> {
   let found: string[] = [];
   for (const endsAt = Date.now() + 30_000; Date.now() < endsAt; await delay(50)) {
@@ -123,7 +120,7 @@ describe('a run that waits', { concurrency: 4 }, () => {
   });
 });
 
-test('a row that is missing, and one that no run waits for, are mended by a reset of the run', async (t) => {
+test('a row that is missing is opened by a reset of the run; one that no run waits for is closed at its end', async (t) => {
   const { input, handle, status } = await heldByRunAlone();
   const { journeyId } = input;
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
@@ -139,61 +136,68 @@ test('a row that is missing, and one that no run waits for, are mended by a rese
   const number = status.holds[0]?.customerTraceNumber ?? '';
   database
     .prepare(
-      `INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, product_code, customer_trace_number, attempt, noted_at)
+      `INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, product_code, customer_trace_number, attempt, held_since)
        VALUES ('w-1', ?, 'held', 'CredentialsRefused', 1, 'default', 'PREAPP', ?, 1, 1)`,
     )
     .run(journeyId, number.replace(/^../, 'XX'));
   await untilOpen(journeyId, ['CredentialsRefused 1', 'RequestDiffers 1']);
   const current = currentRun(harness, again);
-  await resetTo(harness, current, (await workflowTasksOf(current)).at(-1) ?? assert.fail());
-  await untilOpen(journeyId, ['RequestDiffers 1']);
+  const last = await resetTo(harness, current, (await workflowTasksOf(current)).at(-1) ?? assert.fail());
+  await untilStatus(last, ({ state }) => state === 'held');
+  await last.cancel();
+  await assert.rejects(last.result());
+  assert.deepEqual(await openOf(journeyId), []);
 });
 
-describe('a note that the ledger does not take', () => {
-  let environment: TestWorkflowEnvironment;
-  let skipping: Harness;
-  before(async () => {
-    environment = await startTimeSkippingEnvironment();
-    skipping = await startHarness({
-      server: { address: environment.address, namespace: environment.namespace ?? 'default', skipsTime: true },
-      env: { LEDGER_WATCH_EVERY_MS: '86400000' },
-    });
-  });
-  after(async () => {
-    await skipping?.close();
-    await environment?.teardown();
-  });
+describe('a row that the ledger does not take', () => {
+  const refuse = (kind: string) => `CREATE TRIGGER refused BEFORE INSERT ON work_for_people WHEN NEW.kind = '${kind}'
+    BEGIN SELECT RAISE(ABORT, 'on purpose'); END`;
 
-  test('holds up the end of its run for no more than an hour, and is not lost', async (t) => {
-    const database = new DatabaseSync(skipping.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
+  function refuseRows(t: TestContext, kind: string): () => void {
+    const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
     t.after(() => database.close());
-    database.exec(`CREATE TRIGGER refused BEFORE INSERT ON work_for_people WHEN NEW.kind = 'flagged'
-      BEGIN SELECT RAISE(ABORT, 'on purpose'); END`);
+    database.exec(refuse(kind));
+    return () => database.exec('DROP TRIGGER refused');
+  }
+
+  test('of a flag keeps its run from its end, for as long as it takes', async (t) => {
     const input = journeyInput({
       stages: ['PREQUAL', 'PRECLOSE'],
       applicants: [applicant('1A', newSsn('0020'))],
       gates: { PRECLOSE: { pass: 'auto' } },
       attentionAbove: { newAccounts: 0 },
     });
-    const startedAt = await environment.currentTimeMs();
-    const handle = await skipping.start(input);
-    const { client } = environment;
-    const result = await (client.workflow.getHandle(handle.workflowId) as JourneyHandle).result();
-    assert.deepEqual([result.outcome, result.stages[1]?.attention], ['completed', 'reportChanged']);
-    const tookMs = (await environment.currentTimeMs()) - startedAt;
-    assert.ok(tookMs > 50 * 60_000 && tookMs < 2 * 3_600_000, `${tookMs} ms`);
-    const own = await openLedgerOf(skipping);
-    t.after(() => own.close());
-    assert.deepEqual((await own.work.open({ limit: 10 })).rows, []);
-    const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
-    const telling = client.workflow.getHandle(`work-${handle.workflowId}-${runId}`) as WorkflowHandle;
-    assert.equal((await telling.describe()).status.name, 'RUNNING');
-    database.exec('DROP TRIGGER refused');
-    await telling.result();
-    const { rows } = await own.work.open({ limit: 10 });
-    assert.deepEqual(
-      rows.map(({ runKey, reason }) => [runKey, reason]),
-      [[input.journeyId, 'reportChanged']],
-    );
+    const take = refuseRows(t, 'flagged');
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ stages }) => stages[1]?.attention === 'reportChanged');
+    await untilPending(handle, 'flagRun');
+    assert.deepEqual(await openOf(input.journeyId), []);
+    take();
+    assert.equal((await handle.result()).outcome, 'completed');
+    assert.deepEqual(await openOf(input.journeyId), ['reportChanged']);
+  });
+
+  test('of a hold keeps a decision from being recorded before it, and a cancelled run from its end', async (t) => {
+    const take = refuseRows(t, 'held');
+    const input = { ...oneStage(), stages: ['PREQUAL', 'PREAPP'] as ('PREQUAL' | 'PREAPP')[] };
+    const first = await harness.start(input);
+    await untilStatus(first, ({ state }) => state === 'waitingAtGate');
+    await first.terminate();
+    const handle = await harness.start({ ...input, applicants: [applicant('1A')] });
+    const status = await untilStatus(handle, ({ state }) => state === 'held');
+    const decided = await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
+    assert.equal((decided as { recorded?: boolean }).recorded, false);
+    await handle.cancel();
+    await untilPending(handle, 'openHold');
+    take();
+    await handle.result().catch(() => undefined);
+    assert.deepEqual(await openOf(input.journeyId), []);
   });
 });
+
+async function untilPending(handle: JourneyHandle, activity: string): Promise<void> {
+  await until(async () => {
+    const { pendingActivities } = (await handle.describe()).raw;
+    return pendingActivities?.some(({ activityType }) => activityType?.name === activity) === true;
+  }, `${activity} is not pending`);
+}

@@ -93,7 +93,7 @@ test('a caller in Python whose message says something else than one under the sa
   await handle.terminate('the test is over');
 });
 
-test('a caller without an open journey is told whether its consent was recorded, kept or refused', async () => {
+test('a caller without an open journey learns whether its consent was recorded, kept or refused', async () => {
   const journeyId = `J-${randomUUID().slice(0, 8)}`;
   const consent = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
   const [good, misspelt] = [

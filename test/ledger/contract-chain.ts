@@ -1,8 +1,8 @@
 /** Part of the contract suite: the ledger detects every direct change of its consents and decisions in the database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ChainFinding } from '../../src/ledger/audit/audit-chain.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ChainFinding } from '../../src/ledger/records.ts';
 import { attempted, claimAs, consentOf, decisionOf, INQUIRY, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

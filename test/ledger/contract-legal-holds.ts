@@ -244,7 +244,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await ledger.retention.releaseLegalHold('J-1', ONE);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [2, []]);
-    for (const change of ["UPDATE legal_holds SET reason = 'x'", 'DELETE FROM legal_holds']) {
+    for (const change of ["UPDATE retention_events SET reason = 'x'", 'DELETE FROM retention_events']) {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
   });

@@ -5,7 +5,7 @@ import { countStatements, pageStatements, type WorkStatement } from '../../src/l
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
-import { openWork } from './work-rows.ts';
+import { openHolds, openWork } from './work-rows.ts';
 
 export function workListTests(opened: Open, backend: LedgerBackend): void {
   test('a list has the runs that are for certain profiles and end users alone', async (t) => {
@@ -62,17 +62,9 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
       ['PREQUAL', 'EU1', undefined],
       ['SECONDUSE', 'EU2', undefined],
     ]);
-    // Held before its inquiry is a row.
-    const early = { kind: 'held', reason: 'GatewayUnreachable', since: '2026-01-01T00:00:00.000Z' } as const;
-    const opening = {
-      ...early,
-      runKey: 'J-EARLY',
-      gatewayProfile: 'default',
-      endUserCode: 'EU7',
-      customerTraceNumber: 'Y',
-    };
-    await ledger.work.note(ledgerId, { asOf: '2026-01-01T00:00:01.000Z', opened: [opening], ended: [] });
-    assert.deepEqual(await madeFor('J-EARLY'), [[undefined, 'EU7', undefined]]);
+    // Held before its first claim.
+    await openHolds(ledger, [{ inquiry: { customerTraceNumber: 'Y', runKey: 'J-EARLY', endUserCode: 'EU7' } }]);
+    assert.deepEqual(await madeFor('J-EARLY'), [['PREQUAL', 'EU7', undefined]]);
     assert.deepEqual(await madeFor('J-NOBODY'), []);
   });
 
@@ -121,7 +113,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
 function manyRows(): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
     INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
-      customer_trace_number, attempt, noted_at, closed_at, closed_how)
+      customer_trace_number, attempt, held_since, closed_at, closed_how)
     SELECT 'w' || i, 'J-' || i, CASE WHEN i % 4 = 0 THEN 'flagged' ELSE 'held' END,
       CASE WHEN i % 4 = 0 THEN 'reportChanged' ELSE 'GatewayUnreachable' END, i, 'default', 'EU1', 'PREQUAL', 'N' || i, 1, i,
       CASE WHEN i > 10000 THEN i END, CASE WHEN i > 10000 THEN 'ended' END

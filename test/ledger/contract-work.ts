@@ -2,35 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { WorkKey, WorkToNote } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
 import { attempted, claimAs, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
-import { openWork } from './work-rows.ts';
+import { openHolds, openWork } from './work-rows.ts';
 
 const numbered = (customerTraceNumber: string, more = {}) => ({ inquiry: { customerTraceNumber, ...more } });
 
 /** An instant of the run's clock, so many seconds from now. */
 const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
-
-function held(change: Partial<WorkToNote> = {}): WorkToNote {
-  return {
-    kind: 'held',
-    reason: 'GatewayUnreachable',
-    since: at(0),
-    runKey: 'J-1',
-    gatewayProfile: 'default',
-    endUserCode: 'EU1',
-    productCode: 'PREQUAL',
-    customerTraceNumber: TRACE,
-    attempt: 1,
-    ...change,
-  };
-}
-
-async function noted(ledger: Ledger, opened: WorkToNote[], asOf: string, ended: WorkKey[] = []): Promise<void> {
-  await ledger.work.note(ledger.identity.ledgerId, { asOf, opened, ended });
-}
 
 async function reasonsOf(ledger: Ledger, filters = {}): Promise<string[]> {
   return (await openWork(ledger, filters)).map(({ reason, attempt = '' }) => `${reason} ${attempt}`.trim());
@@ -43,8 +24,9 @@ async function endsOf(ledger: Ledger, runKey = 'J-1'): Promise<string[]> {
 
 export function workTests(opened: Open): void {
   openingTests(opened);
-  noteTests(opened);
-  resetTests(opened);
+  runHoldTests(opened);
+  endTests(opened);
+  flagTests(opened);
   readingTests(opened);
 }
 
@@ -57,8 +39,10 @@ function openingTests(opened: Open): void {
     const { workId, since, ...rest } = row ?? assert.fail();
     assert.match(workId, /^[0-9a-f-]{36}$/);
     assert.ok(Math.abs(Date.parse(since) - Date.now()) < 60_000);
-    const { since: _, ...expected } = held({ reason: 'RequestRefused' });
-    assert.deepEqual(rest, expected);
+    assert.deepEqual(rest, {
+      ...{ kind: 'held', reason: 'RequestRefused', runKey: 'J-1', gatewayProfile: 'default', endUserCode: 'EU1' },
+      ...{ productCode: 'PREQUAL', customerTraceNumber: TRACE, attempt: 1 },
+    });
     const decision = decisionOf({ action: 'amend', failureType: 'RequestRefused', providerSaid: 'notAsked' });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
     assert.deepEqual(await openWork(ledger), []);
@@ -91,7 +75,7 @@ function openingTests(opened: Open): void {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     await attempted(ledger, {}, { state: 'unknown' });
-    await noted(ledger, [held({ reason: 'RequestDiffers', since: at(1) })], at(1));
+    await openHolds(ledger, [{ reason: 'RequestDiffers', since: at(1) }]);
     assert.deepEqual(await reasonsOf(ledger), ['RequestDiffers 1'], 'an inquiry waits for one decision at a time');
     const differs = decisionOf({ action: 'amend', failureType: 'RequestDiffers', decidedAt: at(2) });
     await ledger.recordDecision(ledgerId, INQUIRY, differs);
@@ -106,7 +90,7 @@ function openingTests(opened: Open): void {
   test('a further claim closes what was held before it, and an abandoned inquiry holds nothing', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
-    await noted(ledger, [held()], at(0));
+    await openHolds(ledger, [{}]);
     await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable claimed']);
     await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'unknown' }));
@@ -121,8 +105,8 @@ function openingTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
-    await noted(ledger, [held({ kind: 'flagged', reason: 'reportChanged' })], at(0));
-    assert.deepEqual((await reasonsOf(ledger, { kind: 'flagged' })).sort(), ['lateAnswer', 'reportChanged 1']);
+    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    assert.deepEqual((await reasonsOf(ledger, { kind: 'flagged' })).sort(), ['lateAnswer', 'reportChanged']);
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'the provider deletes it' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
     assert.deepEqual(await openWork(ledger), []);
@@ -130,80 +114,42 @@ function openingTests(opened: Open): void {
   });
 }
 
-function noteTests(opened: Open): void {
-  test('a note may be repeated, and of two the later one counts, whichever comes first', async (t) => {
-    const { ledger } = await opened(t);
-    const work = held();
-    const key: WorkKey = work;
-    const [first, second, third] = [at(0), at(1), at(2)];
-    await noted(ledger, [work], first);
-    await noted(ledger, [work], first);
-    assert.deepEqual(await reasonsOf(ledger), ['GatewayUnreachable 1']);
-    await noted(ledger, [], second, [key]);
-    await noted(ledger, [work], first);
-    assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable ended'], 'the first came once more, too late');
-    await noted(ledger, [{ ...work, since: third }], third);
-    await noted(ledger, [], second, [key]);
-    assert.deepEqual(await reasonsOf(ledger), ['GatewayUnreachable 1'], 'the second came once more, too late');
-  });
-
-  test('a hold that comes late, after its decision or a later attempt, is not opened; one that began since is', async (t) => {
+function runHoldTests(opened: Open): void {
+  test('a hold is opened once: a try that comes late, after its decision or a later hold, opens nothing', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    const early = held({ reason: 'CredentialsRefused', since: at(0) });
+    const hold = { reason: 'CredentialsRefused', since: at(0) } as const;
+    await openHolds(ledger, [hold, hold]);
+    assert.deepEqual(await reasonsOf(ledger), ['CredentialsRefused 1']);
     const goOn = decisionOf({ failureType: 'CredentialsRefused', providerSaid: 'notAsked', decidedAt: at(1) });
     await ledger.recordDecision(ledgerId, INQUIRY, goOn);
-    await noted(ledger, [early], at(0));
-    assert.deepEqual(await openWork(ledger), []);
-    await noted(ledger, [{ ...early, since: at(2) }], at(2));
-    assert.deepEqual(await reasonsOf(ledger), ['CredentialsRefused 1']);
+    await openHolds(ledger, [hold]);
+    assert.deepEqual(await endsOf(ledger), ['CredentialsRefused decided D-1']);
+    await openHolds(ledger, [{ ...hold, since: at(5) }, hold]);
+    assert.deepEqual(await endsOf(ledger), ['CredentialsRefused decided D-1', 'CredentialsRefused open']);
+  });
 
-    const other = { customerTraceNumber: 'PQ-OTHER' };
-    await attempted(ledger, { inquiry: other }, { state: 'notSent' });
-    await claimAs(ledger, { inquiry: other, attempt: 2 });
-    await noted(ledger, [held({ ...other, since: at(-60) })], at(-60));
-    assert.deepEqual(await reasonsOf(ledger), ['CredentialsRefused 1'], 'the ledger is an attempt further');
+  test('a run that waits for what the ledger knows takes over its row, and another reason replaces a row', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'unknown' });
+    const [row] = await openWork(ledger);
+    await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(1) }]);
+    assert.deepEqual(await openWork(ledger), [row]);
+    await openHolds(ledger, [{ reason: 'LedgerRestored', attempt: 2, details: { otherTraceNumber: 'X' } }]);
+    const [other] = await openWork(ledger);
+    assert.deepEqual([other?.reason, other?.details], ['LedgerRestored', { otherTraceNumber: 'X' }]);
+    assert.deepEqual((await endsOf(ledger)).sort(), ['LedgerRestored open', 'OutcomeUnknown replaced']);
   });
 
   test('a run that was reset holds again, and the decision that it takes again closes its row', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     const goOn = decisionOf({ failureType: 'CredentialsRefused', providerSaid: 'notAsked', decidedAt: at(1) });
-    await noted(ledger, [held({ reason: 'CredentialsRefused' })], at(0));
+    await openHolds(ledger, [{ reason: 'CredentialsRefused' }]);
     await ledger.recordDecision(ledgerId, INQUIRY, goOn);
-    await noted(ledger, [held({ reason: 'CredentialsRefused', since: at(5) })], at(5));
+    await openHolds(ledger, [{ reason: 'CredentialsRefused', since: at(5) }]);
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, goOn), { kind: 'recorded' });
     assert.deepEqual(await endsOf(ledger), ['CredentialsRefused decided D-1', 'CredentialsRefused decided D-1']);
-  });
-
-  test('a note into another ledger is refused, and a disposal closes what a lost run has left', async (t) => {
-    const { ledger } = await opened(t);
-    const note = { asOf: at(0), opened: [held()], ended: [] };
-    await assert.rejects(ledger.work.note('ledger-x', note), LedgerChangedError);
-    await attempted(ledger, {}, { state: 'notSent' });
-    await ledger.work.note(ledger.identity.ledgerId, note);
-    const who = { by: 'records', reason: 'past its time' };
-    await ledger.retention.begin({ runKey: 'J-1' }, who);
-    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, who, 0)).kind, 'done');
-    assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable disposed']);
-  });
-}
-
-function resetTests(opened: Open): void {
-  test('a note after a reset says all that the run needs: what it said before is over, and may not come again', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
-    const [first, second] = [held(), held({ customerTraceNumber: 'PQ-OTHER', reason: 'CredentialsRefused' })];
-    const flag = held({ kind: 'flagged', reason: 'ssnMismatch' });
-    await noted(ledger, [first, second, flag], at(0));
-    await attempted(ledger, { inquiry: { customerTraceNumber: 'PQ-LEDGER' } }, { state: 'refused' });
-    await ledger.work.note(ledgerId, { asOf: at(5), opened: [{ ...first, since: at(5) }], ended: [], resetOf: 'J-1' });
-    const open = ['GatewayUnreachable 1', 'RequestRefused 1', 'ssnMismatch 1'];
-    assert.deepEqual((await reasonsOf(ledger)).sort(), open, 'the ledger’s own row and the lasting flag stay');
-    await noted(ledger, [held({ customerTraceNumber: 'PQ-LATE' })], at(4));
-    assert.deepEqual((await reasonsOf(ledger)).sort(), open, 'a note from before the reset came late');
-    await ledger.work.note(ledgerId, { asOf: at(9), opened: [], ended: [], isLast: true, resetOf: 'J-1' });
-    assert.deepEqual(await reasonsOf(ledger), ['ssnMismatch 1'], 'it ended without coming to the refused one again');
   });
 
   test('a reset into a hold that was decided since opens its row again', async (t) => {
@@ -213,47 +159,118 @@ function resetTests(opened: Open): void {
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ failureType: 'OutcomeUnknown', decidedAt: at(1) }));
     await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await openWork(ledger), []);
-    const again = held({ reason: 'OutcomeUnknown', since: at(5) });
-    await ledger.work.note(ledgerId, { asOf: at(5), opened: [again], ended: [], resetOf: 'J-1' });
+    await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(5) }]);
     assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
     const other = decisionOf({ decisionId: 'D-2', failureType: 'OutcomeUnknown', decidedAt: at(6) });
     assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, other)).kind, 'overtaken');
     assert.deepEqual(await openWork(ledger), []);
   });
 
-  test('a run that begins under the id of another ends what that one waited for by its own word', async (t) => {
+  test('a hold is not opened in another ledger, and a disposal closes what a lost run has left', async (t) => {
+    const { ledger } = await opened(t);
+    const hold = { inquiry: INQUIRY, reason: 'GatewayUnreachable', attempt: 1, since: at(0) } as const;
+    await assert.rejects(ledger.work.openHold('ledger-x', hold), LedgerChangedError);
+    await attempted(ledger, {}, { state: 'notSent' });
+    await ledger.work.openHold(ledger.identity.ledgerId, hold);
+    const who = { by: 'records', reason: 'past its time' };
+    await ledger.retention.begin({ runKey: 'J-1' }, who);
+    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, who, 0)).kind, 'done');
+    assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable disposed']);
+  });
+}
+
+function endTests(opened: Open): void {
+  test('the end of a run, or a new one of its id, leaves what may have been posted, and what outlasts a run', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    await attempted(ledger, { inquiry: { customerTraceNumber: 'PQ-LEDGER' } }, { state: 'unknown' });
-    await noted(ledger, [held(), held({ kind: 'flagged', reason: 'reportChanged' })], at(0));
-    await ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: at(-9) });
-    assert.equal((await openWork(ledger)).length, 3, 'that was noted since the run began');
-    await ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: at(9) });
-    assert.deepEqual((await reasonsOf(ledger)).sort(), ['OutcomeUnknown 1', 'reportChanged 1']);
-    await ledger.work.takeOver(ledgerId, { runKey: 'J-2', before: at(9) });
+    await attempted(ledger, numbered('PQ-UNKNOWN'), { state: 'unknown' });
+    await openHolds(ledger, [{ ...numbered('PQ-UNKNOWN'), reason: 'OutcomeUnknown', since: at(-5) }]);
+    await attempted(ledger, numbered('PQ-REFUSED'), { state: 'refused' });
+    await openHolds(ledger, [{ ...numbered('PQ-REFUSED'), reason: 'RequestRefused', since: at(-5) }]);
+    await attempted(ledger, numbered('PQ-OTHER'), { state: 'unknown' });
+    await openHolds(ledger, [{ ...numbered('PQ-OTHER'), reason: 'RequestDiffers', since: at(-5) }, { since: at(-5) }]);
+    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    const [unknown] = await openWork(ledger, { customerTraceNumber: 'PQ-UNKNOWN' });
+    await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(-9) });
+    assert.equal((await openWork(ledger)).length, 5, 'they began after that');
+    for (let tries = 0; tries < 2; tries++) await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(9) });
+    const left = await openWork(ledger);
+    assert.deepEqual(left.map(({ reason, customerTraceNumber }) => `${reason} ${customerTraceNumber}`).sort(), [
+      'OutcomeUnknown PQ-OTHER',
+      'OutcomeUnknown PQ-UNKNOWN',
+      `reportChanged ${TRACE}`,
+    ]);
+    assert.ok(
+      left.some(({ workId }) => workId === unknown?.workId),
+      'the row is the same',
+    );
+    assert.deepEqual((await endsOf(ledger)).filter((end) => end.endsWith('ended')).sort(), [
+      'GatewayUnreachable ended',
+      'RequestDiffers ended',
+      'RequestRefused ended',
+    ]);
+    await ledger.work.close(ledgerId, { runKey: 'J-2', until: at(9) });
   });
 
-  test('a lasting flag stands until a person has seen it, and is not opened again', async (t) => {
+  test('a hold that was decided before its run was reset is over with its run, whatever its reason', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    const flag = held({ kind: 'flagged', reason: 'ssnMismatch' });
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    await noted(ledger, [flag], at(0));
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon', failureType: 'OutcomeUnknown' }));
+    await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(5) }]);
+    await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(9) });
+    assert.deepEqual(await openWork(ledger), []);
+  });
+
+  test('a review’s flag stands while it cannot reach its files, and ends with it', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const runKey = 'portfolio:R-1';
+    const away = { reason: 'PortfolioUnavailable', runKey, gatewayProfile: 'default', isOver: false } as const;
+    const first = at(1);
+    for (let tries = 0; tries < 2; tries++) await ledger.work.flag(ledgerId, { ...away, at: first });
+    assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
+    await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
+    await ledger.work.flag(ledgerId, { ...away, at: first });
+    assert.deepEqual(await endsOf(ledger, runKey), ['PortfolioUnavailable ended'], 'the first try came late');
+    await ledger.work.flag(ledgerId, { ...away, at: at(3) });
+    await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
+    assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
+    await ledger.work.close(ledgerId, { runKey, until: at(4) });
+    assert.deepEqual(await openWork(ledger), []);
+  });
+}
+
+const OTHER_SSN = { ...RECORD, flagged: 'ssnMismatch' } as Answer;
+
+function flagTests(opened: Open): void {
+  test('the transaction of an answer flags another SSN; a flag of a report is opened once, and stands until it is seen', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'answered', answer: OTHER_SSN });
+    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    assert.deepEqual((await reasonsOf(ledger)).sort(), ['reportChanged', 'ssnMismatch']);
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'it is the same person' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
-    await noted(ledger, [flag], at(5));
-    assert.deepEqual(await endsOf(ledger), ['ssnMismatch seen D-9']);
+    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    assert.deepEqual((await endsOf(ledger)).sort(), ['reportChanged seen D-9', 'ssnMismatch seen D-9']);
+  });
 
+  test('another SSN in a review is flagged once for the review, whose flags are marked as seen by their run', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
     const review = 'portfolio:R-1';
-    const { customerTraceNumber: _, attempt: __, ...ofRun } = held({ kind: 'flagged', runKey: review });
-    await noted(
-      ledger,
-      [
-        { ...ofRun, reason: 'ssnMismatch' },
-        { ...ofRun, reason: 'PortfolioUnavailable' },
-      ],
-      at(0),
-    );
+    for (const row of ['A', 'B']) {
+      const inquiry = { customerTraceNumber: row, runKey: `${review}/${row}`, productCode: 'ACCTRVW' as const };
+      await attempted(ledger, { inquiry }, { state: 'answered', answer: OTHER_SSN });
+    }
+    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    await ledger.work.flag(ledgerId, { ...away, at: at(0) });
+    const flags = await openWork(ledger);
+    assert.deepEqual(flags.map(({ runKey, reason }) => `${runKey} ${reason}`).sort(), [
+      `${review} PortfolioUnavailable`,
+      `${review} ssnMismatch`,
+    ]);
     const who = { runKey: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
     const other = { ...who, decisionId: 'D-0', flag: 'reportChanged' } as const;
     assert.equal(await ledger.work.markSeen(ledgerId, other), false, 'it was flagged for another reason');
@@ -288,16 +305,13 @@ function readingTests(opened: Open): void {
   test('open rows are read in pages, the oldest first, by any filter, and counted by reason', async (t) => {
     const { ledger } = await opened(t);
     const review = 'portfolio:R-1';
-    await noted(
-      ledger,
-      [
-        held({ since: at(-50), customerTraceNumber: 'A', runKey: `${review}/row-1`, productCode: 'ACCTRVW' }),
-        held({ since: at(-40), customerTraceNumber: 'B', endUserCode: 'EU2', reason: 'InvalidInput' }),
-        held({ since: at(-30), customerTraceNumber: 'C', gatewayProfile: 'east' }),
-        { kind: 'flagged', reason: 'PortfolioUnavailable', since: at(-20), runKey: review, gatewayProfile: 'default' },
-      ],
-      at(0),
-    );
+    await openHolds(ledger, [
+      { ...numbered('A', { runKey: `${review}/row-1`, productCode: 'ACCTRVW' }), since: at(-50) },
+      { ...numbered('B', { endUserCode: 'EU2' }), since: at(-40), reason: 'InvalidInput' },
+      { ...numbered('C', { profile: 'east' }), since: at(-30) },
+    ]);
+    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    await ledger.work.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
     await attempted(ledger, { inquiry: { ...SHARE, customerTraceNumber: 'D' } }, { state: 'unknown' });
     await claimAs(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 });
     const names = async (filters = {}, limit = 2) =>

@@ -8,15 +8,16 @@ import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { openHolds } from './work-rows.ts';
 
 const NEXT = SCHEMA_VERSION + 1;
 
 /** What the `setup` of a version to come does; `oldestWriter` where that version brings a fence. */
-async function migrateToNext(url: string, oldestWriter: number | null): Promise<void> {
+async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
   const engine = await openEngine({ url });
   await engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), async (session) => {
     await session.rows(
-      `INSERT INTO ledger_schema (version, applied_at, oldest_writer) VALUES ($1, ${engine.dialect.now}, $2)`,
+      `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${engine.dialect.now}`,
       [NEXT, oldestWriter],
     );
     return { keep: true, value: undefined };
@@ -72,7 +73,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
 
   test('a version that brings no fence leaves older programs at work, and lets them start', async (t) => {
     const { url, ledger, again } = await opened(t);
-    await migrateToNext(url, null);
+    await migrateToNext(url, 0);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
     const other = await again();
     await other.recordDecision(ledger.identity.ledgerId, claimOf(ledger).inquiry, decisionOf({ action: 'amend' }));
@@ -103,7 +104,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     await Promise.all(storm);
     const rows = (await backend.execute(
       url,
-      `SELECT claimed_at FROM attempts WHERE claimed_at > (SELECT applied_at FROM ledger_schema WHERE version = ${NEXT})`,
+      'SELECT claimed_at FROM attempts WHERE claimed_at > (SELECT migrated_at FROM ledger_identity)',
     )) as unknown[];
     assert.deepEqual(rows, []);
     assert.ok(claimed - before <= ledgers.length, 'those that had their answer on the way');
@@ -122,8 +123,9 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
     () => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' }),
     () => ledger.retention.begin({ runKey: 'J-1' }, authorization),
-    () => ledger.work.note(ledgerId, { asOf: '2026-01-02T03:04:05Z', opened: [], ended: [] }),
-    () => ledger.work.takeOver(ledgerId, { runKey: 'J-1', before: '2026-01-02T03:04:05Z' }),
+    () => openHolds(ledger, [{}]),
+    () => ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE }),
+    () => ledger.work.close(ledgerId, { runKey: 'J-1', until: '2026-01-02T03:04:05Z' }),
     () => {
       const who = { by: 'ops', reason: 'seen', decidedAt: '2026-01-02T03:04:05Z' };
       return ledger.work.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', ...who });

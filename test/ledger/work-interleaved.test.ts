@@ -1,6 +1,6 @@
 /**
- * Whatever comes between a hold, its note, its decision, a reset and a hand-over: in the end the open rows are what the
- * runs wait for. Runs keep to the rules of `workflows/run/noted-work.ts`; the ledger is real.
+ * Whatever comes between a hold, its decision, a reset, an end and tries that come late: in the end the open rows are
+ * what the runs wait for. Runs keep to the rules of `workflows/run/holds.ts` and `run-work.ts`; the ledger is real.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { WorkNote, WorkToNote } from '../../src/ledger/holds/work.ts';
+import type { RunHold } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing } from './fixtures.ts';
 import { openWork } from './work-rows.ts';
 
-const STEPS = ['hold', 'send', 'deliver', 'again', 'decide', 'claim', 'keep', 'reset', 'handOver', 'end'] as const;
+const STEPS = ['hold', 'deliver', 'again', 'decide', 'claim', 'keep', 'reset', 'end'] as const;
 type Step = { step: (typeof STEPS)[number]; run: number; which: number };
 
 let directory: string;
@@ -35,26 +35,28 @@ after(async () => {
 /** What a run's history has: a reset goes back to it. */
 interface Kept {
   attempt: number;
-  hold?: WorkToNote | undefined;
-  told?: { since: string; isUnsure: boolean } | undefined;
+  hold?: RunHold | undefined;
   hasEnded?: boolean;
 }
 
-/** A run that meets refused credentials before its claims, or goes on. */
+/** A write of a row, which an activity that was given up may repeat. */
+type Write = () => Promise<void>;
+
+/** A run that meets refused credentials before its claims, or continues. */
 class ModelRun {
   readonly number: string;
-  readonly #owner: string;
+  readonly #runKey: string;
   #now: Kept = { attempt: 1 };
   #kept: Kept[] = [{ attempt: 1 }];
-  #inFlight: WorkNote | undefined;
-  readonly #sent: WorkNote[] = [];
+  /** In their order; a reset forgets them. */
+  #writes: Write[] = [];
+  readonly #written: Write[] = [];
   #decisions = 0;
-  #isReset = false;
-  #tellsReset = false;
+  #mayLeaveRows = false;
 
   constructor(number: string) {
     this.number = number;
-    this.#owner = `J-${number}`;
+    this.#runKey = `J-${number}`;
   }
 
   get waitsFor(): string[] {
@@ -62,70 +64,50 @@ class ModelRun {
   }
 
   get #inquiry() {
-    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number, runKey: this.#owner } }).inquiry;
+    return claimOf(ledger, { inquiry: { customerTraceNumber: this.number, runKey: this.#runKey } }).inquiry;
   }
 
   hold(): void {
-    if (this.#now.hasEnded) return;
+    if (this.#now.hasEnded || this.#now.hold) return;
     const { attempt } = this.#now;
-    const named = { runKey: this.#owner, gatewayProfile: 'default', customerTraceNumber: this.number, attempt };
-    const inquiry = this.#inquiry;
-    const since = new Date().toISOString();
-    this.#now.hold ??= { kind: 'held', reason: 'CredentialsRefused', since, productCode: 'PREQUAL', inquiry, ...named };
+    this.#now.hold = { inquiry: this.#inquiry, reason: 'CredentialsRefused', since: new Date().toISOString(), attempt };
+    this.#open();
   }
 
-  /** Schedules a note of what has changed, unless one is on its way. */
-  send(): boolean {
-    const { hold, told } = this.#now;
-    const isNews = hold && (!told || told.isUnsure || told.since !== hold.since);
-    if (this.#inFlight || !(isNews || (!hold && told) || this.#tellsReset)) return false;
-    const key = { kind: 'held' as const, reason: 'CredentialsRefused' as const, runKey: this.#owner };
-    const ended = hold ? [] : [{ ...key, customerTraceNumber: this.number }];
-    const how = {
-      ...(this.#now.hasEnded ? { isLast: true as const } : {}),
-      ...(this.#tellsReset ? { resetOf: this.#owner } : {}),
-    };
-    this.#tellsReset = false;
-    this.#inFlight = { asOf: new Date().toISOString(), opened: hold ? [hold] : [], ended, ...how };
-    if (hold) this.#now.told = { since: hold.since, isUnsure: true };
-    this.#sent.push(this.#inFlight);
-    return true;
+  #open(): void {
+    const hold = structuredClone(this.#now.hold as RunHold);
+    this.#writes.push(() => ledger.work.openHold(ledger.identity.ledgerId, hold));
   }
 
   async deliver(): Promise<void> {
-    const note = this.#inFlight;
-    if (!note) return;
-    await ledger.work.note(ledger.identity.ledgerId, note);
-    const [opened] = note.opened;
-    this.#now.told = opened && { since: opened.since, isUnsure: false };
-    this.#inFlight = undefined;
+    for (let write = this.#writes.shift(); write; write = this.#writes.shift()) {
+      await write();
+      this.#written.push(write);
+    }
   }
 
-  /** An activity that was given up writes all the same. */
   async again(which: number): Promise<void> {
-    const note = this.#sent[which % Math.max(1, this.#sent.length)];
-    if (note) await ledger.work.note(ledger.identity.ledgerId, note);
+    await this.#written[which % Math.max(1, this.#written.length)]?.();
   }
 
   async decide(): Promise<void> {
-    const { hold, told } = this.#now;
+    const { hold } = this.#now;
     if (!hold) return;
-    const isNoted = told !== undefined && !told.isUnsure;
+    await this.deliver();
     const decision = decisionOf({
-      ...{ decisionId: `D-${this.#decisions++}`, customerTraceNumber: this.number, attempt: hold.attempt ?? 0 },
+      ...{ decisionId: `D-${this.#decisions++}`, customerTraceNumber: this.number, attempt: hold.attempt },
       ...{ failureType: 'CredentialsRefused' as const, providerSaid: 'notAsked' as const },
       decidedAt: new Date().toISOString(),
     });
     await ledger.recordDecision(ledger.identity.ledgerId, this.#inquiry, decision);
     this.#now.hold = undefined;
-    if (isNoted) this.#now.told = undefined;
   }
 
   async claim(): Promise<void> {
     if (this.#now.hold || this.#now.hasEnded) return;
     const known = await ledger.inquiry(this.number);
     const attempt = (known?.attempts.at(-1)?.attempt ?? 0) + 1;
-    const named = { inquiry: { customerTraceNumber: this.number, runKey: this.#owner }, attempt };
+    const named = { inquiry: { customerTraceNumber: this.number, runKey: this.#runKey }, attempt };
     assert.equal((await attempted(ledger, named, { state: 'notSent' })).kind, 'claimed');
     this.#now.attempt = attempt + 1;
   }
@@ -139,30 +121,29 @@ class ModelRun {
     const point = which % this.#kept.length;
     this.#now = structuredClone(this.#kept[point] as Kept);
     this.#kept = this.#kept.slice(0, point + 1);
-    this.#inFlight = undefined;
-    // As `Run.startAnew`.
-    if (this.#now.hold) this.#now.hold.since = new Date().toISOString();
-    this.#now.told = undefined;
-    this.#isReset = true;
-    this.#tellsReset = true;
-  }
-
-  /** The next run does not learn whether the note on its way has arrived. */
-  handOver(): void {
-    this.#inFlight = undefined;
+    this.#writes = [];
+    // As `Holds.startAnew`.
+    this.#mayLeaveRows = true;
+    if (!this.#now.hold) return;
+    this.#now.hold.since = new Date().toISOString();
+    this.#open();
   }
 
   /** Withdrawn, or cancelled: without a claim, and without a decision. */
   end(): void {
+    if (this.#now.hasEnded) return;
+    this.#mayLeaveRows ||= this.#now.hold !== undefined;
     this.#now.hold = undefined;
     this.#now.hasEnded = true;
-    this.#tellsReset ||= this.#isReset;
+    if (!this.#mayLeaveRows) return;
+    const ended = { runKey: this.#runKey, until: new Date().toISOString() };
+    this.#writes.push(() => ledger.work.close(ledger.identity.ledgerId, ended));
   }
 
-  /** A run that does not wait goes on, and one that waits has said so in the end. */
+  /** A run that waits has opened its hold in the end, and one that does not wait ends. */
   async settle(): Promise<void> {
+    if (!this.#now.hold) this.end();
     await this.deliver();
-    while (this.send()) await this.deliver();
   }
 }
 

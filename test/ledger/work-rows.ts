@@ -1,7 +1,21 @@
-/** Reads what needs a person, as a page of the operators' does: page by page. */
+/** Opens and reads what needs a person: opens it as runs do, and reads it page by page, as a page of the operators does. */
 
-import type { WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
+import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { INQUIRY } from './fixtures.ts';
+
+/** A hold with what differs from the inquiry of the fixtures. */
+export type HeldWork = Partial<Omit<RunHold, 'inquiry'>> & { inquiry?: Partial<RunHold['inquiry']> };
+
+export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Promise<void> {
+  for (const { inquiry, ...hold } of holds) {
+    await ledger.work.openHold(ledger.identity.ledgerId, {
+      ...{ reason: 'GatewayUnreachable', attempt: 1, since: new Date().toISOString() },
+      ...hold,
+      inquiry: { ...INQUIRY, ...inquiry },
+    });
+  }
+}
 
 /** All open rows, the oldest first, in pages of `limit`. */
 export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {

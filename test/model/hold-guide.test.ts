@@ -58,10 +58,10 @@ describe('what the guide says of decisions', () => {
 
   test('tells after each kind of run whether it ends, and never speaks of another kind', () => {
     const ends: Record<RunKind, RegExp> = {
-      journey: /The journey ends with this stage; after a repeat it goes on/,
+      journey: /The journey ends with this stage; after a repeat it continues/,
       pull: /The pull ends with it\./,
       share: /The share ends with it\./,
-      portfolio: /The review goes on with its other rows\./,
+      portfolio: /The review continues with its other rows\./,
     };
     for (const [kind, end] of Object.entries(ends)) {
       const run = kind as RunKind;
@@ -71,7 +71,7 @@ describe('what the guide says of decisions', () => {
       assert.doesNotMatch(all, new RegExp(`\\b(the|this) (${others.join('|')})\\b`, 'i'), run);
     }
     const share = consequences('abandon', { ...inquiry, run: 'journey', productCode: 'SECONDUSE', shareId: 'S-1' });
-    assert.match(share.join(' '), /The journey goes on without this share\./);
+    assert.match(share.join(' '), /The journey continues without this share\./);
   });
 
   test('warns before each resend that may post a second inquiry', () => {

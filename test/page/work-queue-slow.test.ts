@@ -101,7 +101,7 @@ test('the work queue page', async (t) => {
     assert.deepEqual(await axeFindings(page), []);
   });
 
-  await t.test('two operators at once: the second is told who decided what', async () => {
+  await t.test('two operators at once: the second reads who decided what', async () => {
     const hold = await world.hold('LOAN-TWO');
     const address = `#/runs/LOAN-TWO?hold=${hold.holdId}&action=abandon`;
     const [first, second] = await Promise.all([
@@ -256,7 +256,7 @@ test('the work queue page', async (t) => {
     await page.getByRole('radio', { name: 'it was posted' }).check();
     await page.getByLabel('Reason').fill('a test');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('There is no run: its next start goes on with the decision.').waitFor();
+    await page.getByText('There is no run: its next start continues with the decision.').waitFor();
     assert.equal(await isOpen(world, hold), false);
   });
 
@@ -284,7 +284,7 @@ test('the work queue page', async (t) => {
     await keepPictures(all.page, 'amend');
   });
 
-  await t.test('accept takes the record as the provider names it, and amend all applicants anew', async () => {
+  await t.test('accept takes the record as the provider names it, and amend takes all applicants again', async () => {
     const [posted, refused] = [await world.hold('LOAN-ACCEPT'), await world.hold('LOAN-AMEND', '1400')];
     const { page } = await open({}, { address: `#/runs/LOAN-ACCEPT?hold=${posted.holdId}&action=accept` });
     await page.getByRole('radio', { name: 'there is a report, with a reference' }).check();
@@ -335,7 +335,7 @@ test('the work queue page', async (t) => {
     await page.getByLabel('Token').waitFor();
   });
 
-  await t.test('what waits is told apart, and each count leads to its runs, until they wait no more', async () => {
+  await t.test('runs are counted by what they wait for, and each count leads to its runs while they wait', async () => {
     const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
     const gate = await world.harness.start(
       journeyInput({ journeyId: 'LOAN-GATE', stages: ['PREQUAL', 'PREAPP'], endUserCode: 'EU31' }),

@@ -97,7 +97,7 @@ async function listedHolds(count: number): Promise<string> {
   return shown.replaceAll(/ \\\n\s*/g, ' ');
 }
 
-describe('a hold of each kind is told alike everywhere, and the printed command resolves it:', {
+describe('every surface describes a hold in the same words, and the printed command resolves it:', {
   concurrency: 2,
 }, () => {
   for (const kind of KINDS) {

@@ -39,7 +39,7 @@ socket.setEncoding('utf8').on('data', (text) => { answer += text; }).on('end', (
 export async function openShell(): Promise<Shell> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-runbook-'));
   const socket = join(directory, 'cli.sock');
-  const [server, temporal] = await Promise.all([startServer(socket), findTemporalBinary({ kind: 'cli' })]);
+  const [server, temporal] = await Promise.all([startServer(socket), findTemporalBinary()]);
   await writeFile(join(directory, 'credit-journey'), PROGRAM(process.execPath, socket), { mode: 0o755 });
   return {
     directory,

@@ -194,7 +194,7 @@ test('refuses a trace number its first token until another one comes, and no oth
   isGood(await caller.post(request));
 });
 
-test('quotes the request in error bodies only when it is told to', async (t) => {
+test('quotes the request in error bodies only when a fault asks for it', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan(
     { fault: 'status', status: 500, echoRequest: true, times: 1 },

@@ -33,7 +33,7 @@ const FAILSAFE_ENTRY = [
 const members = (object: unknown) => Object.keys(object as Json).sort();
 const listOf = (object: unknown, name: string) => (object as Json)[name] as Json[];
 
-test('reports name nobody by applicantId, and are empty for an applicant without a record', async (t) => {
+test('reports have no applicantId, and are empty for an applicant without a record', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0404');
   assert.deepEqual(members(report), REPORT);

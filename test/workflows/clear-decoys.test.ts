@@ -118,7 +118,6 @@ test('a state that a sender made is refused, also of a start with a cron schedul
       profileFingerprint: profileFingerprint(profile),
       settings: config.protocol,
       searchAttributes: [],
-      token: 'ready',
     },
   };
   const past = {

@@ -70,7 +70,6 @@ const STARTS: Record<keyof typeof workflows, { workflowId: string; input: object
     input: { consent: { ...consentMessage(id, { applicantId: '1A' }), evidence: { method: ssn } } },
   },
   webhookDelivery: { workflowId: `webhooks-journey-${id}`, input: { journeyId: id, profile: ssn } },
-  tellLedger: { workflowId: `work-journey-${id}-run`, input: { ledgerId: ssn, notes: [] } },
   watchLedger: { workflowId: `watch-${id}`, input: { ledgerId: ssn, everyMs: 60_000 } },
 };
 

@@ -23,7 +23,7 @@ const RUN: PreparedRun = {
     ...{ giveUpAfterMs: 1, backoffInitialMs: 1, backoffMaxMs: 1, retryAfterMaxMs: 1, sendByMs: 1, resendAfterMs: 1 },
     ...{ submitTimeoutMs: 1, heartbeatTimeoutMs: 1, handOverAfterEvents: 100 },
   },
-  ...{ searchAttributes: ['NeedsAttention'], consentTrust: 'namespace', token: 'ready' },
+  ...{ searchAttributes: ['NeedsAttention'], consentTrust: 'namespace' },
 };
 const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAAA00';
 const REFERENCE = {
@@ -59,15 +59,7 @@ const COMMON = {
   events: EVENTS,
   refused: { refusedMessages: [{ message: 'consent', reason: 'no', at: AT }], refusedMessagesTotal: 9 },
   published: { NeedsAttention: 'OutcomeUnknown' },
-  noted: [
-    {
-      work: {
-        ...{ kind: 'held', reason: 'GatewayUnreachable', since: AT, runKey: 'J', gatewayProfile: 'default' },
-        ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', attempt: 2 },
-      },
-      isUnsure: true,
-    },
-  ],
+  mayLeaveRows: true,
   asked: [
     {
       decisions: [

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { EventsOut } from '../../src/workflows/run/events-out.ts';
 import { type Decision, Holds } from '../../src/workflows/run/holds.ts';
 
@@ -10,6 +11,10 @@ const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAAA00';
 const status: HoldStatus = {
   ...{ customerTraceNumber, productCode: 'PREQUAL', failureType: 'NotEntitled', since: AT, attempts: 1 },
   allowedActions: ['resend', 'abandon'],
+};
+const inquiry: InquiryDescription = {
+  ...{ customerTraceNumber, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
+  ...{ workflowType: 'lendingJourney', runKey: 'J', productCode: 'PREQUAL' },
 };
 const decision: Decision = {
   ...{ decisionId: 'D1', customerTraceNumber, attempt: 1, action: 'resend', by: 'operator', reason: 'entitled by now' },
@@ -20,7 +25,7 @@ const decision: Decision = {
 function resolved(how: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
   const emitted: Parameters<EventsOut['emit']>[] = [];
   const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) } as unknown as EventsOut;
-  new Holds(() => undefined, events, { open: [{ status, applicantIds: ['1A'] }] }).settle(decision, how);
+  new Holds(() => undefined, events, { open: [{ status, applicantIds: ['1A'], inquiry }] }).settle(decision, how);
   const [[type, key, body] = []] = emitted;
   assert.equal(type, 'hold.resolved');
   return { key: JSON.stringify(key), body };

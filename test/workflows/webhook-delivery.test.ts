@@ -157,17 +157,17 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   // An operator sees it, and sends it again.
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
-  assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ journeyId, ...failed }], unanswered: [] });
+  assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ runKey: journeyId, ...failed }], unanswered: [] });
   const needing = await cli('holds');
   assert.equal(needing.code, 3, needing.stderr);
-  const { list } = JSON.parse(needing.stdout) as { list: { kind: string; journeyId: string; detail: string }[] };
+  const { list } = JSON.parse(needing.stdout) as { list: { kind: string; runKey: string; detail: string }[] };
   assert.deepEqual(
-    list.flatMap((row) => (row.journeyId === journeyId ? [[row.kind, row.detail]] : [])).sort(),
+    list.flatMap((row) => (row.runKey === journeyId ? [[row.kind, row.detail]] : [])).sort(),
     ['gone', 'hangs', 'inner'].map((name) => ['event', `3 events to the endpoint ${name}`]),
   );
   const resent = await cli('webhooks', 'resend', '--all', '--endpoint', 'hangs');
   const { resent: runs, failed: unsent } = JSON.parse(resent.stdout);
-  assert.deepEqual([runs, unsent, resent.code], [[{ journeyId, events: 3 }], [], 0], resent.stderr);
+  assert.deepEqual([runs, unsent, resent.code], [[{ runKey: journeyId, events: 3 }], [], 0], resent.stderr);
   const missed = await receiver.accepted('/hangs', journeyId, types.length);
   assert.deepEqual(
     missed.map(({ id }) => id),
@@ -221,8 +221,8 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
     const failed = await untilDelivery(deliveryOf(stage, runKey), nothingWaits);
     const { deliveries } = await openDeliveries(client, config.taskQueue, { failed: false, limit: 500 });
     assert.deepEqual(
-      deliveries.filter(({ journeyId }) => journeyId === runKey),
-      [{ journeyId: runKey, ...failed }],
+      deliveries.filter((one) => one.runKey === runKey),
+      [{ runKey, ...failed }],
     );
     assert.deepEqual(await decideDelivery(client, runKey, 'dropWebhooks'), { events: types.length });
     await deliveryOf(stage, runKey).result();
@@ -320,10 +320,10 @@ test('a report with another SSN is told, shown and listed where the profile goes
   assert.deepEqual([stages[0]?.state, stages[0]?.attention], ['record', 'ssnMismatch']);
   const { searchAttributes } = await handle.describe();
   assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
-  let found: { journeyId: string; reason: string }[] = [];
+  let found: { runKey: string; reason: string }[] = [];
   await until(async () => {
     const listed = JSON.parse((await cli('holds')).stdout) as { holds: typeof found };
-    found = listed.holds.filter((hold) => hold.journeyId === journeyId);
+    found = listed.holds.filter((hold) => hold.runKey === journeyId);
     return found.length > 0;
   }, 'the flag is not listed');
   assert.deepEqual(

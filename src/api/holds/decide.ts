@@ -17,7 +17,7 @@ const decidedSchema = z
     by: z.string(),
     at: z.string().meta({ format: 'date-time' }),
   })
-  .meta({ id: 'decidedBefore', description: 'Another decision about this attempt, which stands.' });
+  .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' });
 
 export interface NamedInquiry {
   runKey: string;
@@ -35,7 +35,7 @@ export interface SameDecision {
 
 const inquiryFields = { runKey: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) };
 const why = {
-  code: z.string().exactOptional().meta({ description: 'As a problem document’s, where it was not decided.' }),
+  code: z.string().exactOptional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
   detail: z.string().exactOptional(),
   decided: decidedSchema.exactOptional(),
 };
@@ -46,7 +46,7 @@ export const decidedSameSchema = z
       z.object({
         ...inquiryFields,
         result: z.enum(['decided', 'duplicate', 'refused', 'failed']).meta({
-          description: 'refused: nothing was decided. failed: it is not known; the same again tells.',
+          description: 'refused: nothing was decided. failed: the outcome is not known; send the same again.',
         }),
         recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
         ...why,
@@ -62,7 +62,7 @@ export const previewSchema = z
       z.object({
         ...inquiryFields,
         decidable: z.boolean(),
-        reason: z.string().exactOptional().meta({ description: 'Of the hold.' }),
+        reason: z.string().exactOptional().meta({ description: 'The reason of the hold.' }),
         heldBy: z.enum(['run', 'ledger']).exactOptional(),
         allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).exactOptional(),
         ...why,

@@ -25,15 +25,15 @@ import { withinReach } from './rows-in-reach.ts';
 
 // The meaning of a row, and the effect of each decision about it.
 
-const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision is taken with one of these alone.' });
+const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision needs one of these.' });
 const deed = {
-  words: z.string().meta({ description: 'Few, to choose from.' }),
-  does: z.string().meta({ description: 'What follows, as sentences.' }),
+  words: z.string().meta({ description: 'A short label for the choice.' }),
+  does: z.string().meta({ description: 'What the decision will do, in sentences.' }),
   providerSaid: said,
   needs: z
     .array(z.enum(['outcome', 'reference']))
     .exactOptional()
-    .meta({ description: 'Members it needs beside.' }),
+    .meta({ description: 'Further members that the decision needs.' }),
 };
 
 const guideSchema = z
@@ -44,16 +44,16 @@ const guideSchema = z
     runbook: z.string().exactOptional().meta({ description: 'Its page in this repository.' }),
     providerWords: z
       .record(z.enum(PROVIDER_SAID), z.string())
-      .meta({ description: 'How each value of `providerSaid` is said.' }),
+      .meta({ description: 'The wording of each value of `providerSaid`.' }),
     actions: z.array(
       z.object({
         action: z.enum([...HOLD_ACTIONS, 'seen']),
         ...deed,
-        needsProviderSaid: z.boolean().meta({ description: 'Whether the provider has to be asked.' }),
+        needsProviderSaid: z.boolean().meta({ description: 'Whether the operator has to ask the provider.' }),
         outcomes: z
           .array(z.object({ outcome: z.enum(REPORT_OUTCOMES), ...deed }))
           .exactOptional()
-          .meta({ description: 'Of `accept`: one for each.' }),
+          .meta({ description: 'For `accept`: one for each outcome.' }),
       }),
     ),
   })
@@ -114,10 +114,12 @@ export const holdSchema = z
     refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
       description:
-        'By its reason. Where the run is lost, amend is refused; where nothing was sent either, it is only marked as seen.',
+        'Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen.',
     }),
-    decideAt: z.string().exactOptional().meta({ description: 'Where to POST the decision.' }),
-    guide: guideSchema.meta({ description: 'What it means, and what each decision will do, in plain sentences.' }),
+    decideAt: z.string().exactOptional().meta({ description: 'The address to POST the decision to.' }),
+    guide: guideSchema.meta({
+      description: 'The meaning of the hold, and what each decision will do, in plain sentences.',
+    }),
   })
   .meta({ id: 'hold' });
 

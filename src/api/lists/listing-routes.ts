@@ -61,7 +61,7 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
     .object({
       totals: z.array(row),
       next: z.string().exactOptional().meta({
-        description: 'More is to be counted: for the query parameter `after`. The sums of all answers are the totals.',
+        description: 'There is more to count: send it as the query parameter `after`, and add up the answers.',
       }),
     })
     .meta({ id: `${z.globalRegistry.get(row)?.id}s` });

@@ -8,6 +8,7 @@ import { TemporalRefusedError, translatedServerError } from '../../client/connec
 import { badRequest } from '../../http/refusal.ts';
 import {
   RUN_KINDS,
+  RUNS_WITH_INQUIRIES,
   type RunKind,
   runKeyFromWorkflowId,
   workflowIdOf,
@@ -41,7 +42,7 @@ export const listedRunSchema = z
     closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
     stage: z.string().exactOptional(),
     needsAttention: z.string().exactOptional().meta({ description: 'Why a person should look.' }),
-    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What it waits for, beside a person.' }),
+    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What the run waits for, beside a person.' }),
   })
   .meta({ id: 'listedRun' });
 
@@ -64,6 +65,13 @@ export const listQuery = z.strictObject({
   waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
 });
 
+export const allRunsQuery = listQuery.extend({
+  kind: z
+    .enum(Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]])
+    .exactOptional()
+    .describe('Only of this kind.'),
+});
+
 type ListQuery = z.infer<typeof listQuery>;
 
 /** Rows of other callers that one question to Temporal may bring. */
@@ -72,15 +80,15 @@ const JUDGED_TOGETHER = 50;
 /** A page holds runs that the caller reaches, and its cursor names none of the others. */
 export async function listRuns(
   call: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
-  kind: RunKind,
+  kind?: RunKind,
 ): Promise<{ asOf: string } & Page<ListedRun>> {
   const { query, caller } = call;
   const { client } = call.services;
   const limit = limitIn(query);
-  const cursors = cursorsFor(call, `runs ${kind}`, query);
+  const cursors = cursorsFor(call, `runs ${kind ?? ''}`, query);
   const { asOf, ...place } = query.after === undefined ? firstPage() : ((await cursors.open(query.after)) as Cursor);
   const conditions = [
-    workflowTypesFilter(RUN_KINDS[kind]),
+    kind === undefined ? RUNS_WITH_INQUIRIES : workflowTypesFilter(RUN_KINDS[kind]),
     // A run that has handed over is gone on with by another, under the same id.
     "ExecutionStatus != 'ContinuedAsNew'",
     `StartTime <= '${asOf}'`,
@@ -145,7 +153,7 @@ async function filterBy(client: Client, asked: string, name: SearchAttributeName
   if (!registered.includes(name)) {
     throw badRequest(
       'attributeMissing',
-      `${asked}: this installation has no such list, since its search attribute ${name} is missing`,
+      `${asked}: this installation has no such list, since its search attribute ${name} is missing: \`credit-journey setup\` registers it`,
     );
   }
   return `${name} ${condition}`;

@@ -31,14 +31,17 @@ const reach = z.union([z.literal('*'), z.array(z.string())]);
 
 const sessionSchema = z
   .object({
-    by: z.string().exactOptional().meta({ description: 'In whose name decisions are taken. Absent: in nobody’s.' }),
+    by: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The name that decisions are recorded under. Absent if the token names no person.' }),
     scopes: z.array(z.string()),
     profiles: reach,
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
     temporalUi: z.string().exactOptional().meta({ description: 'The address of the Temporal UI.' }),
-    runbookUrl: z.string().exactOptional().meta({ description: 'Where the pages of the runbook are served.' }),
-    signOutAt: z.string().exactOptional().meta({ description: 'Where the proxy that signs people in signs them out.' }),
+    runbookUrl: z.string().exactOptional().meta({ description: 'The address of the runbook’s pages.' }),
+    signOutAt: z.string().exactOptional().meta({ description: 'The address at which the proxy signs people out.' }),
     signOut: z.boolean().meta({ description: 'Whether DELETE /session signs out.' }),
   })
   .meta({ id: 'session' });
@@ -48,9 +51,9 @@ export const sessionRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/session',
     operationId: 'readSession',
-    summary: 'What the token permits, for whose runs, and who acts by it',
+    summary: 'Show what the token permits, for which runs, and in whose name',
     scope: 'holds:read',
-    answers: { 200: { description: 'Of this very request’s token.', schema: sessionSchema } },
+    answers: { 200: { description: 'The session of this request’s token.', schema: sessionSchema } },
     async handle({ services, caller }): Promise<Reply<200>> {
       const { environment, temporalUi, runbookUrl, signOutPath } = services;
       const { by, scopes, profiles, endUsers, signedInBy } = caller;
@@ -75,7 +78,7 @@ const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
 const matchSchema = z.object({
   what: z.enum([...KINDS, 'inquiry', 'decision']),
-  runKey: z.string().meta({ description: 'The run.' }),
+  runKey: z.string().meta({ description: 'The key of the run.' }),
   customerTraceNumber: z.string().exactOptional(),
   shareId: z.string().exactOptional(),
   decisionId: z.string().exactOptional(),
@@ -103,10 +106,10 @@ export const searchRoutes: readonly Route[] = [
     path: '/v1/search',
     operationId: 'search',
     summary: 'Find runs by a whole id: of the run, of a share, an inquiry or a decision',
-    description: 'What the token does not reach is not there.',
+    description: 'The answer has only runs that the token reaches.',
     scope: 'holds:read',
     query: searchQuery,
-    answers: { 200: { description: 'What has that name.', schema: searchSchema } },
+    answers: { 200: { description: 'The runs that match the id.', schema: searchSchema } },
     async handle(call): Promise<Reply<200>> {
       const { q } = call.query;
       // No record has such a name. It may be a person's own, so the search does not look for it.
@@ -183,7 +186,7 @@ function conditionOf(counted: Counted): string {
 
 const waitsForSchema = z.enum(COUNTED).meta({
   description:
-    'person: a decision or a look. repair: the workflow tasks of the run fail, so that it stands still, whatever else it is ' +
+    'person: a decision or a look. repair: the workflow tasks of the run fail, so it makes no progress, whatever else it is ' +
     'counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
     'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
     'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
@@ -196,11 +199,11 @@ const waitingSchema = z
     counts: z.array(
       z.object({
         waitsFor: waitsForSchema,
-        words: z.string().meta({ description: 'The same for people, after "waits for".' }),
+        words: z.string().meta({ description: 'Words for people, to follow "waits for".' }),
         count: z.int().min(0),
         isWhole: z
           .boolean()
-          .meta({ description: 'false: at least so many. Only where the token does not reach all runs.' }),
+          .meta({ description: 'false: there are at least so many. Only for a token that does not reach all runs.' }),
       }),
     ),
   })
@@ -209,14 +212,14 @@ const waitingSchema = z
 const waitingRunsSchema = z
   .object({
     asOf: z.string().meta({ format: 'date-time' }),
-    words: z.string().meta({ description: 'What they wait for, after "waits for".' }),
-    data: z.array(listedRunSchema).meta({ description: 'Those that began last come first.' }),
+    words: z.string().meta({ description: 'Words for people, to follow "waits for".' }),
+    data: z.array(listedRunSchema).meta({ description: 'The runs, the newest first.' }),
     hasMore: z.boolean(),
   })
   .meta({ id: 'waitingRuns' });
 
 const runsQuery = z.strictObject({
-  waitsFor: z.enum(COUNTED).describe('What they wait for, as `GET /v1/waiting` counts it.'),
+  waitsFor: z.enum(COUNTED).describe('The reason to wait for, as `GET /v1/waiting` counts it.'),
   limit: limitParameter,
 });
 
@@ -227,17 +230,18 @@ const MOST_JUDGED = 1_000;
 
 const NEEDED: readonly SearchAttributeName[] = ['NeedsAttention', 'WaitsFor', 'GatewayProfile', 'EndUserCodes'];
 
-const LAGS = 'By visibility, which may lag by a second. 503 where Temporal is away. Without search attributes, none.';
+const LAGS =
+  'The counts come from Temporal’s visibility, which may lag by a second. 503 while Temporal is away. Without search attributes there are none.';
 
 export const waitingRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/v1/waiting',
     operationId: 'countWaiting',
-    summary: 'How many runs wait, and for what',
+    summary: 'Count the runs that wait, by what they wait for',
     description: LAGS,
     scope: 'holds:read',
-    answers: { 200: { description: 'One count for each.', schema: waitingSchema } },
+    answers: { 200: { description: 'One count for each thing to wait for.', schema: waitingSchema } },
     async handle({ services, caller }): Promise<Reply<200>> {
       const { client } = services;
       const asOf = new Date().toISOString();
@@ -257,11 +261,11 @@ export const waitingRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/waiting/runs',
     operationId: 'listWaiting',
-    summary: 'The runs that wait for one thing',
+    summary: 'List the runs that wait for one thing',
     description: LAGS,
     scope: 'holds:read',
     query: runsQuery,
-    answers: { 200: { description: 'As many as asked for.', schema: waitingRunsSchema } },
+    answers: { 200: { description: 'At most as many runs as the request asks for.', schema: waitingRunsSchema } },
     async handle({ services, caller, query }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const { waitsFor } = query;

@@ -34,8 +34,10 @@ const storySchema = z
   .object({
     asOf: instant,
     runKey: z.string(),
-    headline: z.string().meta({ description: 'Where it stands, in a sentence or two.' }),
-    state: z.string().meta({ description: 'As the status has it; without one: held, running, closed or lost.' }),
+    headline: z.string().meta({ description: 'The state of the run, in a sentence or two.' }),
+    state: z
+      .string()
+      .meta({ description: 'The state from the run’s status. Without a status: held, running, closed or lost.' }),
     waitsFor: z.array(z.object({ text: z.string(), since: instant.exactOptional(), until: instant.exactOptional() })),
     lines: z
       .array(
@@ -43,17 +45,19 @@ const storySchema = z
           at: instant,
           text: z.string(),
           by: z.string().exactOptional().meta({ description: 'Who decided it.' }),
-          reason: z.string().exactOptional().meta({ description: 'Why, in that person’s own words.' }),
+          reason: z.string().exactOptional().meta({ description: 'Why, as that person wrote it.' }),
           customerTraceNumber: z.string().exactOptional(),
           attempt: z.int().min(0).exactOptional(),
         }),
       )
       .meta({ description: 'What has happened, the oldest first.' }),
-    isWhole: z.boolean().meta({ description: 'false: of some kind there is more than is told here.' }),
-    holds: z.array(holdSchema).meta({ description: 'What of it needs a person.' }),
+    isWhole: z.boolean().meta({ description: 'false: the run has more entries of some kind than this answer lists.' }),
+    holds: z.array(holdSchema).meta({ description: 'The holds and flags of the run that need a person.' }),
     messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
     temporalUi: z.string().exactOptional().meta({ description: 'The run’s address in the Temporal UI.' }),
-    fromLedger: z.boolean().meta({ description: 'No worker answered, or there is no run: the ledger alone tells.' }),
+    fromLedger: z
+      .boolean()
+      .meta({ description: 'true: no worker answered, or there is no run. The story is from the ledger alone.' }),
   })
   .meta({ id: 'runStory' });
 
@@ -67,11 +71,12 @@ export const storyRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/{runKey}/story',
     operationId: 'readStory',
-    summary: 'Where a run stands, what it waits for and what has happened, in words',
-    description: 'Nothing personal. It needs no worker: then the ledger tells what it has, and `headline` says so.',
+    summary: 'Tell the story of a run in words: its state, what it waits for and what has happened',
+    description:
+      'Holds nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
     about: ({ runKey }) => runKey,
-    answers: { 200: { description: 'Of now.', schema: storySchema } },
+    answers: { 200: { description: 'The story so far.', schema: storySchema } },
     async handle({ services, params, signal }): Promise<Reply<200>> {
       const { runKey } = params;
       const asOf = new Date().toISOString();

@@ -15,17 +15,17 @@ const consentAnswerSchema = z
   .object({
     answer: z.enum(['accepted', 'kept', 'pending']).meta({
       description:
-        'accepted: it counts. kept: nobody knows the journey, share or applicant yet; it counts once somebody does. ' +
-        'pending: Temporal has it, and it is still to be judged or recorded. Sent again it answers anew.',
+        'accepted: it counts. kept: the ledger does not know the journey, share or applicant yet; the consent counts once it does. ' +
+        'pending: Temporal has it, but it is not judged or recorded yet; send it again to ask.',
     }),
-    duplicate: z.boolean().meta({ description: 'The same was accepted before.' }),
+    duplicate: z.boolean().meta({ description: 'Whether the same consent was accepted before.' }),
     recorded: z.boolean().meta({ description: 'Whether the ledger has it.' }),
     unmatched: z
       .enum(['journey', 'share', 'applicant'])
       .exactOptional()
-      .meta({ description: 'What is not known yet.' }),
+      .meta({ description: 'What the ledger does not know yet.' }),
     postedSharesFlagged: z.int().min(0).exactOptional().meta({
-      description: 'After the run’s end: posted shares that it concerns, now flagged for a person.',
+      description: 'After the run’s end: the posted shares that it concerns, now flagged for an operator.',
     }),
   })
   .meta({ id: 'consentAnswer' });
@@ -35,17 +35,17 @@ export const consentRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/consents',
     operationId: 'recordConsent',
-    summary: 'Say what a consumer has decided about a share',
+    summary: 'Record what a consumer has decided about a share',
     description:
       '`journeyId` names the journey, or `share:<shareId>` for a share by itself. It may come before either is started, ' +
-      'or after its end. For an id that is not known yet the token must reach all profiles and all end users: nobody ' +
+      'or after its end. For an id that the ledger does not know yet the token must reach all profiles and all end users: nobody ' +
       'can say yet whose the run will be.',
     scope: 'consents:record',
     tellsRuns: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),
     answers: {
-      200: { description: 'It counts, now or since before.', schema: consentAnswerSchema },
-      202: { description: 'It is kept, or still to be judged or recorded.', schema: consentAnswerSchema },
+      200: { description: 'The consent counts, now or since an earlier call.', schema: consentAnswerSchema },
+      202: { description: 'The consent is kept, or is not judged or recorded yet.', schema: consentAnswerSchema },
     },
     problems: {
       409:

@@ -30,7 +30,7 @@ function answerOf(status: z.ZodType, id: string) {
       recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
       heldBy: z.enum(['run', 'ledger']).meta({
         description:
-          'run: it goes on by itself. ledger: there is no run, and its next start goes on with the decision.',
+          'run: the run continues with the decision. ledger: there is no run; its next start continues with the decision.',
       }),
       status: z.exactOptional(status),
     })
@@ -45,7 +45,7 @@ const problems = {
 } as const;
 
 const description =
-  'The token says who decides. Where the run is lost, the decision is written into the ledger, and its next start finds it.';
+  'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.';
 
 type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'sending'>;
 
@@ -143,12 +143,12 @@ export const decisionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/decisions/preview',
     operationId: 'previewDecisions',
-    summary: 'What the same decision about many inquiries would come to',
-    description: `Decides nothing. ${NOTHING_OF_ONE}`,
+    summary: 'Preview the same decision about many inquiries',
+    description: `The preview decides nothing. ${NOTHING_OF_ONE}`,
     scope: 'holds:read',
     tellsRuns: true,
     body: manyBody,
-    answers: { 200: { description: 'Each judged by itself, in the order given.', schema: previewSchema } },
+    answers: { 200: { description: 'A judgment for each inquiry, in the order given.', schema: previewSchema } },
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });
@@ -159,12 +159,12 @@ export const decisionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/decisions',
     operationId: 'decideMany',
-    summary: 'The same decision about many inquiries on hold',
-    description: `Each is judged by itself, and one that is refused keeps none of the others. ${NOTHING_OF_ONE}`,
+    summary: 'Decide the same about many inquiries on hold',
+    description: `The API judges each inquiry by itself: a refused one does not stop the others. ${NOTHING_OF_ONE}`,
     scope: 'holds:decide',
     tellsRuns: true,
     body: manyBody,
-    answers: { 200: { description: 'What came of each, in the order given.', schema: decidedSameSchema } },
+    answers: { 200: { description: 'The result for each inquiry, in the order given.', schema: decidedSameSchema } },
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.noted({ count: inquiries.length });

@@ -19,7 +19,7 @@ const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 
 const filters = {
-  kind: z.enum(['held', 'flagged']).exactOptional().describe('Only those.'),
+  kind: z.enum(['held', 'flagged']).exactOptional().describe('Only rows of this kind.'),
   reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
@@ -45,7 +45,7 @@ function filtersIn({ kind, reason, profile, endUserCode, runKey }: z.infer<typeo
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
   asOf: z.string().meta({ format: 'date-time' }),
-  total: z.int().min(0).meta({ description: 'How many there are on all pages.' }),
+  total: z.int().min(0).meta({ description: 'The number of rows on all pages.' }),
 });
 
 const countsSchema = z
@@ -56,7 +56,7 @@ const countsSchema = z
         kind: z.enum(['held', 'flagged']),
         reason: z.string(),
         count: z.int().min(1),
-        oldest: z.string().meta({ format: 'date-time', description: 'Since when the oldest of them waits.' }),
+        oldest: z.string().meta({ format: 'date-time', description: 'The time since which the oldest row waits.' }),
       }),
     ),
     isWhole: z.boolean().meta({ description: 'false: at least so many.' }),
@@ -66,7 +66,7 @@ const countsSchema = z
 const seenBody = z.strictObject({ decisionId: messageFields().decisionId, reason: text(500) }).meta({ id: 'seen' });
 
 const runSeenBody = seenBody
-  .extend({ flag: z.enum(FLAGS).meta({ description: 'What was seen: the `reason` of the row.' }) })
+  .extend({ flag: z.enum(FLAGS).meta({ description: 'The flag to mark as seen: the `reason` of the row.' }) })
   .meta({ id: 'runSeen' });
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
@@ -76,8 +76,8 @@ export const holdRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/holds',
     operationId: 'listHolds',
-    summary: 'What needs a person: the oldest first',
-    description: 'By the ledger, without a worker. `decideAt` says where the decision goes.',
+    summary: 'List what needs a person, the oldest first',
+    description: 'The list is from the ledger and needs no worker. `decideAt` is the address for the decision.',
     scope: 'holds:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: holdList } },
@@ -98,10 +98,10 @@ export const holdRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/holds/counts',
     operationId: 'countHolds',
-    summary: 'How many need a person, by kind and reason',
+    summary: 'Count what needs a person, by kind and reason',
     scope: 'holds:read',
     query: countQuery,
-    answers: { 200: { description: 'The most first.', schema: countsSchema } },
+    answers: { 200: { description: 'The counts, the largest first.', schema: countsSchema } },
     async handle({ services, caller, query }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       return { status: 200, body: { asOf, ...(await countedWork(services, caller, filtersIn(query))) } };
@@ -111,8 +111,8 @@ export const holdRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
-    summary: 'Take what was flagged about an inquiry off the list',
-    description: 'Nothing waits for it: it records that the person whom the token names has seen to it.',
+    summary: 'Mark a flag about an inquiry as seen',
+    description: 'No run waits for a flag. The ledger records who has seen to it.',
     scope: 'holds:decide',
     body: seenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
@@ -137,7 +137,7 @@ export const holdRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
-    summary: 'Take what was flagged about a run as a whole off the list',
+    summary: 'Mark a flag about a whole run as seen',
     description:
       'For rows without a trace number, such as `ssnMismatch` of a portfolio review. Nothing waits for it: it records that ' +
       'the person whom the token names has seen to it. What an open run still needs, it does not take off.',

@@ -31,7 +31,7 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
   kind: 'journey',
   path: '/v1/journeys',
   name: 'Journey',
-  words: ['a journey', 'Journeys'],
+  words: ['a journey', 'journeys'],
   reads: 'journeys:read',
   find: (client, id) => client.get(id),
   status: journeyStatusSchema,
@@ -39,7 +39,7 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
     schema: z
       .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
       .meta({ id: 'journeyResult' }),
-    description: 'Without report references, which are read with `reports:read`.',
+    description: 'The result. It has no report references: read these with `reports:read`.',
     // `consumerId` is personal.
     withoutPersonal: ({ stages, ...result }) => ({
       ...result,
@@ -48,8 +48,7 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
   },
   start: {
     summary: 'Start a journey',
-    description:
-      'Takes `shares:request` as well where it names shares. Repeated with the same input it starts nothing.',
+    description: 'A journey with shares also needs `shares:request`. The same start again starts nothing.',
     scope: 'journeys:start',
     body: lendingJourney.schema(applicants).meta({ id: 'startJourney' }),
     hasWorkClass: true,
@@ -68,7 +67,7 @@ export const journeyRoutes: readonly Route[] = [
     path: '/advance',
     operationId: 'advanceJourney',
     summary: 'Pass the gate before a stage, or pull the latest stage once more',
-    description: 'Each stage’s gate opens once; each repeat has its `occurrence`. The token says who decides.',
+    description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
     scope: 'journeys:advance',
     body: z
       .union([
@@ -102,7 +101,8 @@ export const journeyRoutes: readonly Route[] = [
     path: '/shares',
     operationId: 'requestShare',
     summary: 'Ask for one more share',
-    description: 'With `replaces` it takes the place of a share that is not sent yet, and `shares:withdraw` as well.',
+    description:
+      'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
     scope: 'shares:request',
     body: requestShare
       .schema()
@@ -123,7 +123,7 @@ export const journeyRoutes: readonly Route[] = [
     path: '/shares/{shareId}/withdrawal',
     operationId: 'withdrawShare',
     summary: 'Take a share back before it is sent',
-    description: '`recorded` says whether the ledger keeps it from ever being sent already.',
+    description: '`recorded` says whether the ledger already forbids any attempt to send it.',
     scope: 'shares:withdraw',
     body: withdrawShare
       .schema()
@@ -136,7 +136,7 @@ export const journeyRoutes: readonly Route[] = [
     path: '/withdrawal',
     operationId: 'withdrawJourney',
     summary: 'End a journey after any attempt in flight',
-    description: 'It takes effect at once. `recorded` says whether the ledger has it already.',
+    description: 'The withdrawal takes effect at once. `recorded` says whether the ledger already has it.',
     scope: 'journeys:withdraw',
     body: withdrawJourney.schema().omit(given).meta({ id: 'withdrawJourney' }),
     ends: 'withdraw',

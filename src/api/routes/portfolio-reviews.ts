@@ -17,7 +17,7 @@ import { type KindOfRun, messageRoute, runKeyOfKind, runRoutes } from './runs.ts
 const steering = steerReview.schema().omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
 
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
-const FILE_RULE = 'must be the name of a file in the end user’s folder, without a folder of its own';
+const FILE_RULE = 'must be the name of a file in the end user’s folder, not a path';
 
 const fileNameSchema = z.string().regex(FILE_NAME, FILE_RULE).meta({
   description:
@@ -42,15 +42,18 @@ const reviews: KindOfRun<PortfolioReviewInput, PortfolioResult> = {
   kind: 'portfolio',
   path: '/v1/portfolio-reviews',
   name: 'PortfolioReview',
-  words: ['a portfolio review', 'Portfolio reviews'],
+  words: ['a portfolio review', 'portfolio reviews'],
   reads: 'portfolios:read',
   find: (journeys, id) => journeys.getPortfolio(id),
   status: portfolioStatusSchema,
-  result: { schema: z.object(portfolioResultSchema.shape).meta({ id: 'portfolioResult' }), description: 'As counts.' },
+  result: {
+    schema: z.object(portfolioResultSchema.shape).meta({ id: 'portfolioResult' }),
+    description: 'The result, as counts.',
+  },
   start: {
     summary: 'Start a portfolio review: ACCTRVW for each row of a file',
     description:
-      'Repeated with the same input it starts nothing. The file is in the folder of the end user; a file that is not there is refused.',
+      'The same start again starts nothing. The file is in the folder of the end user; the API refuses a file that is not there.',
     scope: 'portfolios:start',
     body: startSchema,
     check({ body }) {
@@ -133,8 +136,8 @@ export const portfolioReviewRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/portfolio-reviews/{reviewId}/results',
     operationId: 'downloadReviewResults',
-    summary: 'The outcome of each row, one JSON document a line',
-    description: 'As the workers wrote it: outcomes and ids, no report, and nothing of a consumer.',
+    summary: 'Download the outcome of each row, one JSON document a line',
+    description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
     scope: 'portfolios:read',
     about,
     answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
@@ -145,22 +148,23 @@ export const portfolioReviewRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/portfolio-reviews/{reviewId}/bad-rows',
     operationId: 'downloadReviewBadRows',
-    summary: 'The rows that nothing was sent for, one JSON document a line',
-    description: 'Each with its line and the rules that it breaks, never a value.',
+    summary: 'Download the rows that the review did not send, one JSON document a line',
+    description: 'Each row with its line and the rules that it breaks, never a value.',
     scope: 'portfolios:read',
     about,
     answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
     problems: DOWNLOAD_PROBLEMS,
     handle: (call) => download(call, 'badRows'),
   }),
-  steer('pause', '/pause', 'Send nothing more until resume'),
-  steer('resume', '/resume', 'Go on after a pause'),
-  steer('withdraw', '/withdrawal', 'End it after the attempts in flight, and once nothing is on hold'),
+  steer('pause', '/pause', 'Pause a review: send nothing more until resume'),
+  steer('resume', '/resume', 'Resume a review after a pause'),
+  steer('withdraw', '/withdrawal', 'Withdraw a review: end it after the attempts in flight, once nothing is on hold'),
   messageRoute<Steering>(reviews, {
     path: '/cancellation',
     operationId: 'cancelPortfolioReview',
-    summary: 'End it after the attempts in flight, and leave what is on hold undecided in the ledger',
-    description: 'Withdraws it first, so that its history says who, and why. It has no result.',
+    summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
+    description:
+      'The API withdraws the review first, so that the ledger records who ended it, and why. The review has no result.',
     scope: 'portfolios:control',
     body: steering,
     ends: 'cancel',

@@ -22,20 +22,19 @@ const pulls: KindOfRun<PullInput, PullResult> = {
   kind: 'pull',
   path: '/v1/pulls',
   name: 'Pull',
-  words: ['a pull', 'Pulls'],
+  words: ['a pull', 'pulls'],
   reads: 'pulls:read',
   find: (journeys, id) => journeys.getPull(id),
   status: pullStatusSchema,
   result: {
     schema: z.object(resultFields).meta({ id: 'pullResult' }),
-    description: 'Without references, which are read with `reports:read`.',
+    description: 'The result. It has no references: read these with `reports:read`.',
     withoutPersonal: ({ reference: _reference, consumers: _consumers, unattributed: _unattributed, ...result }) =>
       result,
   },
   start: {
     summary: 'Start a single pull: one report product, or FAILSAFE',
-    description:
-      'Repeated with the same input it starts nothing. A FAILSAFE without an end user takes a token for all end users.',
+    description: 'The same start again starts nothing. A FAILSAFE without an end user needs a token for all end users.',
     scope: 'pulls:start',
     body: startSchema.meta({ id: 'startPull' }),
     hasWorkClass: true,

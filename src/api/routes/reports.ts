@@ -15,7 +15,7 @@ import { type Call, type Reply, type Route, route } from '../route.ts';
 const reveal = z
   .enum(['true', 'false'])
   .exactOptional()
-  .describe('Whole, with what is personal: takes `reports:reveal`. Default: masked.');
+  .describe('`true`: the whole answer with its personal data; needs `reports:reveal`. Default: masked.');
 
 const readerFields = {
   reveal,
@@ -23,7 +23,7 @@ const readerFields = {
     .string()
     .max(200)
     .exactOptional()
-    .describe('For whom it is read: refused unless it was pulled for that one.'),
+    .describe('The end user that reads it. The API refuses any other than the one it was pulled for.'),
 };
 
 const reportQuery = z.strictObject({
@@ -32,12 +32,12 @@ const reportQuery = z.strictObject({
     .string()
     .max(200)
     .exactOptional()
-    .describe('It is served to its end user again for this, without a new inquiry.'),
+    .describe('The purpose for which the report is served again to its end user, without a new inquiry.'),
   customerTraceNumber: z
     .string()
     .regex(/^[A-Z0-9]{1,30}$/, 'must be 1 to 30 capital letters and digits')
     .exactOptional()
-    .describe('Of this inquiry. Default: the newest.'),
+    .describe('The trace number of the inquiry. Default: the newest.'),
 });
 const changesQuery = z.strictObject({ ...readerFields, purpose: reportQuery.shape.purpose });
 const refusalQuery = z.strictObject(readerFields);
@@ -45,14 +45,14 @@ const referencesQuery = z.strictObject({ reveal });
 
 const instant = z.string().meta({ format: 'date-time' });
 const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
-const redacted = z.boolean().meta({ description: 'What is personal is masked.' });
+const redacted = z.boolean().meta({ description: 'Whether personal data is masked.' });
 
 const reportSchema = z
   .object({
     ...origin,
     productCode: z.enum(PRODUCTS),
     redacted,
-    report: z.unknown().meta({ description: 'As the gateway answered it.' }),
+    report: z.unknown().meta({ description: 'The report as the gateway sent it.' }),
   })
   .meta({ id: 'storedReport' });
 const changesSchema = z.object({ ...origin, redacted, changes: z.unknown() }).meta({ id: 'storedChanges' });
@@ -61,7 +61,7 @@ const refusalSchema = z
     ...origin,
     productCode: z.enum(PRODUCTS),
     httpStatus: z.int().exactOptional(),
-    isWhole: z.boolean().meta({ description: 'Otherwise it is kept as far as it could be read.' }),
+    isWhole: z.boolean().meta({ description: 'false: the ledger has only the part that could be read.' }),
     redacted,
     body: z.unknown(),
   })
@@ -70,7 +70,7 @@ const { reference } = journeyReferencesSchema.shape.references.element.shape;
 const inquiryName = { productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() };
 const referencesSchema = z
   .object({
-    journeyId: z.string().meta({ description: 'The run, as lists have it.' }),
+    journeyId: z.string().meta({ description: 'The key of the run, as in lists.' }),
     references: z.array(z.object({ ...inquiryName, reference })),
     shares: journeyReferencesSchema.shape.shares,
     consumers: z.array(consumerResultSchema).exactOptional(),
@@ -93,7 +93,7 @@ function readingOf({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked,
   if (view === 'whole') requireScope(caller, 'reports:reveal');
   const problems = readerProblems(defined({ purpose, endUser }));
   if (problems.length > 0) throw new InvalidInputError(problems);
-  const via = caller.signedInBy === 'nothing' ? 'ledger' : 'api';
+  const via = caller.isLocal ? 'ledger' : 'api';
   return { reader: { by: by(), via, ...defined({ purpose, endUser }) }, view };
 }
 
@@ -145,7 +145,7 @@ function routesOf(source: Source): Route[] {
       method: 'GET',
       path: `${path}/reports/{productCode}`,
       operationId: `get${name}Report`,
-      summary: `The newest report of a product, of ${words}`,
+      summary: `Read the newest report of a product, of ${words}`,
       description: LOGGED,
       scope: 'reports:read',
       about,
@@ -174,7 +174,7 @@ function referencesRoute({ path, name, words, about, parseRunKey }: Source): Rou
     method: 'GET',
     path: `${path}/references`,
     operationId: `get${name}References`,
-    summary: `What must be stored for later shares, of ${words}`,
+    summary: `Read the references for later shares, of ${words}`,
     scope: 'reports:read',
     about,
     query: referencesQuery,
@@ -198,7 +198,7 @@ export const reportRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
-    summary: 'What changed since the report before the newest preclose report',
+    summary: 'Read what changed since the report before the newest preclose report',
     description: LOGGED,
     scope: 'reports:read',
     about: ({ journeyId }) => journeyId,
@@ -217,8 +217,8 @@ export const reportRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
-    summary: 'What the gateway wrote beside the refusal of an attempt',
-    description: `Where a hold says \`refusalKept\`. Masked, it keeps its shape and its codes alone. ${LOGGED}`,
+    summary: 'Read what the gateway wrote beside the refusal of an attempt',
+    description: `For a hold that says \`refusalKept\`. A masked body keeps only its shape and its codes. ${LOGGED}`,
     scope: 'reports:read',
     query: refusalQuery,
     answers: { 200: { description: 'The body.', schema: refusalSchema } },

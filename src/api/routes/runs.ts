@@ -13,9 +13,9 @@ import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
-import { listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
+import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { conflict } from '../problem.ts';
-import type { AnswerForm, Call, Reply, Route } from '../route.ts';
+import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { type EndedRun, resultOf } from './results.ts';
@@ -74,8 +74,8 @@ export function runRoutes<Input extends object, Result extends object>(
     },
     {
       ...{ method: 'GET', path, operationId: `list${name}s`, scope: reads, query: listQuery },
-      summary: `${many}: those that run first, then those that ended last`,
-      description: 'By visibility, which may lag by a second.',
+      summary: `List ${many}: open ones first, then those that ended last`,
+      description: 'The list comes from Temporal’s visibility, which may lag by a second.',
       answers: { 200: { description: 'One page.', schema: runListSchema } },
       async handle(call) {
         const body = await listRuns(call as Parameters<typeof listRuns>[0], kind);
@@ -85,22 +85,22 @@ export function runRoutes<Input extends object, Result extends object>(
     },
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads, about },
-      summary: `Where ${one} stands`,
+      summary: `Read the status of ${one}`,
       description: 'Nothing personal.',
       headers: STATUS_HEADERS,
       answers: {
-        200: { description: 'The status.', schema: status, headers: { ETag: 'Of this status.' } },
-        304: { description: 'It is still as If-None-Match says.' },
+        200: { description: 'The status.', schema: status, headers: { ETag: 'The version of this status.' } },
+        304: { description: 'The status is still the one that If-None-Match names.' },
       },
       handle: (call) => statusReply(call, runOf(call)),
     },
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}/result`, operationId: `get${name}Result` },
-      ...{ scope: reads, about, summary: `What came of ${one}` },
+      ...{ scope: reads, about, summary: `Read the result of ${one}` },
       ...(result.description === undefined ? {} : { description: result.description }),
       answers: { 200: { description: 'It has ended.', schema: result.schema } },
       problems: {
-        409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result; `problems` says what was wrong with its input.',
+        409: '`resultNotReady`: the run has not ended yet. `runFailed`: the run ended without a result; `problems` says what was wrong with its input.',
       },
       async handle(call) {
         const body = await resultOf(call.services, runOf(call), call.signal);
@@ -110,11 +110,29 @@ export function runRoutes<Input extends object, Result extends object>(
   ];
 }
 
+export const allRunsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/runs',
+    operationId: 'listRuns',
+    summary: 'Runs of every kind: those that run first, then those that ended last',
+    description: 'The list comes from Temporal’s visibility, which may lag by a second.',
+    scope: 'holds:read',
+    query: allRunsQuery,
+    answers: { 200: { description: 'One page.', schema: runListSchema } },
+    async handle(call): Promise<Reply<200>> {
+      const body = await listRuns(call, call.query.kind);
+      call.noted({ count: body.data.length });
+      return { status: 200, body };
+    },
+  }),
+];
+
 const startQuery = z.strictObject({
   workClass: z
     .enum(WORK_CLASSES)
     .exactOptional()
-    .describe('A `batch` gives way to `interactive` (default) work wherever both wait for the gateway’s limit.'),
+    .describe('`batch` work gives way to `interactive` work (the default) where both wait for the gateway’s limit.'),
 });
 
 function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {

@@ -19,7 +19,7 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
   kind: 'share',
   path: '/v1/shares',
   name: 'Share',
-  words: ['a share by itself', 'Shares by themselves'],
+  words: ['a share by itself', 'shares by themselves'],
   reads: 'shares:read',
   find: (journeys, id) => journeys.getShare(id),
   status: shareReportStatusSchema,
@@ -27,7 +27,7 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
   start: {
     summary: 'Share a report by itself, once every applicant consents',
     description:
-      'A report of the ledger, or one given in full. Repeated with the same input it starts nothing. Consents go to ' +
+      'The input names a report of the ledger, or has one in full. The same start again starts nothing. Consents go to ' +
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.schema().meta({ id: 'startShare' }),
@@ -51,7 +51,7 @@ export const shareRoutes: readonly Route[] = [
     path: '/withdrawal',
     operationId: 'withdrawShareReport',
     summary: 'Take a share by itself back, after any attempt in flight',
-    description: '`recorded` says whether the ledger keeps it from ever being sent already.',
+    description: '`recorded` says whether the ledger already forbids any attempt to send it.',
     scope: 'shares:withdraw',
     body: withdrawShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
     ends: 'withdraw',

@@ -6,14 +6,15 @@ import { runKeyProblem } from '../../model/run-key.ts';
 import { requireReach } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
-const NOBODYS = 'Of an id that nobody knows, nobody can say whose the run will be: that takes a token for everything.';
+const NOBODYS =
+  'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
 
 const seenBody = z
   .strictObject({
     runKey: z
       .string()
       .refine((id) => runKeyProblem(id) === null, 'must be a journeyId or share:<shareId>')
-      .meta({ description: 'The `journeyId` of the consents, as the list has it.' }),
+      .meta({ description: 'The `journeyId` of the consents, as in the list.' }),
     reason: text(500),
   })
   .meta({ id: 'seenConsents' });
@@ -21,7 +22,10 @@ const seenBody = z
 const seenSchema = z
   .object({
     accepted: z.literal(true),
-    count: z.int().min(0).meta({ description: 'How many were taken off; 0 where they were taken off before.' }),
+    count: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of consents that this call marked as seen; 0 if they were marked before.' }),
   })
   .meta({ id: 'seenConsentsAnswer' });
 
@@ -30,8 +34,8 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
-    summary: 'Take the unmatched consents of one run off the list',
-    description: `They stay kept, and count once somebody knows them. ${NOBODYS}`,
+    summary: 'Mark the unmatched consents of one run as seen',
+    description: `The ledger keeps these consents, and they count once it knows what they name. ${NOBODYS}`,
     scope: 'holds:decide',
     body: seenBody,
     answers: { 200: { description: 'They were taken off, now or before.', schema: seenSchema } },

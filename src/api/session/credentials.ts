@@ -7,8 +7,7 @@ import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/server.ts';
 import { ConfigError } from '../../model/problems.ts';
 
-/** `nothing`: a program beside the ledger calls the operation in its own process. */
-export type SignedInBy = 'authorization' | 'header' | 'cookie' | 'nothing';
+export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
@@ -32,7 +31,7 @@ const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** @throws ConfigError: such a header is anybody's word, unless a proxy that is known alone may send it */
 export function requireProxyFor(tokenHeader: string | undefined, trustedProxies: readonly string[] = []): void {
   if (tokenHeader === undefined || trustedProxies.length > 0) return;
-  const rule = 'is required beside API_TOKEN_HEADER: only a proxy that is named may say who somebody is';
+  const rule = 'is required beside API_TOKEN_HEADER: it names the proxies that may send a person’s token';
   throw new ConfigError([{ variable: 'API_TRUSTED_PROXIES', rule }]);
 }
 

@@ -1,20 +1,21 @@
 /** Prints the listings of the table of operations as commands: options, table, CSV, JSON, and rows as they come. */
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import type { Command } from 'commander';
 import { parseWith } from '../../fields/problems.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { runName } from '../../model/run-key.ts';
-import { camelCase, type Listing } from '../../operations/operation.ts';
+import type { Listing } from '../../operations/operation.ts';
 import { LISTINGS } from '../../operations/table.ts';
 import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
+import { rowTable } from '../output/answer-lines.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
 import { UsageError } from '../output/errors.ts';
-import { createOutput, type Output, table, withAge, wrap, wrapLong } from '../output/output.ts';
+import { asTyped } from '../output/option-names.ts';
+import { createOutput, type Output, withAge, wrap, wrapLong } from '../output/output.ts';
 import { type Period, periodOf, timeZoneOf } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
+import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
 import { withLedger } from './with-ledger.ts';
 
 interface ListingOptions extends OutputOptions {
@@ -32,16 +33,8 @@ type Format = (typeof FORMATS)[number];
 
 const FORMATS = ['table', 'csv', 'json'] as const;
 
-/** The command line's own words for fields. Every other option is its field's name in kebab-case. */
-const WORDS: Readonly<Record<string, string>> = {
-  runKey: 'journey',
-  customerTraceNumber: 'trace',
-  productCode: 'product',
-  reportReferenceNumber: 'reference',
-};
-
 /** Days are a matter of the command line: `from` and `before` are its `--from` and `--to`. */
-const PERIOD = ['from', 'before'];
+const PERIOD = ['/from', '/before'];
 
 export function registerListings(program: Command): void {
   for (const listing of LISTINGS) registerListing(program, listing);
@@ -50,7 +43,7 @@ export function registerListings(program: Command): void {
 function registerListing(program: Command, listing: Listing): void {
   const { name, summary, input, totals } = listing;
   const command = program.command(name).description(summary);
-  for (const [field, schema] of fieldsIn(listing)) command.addOption(optionFor(field, schema));
+  for (const member of conditionsIn(listing)) command.addOption(optionFor(member));
   if (totals) command.option('--totals', 'only the totals');
   if (Object.hasOwn(input.shape, 'from')) {
     command
@@ -65,38 +58,18 @@ function registerListing(program: Command, listing: Listing): void {
   command.action((options: ListingOptions) => printListing(listing, options));
 }
 
-function fieldsIn({ input }: Listing): [field: string, schema: z.ZodType][] {
-  return Object.entries(input.shape).filter(([field]) => !PERIOD.includes(field)) as [string, z.ZodType][];
-}
-
-function optionFor(field: string, schema: z.ZodType): Option {
-  const { description = '', enum: values } = z.toJSONSchema(schema) as { description?: string; enum?: string[] };
-  const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
-  if (isFlag(values)) return new Option(flagOf(field), words);
-  return new Option(`${flagOf(field)} <${field}>`, values ? `${words}: ${values.join(', ')}` : words);
-}
-
-function isFlag(values: readonly string[] | undefined): boolean {
-  return values?.length === 1 && values[0] === 'true';
-}
-
-function flagOf(field: string): string {
-  return `--${WORDS[field] ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+function conditionsIn({ input }: Listing): Member[] {
+  return membersIn([input]).filter(({ path }) => !PERIOD.includes(path));
 }
 
 /** @throws InvalidInputError with the options in place of paths */
 function readConditions(listing: Listing, options: ListingOptions, period: Period): Row {
-  const given = fieldsIn(listing).map(([field]) => {
-    const value = options[WORDS[field] ?? field];
-    return [field, value === true ? 'true' : value];
-  });
+  const members = conditionsIn(listing);
+  const given = { ...period, ...readQuery(members, options) };
   try {
-    return parseWith(listing.input, { ...period, ...defined(Object.fromEntries(given)) });
+    return parseWith(listing.input, given);
   } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
-    throw new InvalidInputError(
-      error.problems.map((problem) => ({ ...problem, option: flagOf(problem.path.slice(1)) })),
-    );
+    throw error instanceof InvalidInputError ? asTyped(error, namesByPath(members), given, options) : error;
   }
 }
 
@@ -140,37 +113,36 @@ interface Printing {
 
 /** Holds at most a page of the ledger, and what the reader has not taken yet. */
 async function* rowsText(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
-  const { format, output, told } = printing;
+  const { format, output } = printing;
   const { width, colors } = output;
-  const name = camelCase(listing.name);
   const columns = columnsFor(listing.output);
   const totals = listing.totals?.create();
   if (format === 'csv') yield csvLine(Object.keys(columns));
-  if (format === 'json') yield `${JSON.stringify({ ...told, [name]: [] }).slice(0, -2)}\n`;
+  if (format === 'json') yield '{"data":[\n';
   if (format === 'table') yield heading(printing);
   let count = 0;
   for await (const row of rows) {
     totals?.add(row);
     if (format === 'csv') yield csvRow(columns, row);
-    else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(asDocument(row))}`;
+    else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(row)}`;
     else yield linesText(recordLines(listing.describe(row), width));
     count += 1;
   }
-  if (format === 'json') yield totals ? `\n],${JSON.stringify({ totals: totals.list }).slice(1)}\n` : '\n]}\n';
+  if (format === 'json') yield `\n],${JSON.stringify({ hasMore: false, totals: totals?.list }).slice(1)}\n`;
   if (format !== 'table') return;
   if (count === 0) yield `no ${listing.name.replaceAll('-', ' ')}\n`;
   else if (totals) yield linesText(['', colors.bold('Totals'), ...totalLines(listing, totals.list, width)]);
 }
 
 async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
-  const { format, output, told } = printing;
+  const { format, output } = printing;
   const totals = listing.totals?.create();
   if (!listing.totals || !totals) return;
   for await (const row of rows) totals.add(row);
   const { list } = totals;
   const columns = columnsFor(listing.totals.row);
   if (format === 'csv') yield [csvLine(Object.keys(columns)), ...list.map((one) => csvRow(columns, one))].join('');
-  else if (format === 'json') yield `${JSON.stringify({ ...told, totals: list })}\n`;
+  else if (format === 'json') yield `${JSON.stringify({ totals: list })}\n`;
   else yield heading(printing) + linesText(totalLines(listing, list, output.width));
 }
 
@@ -180,28 +152,12 @@ function heading({ told: { from, before, timeZone }, output: { width, colors } }
   return linesText(wrap(`Recorded ${period.join(', ')} (days in ${timeZone})`, width).map(colors.bold));
 }
 
-/** A table of the totals. Texts come last, since a name may be long. */
 export function totalLines({ name, totals }: Listing, list: readonly object[], width: number): string[] {
-  if (!totals || list.length === 0) return [`no ${name}`];
-  const [first, ...others] = Object.entries(columnsFor(totals.row));
-  if (!first) return [];
-  const isText = ([member]: [string, unknown]) => totals.row.shape[member] instanceof z.ZodExactOptional;
-  const columns = [first, ...others.filter((one) => !isText(one)), ...others.filter(isText)];
-  const head = columns.map(([member]) => member.replace(/[A-Z]/g, (letter) => ` ${letter}`).toUpperCase());
-  return table([head, ...list.map((one) => columns.map(([, read]) => String(read(one) ?? '')))], width);
+  return totals && list.length > 0 ? rowTable(totals.row, list, { width }) : [`no ${name}`];
 }
 
 function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
-}
-
-/** Renames `runKey` to `journeyId`, its name everywhere on the command line. For a pull it is `pull:<pullId>`. */
-function asDocument(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(asDocument);
-  if (typeof value !== 'object' || value === null) return value;
-  const { runKey, ...others } = value as Row;
-  const members = Object.entries(others).map(([name, member]) => [name, asDocument(member)]);
-  return { ...(runKey === undefined ? {} : { journeyId: runKey }), ...Object.fromEntries(members) };
 }
 
 /** A record of the ledger, of at most `width` columns. */

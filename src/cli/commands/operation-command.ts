@@ -208,7 +208,7 @@ function acceptedLines(answer: object, { colors }: Output): string[] {
   return [
     colors.green(duplicate ? 'accepted before: nothing has changed' : 'accepted'),
     ...(recorded === false
-      ? [colors.yellow('the ledger does not have it yet: the run goes on writing; run this again to ask')]
+      ? [colors.yellow('the ledger does not have it yet: the run keeps trying to write it; run this again to ask')]
       : []),
   ];
 }

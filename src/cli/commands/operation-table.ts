@@ -87,13 +87,13 @@ const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
   pause: 'send nothing more until resume',
   resume: 'go on after pause',
   withdraw: 'end it after the attempts in flight; holds still wait for decisions',
-  cancel: 'end it after the attempts in flight; what is on hold stays undecided in the ledger',
+  cancel: 'end it after the attempts in flight; its holds stay undecided in the ledger',
 };
 
 const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
   {
     name: 'advance',
-    description: 'pass the gate before a stage, or pull the latest stage once more; one that comes early is kept',
+    description: 'pass the gate before a stage, or pull the latest stage once more; the run keeps an early message',
     argument: ['<journeyId>'],
     operations: { journey: [{ routes: ofJourneys, operationId: 'advanceJourney', message: 'advance' }] },
     words: {
@@ -209,7 +209,8 @@ const starts = () => import('./runs/start-commands.ts');
 const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
   {
     name: 'start',
-    description: 'start a lending journey, once; where this id was started with another input, what differs is told',
+    description:
+      'start a lending journey, once; if this id was started with another input, the error names the differences',
     fill: async (command) => (await starts()).fillStart(command),
   },
   {

@@ -11,9 +11,11 @@ import type { ApiServices } from '../../api/services.ts';
 import { defined } from '../../base/defined.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { requireRunKey, withJourneys } from '../decisions/journey-action.ts';
 import { answerLines } from '../output/answer-lines.ts';
 import { type ServerOptions, withExamples, withOutputOptions, withServerOptions } from '../output/common-options.ts';
+import { pauseNotice } from '../output/hold-lines.ts';
 import { asTyped, type GivenOptions, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { applyOptions, type Member, membersIn, namesByPath, optionFor } from '../output/schema-options.ts';
@@ -29,13 +31,15 @@ export interface RouteCommand {
   /** Help for options by name, if the schema has none. */
   words?: Readonly<Record<string, string>>;
   examples: readonly string[];
-  /** `ledger`: it goes on while Temporal is away. */
-  needs: 'ledger' | 'temporal';
+  /** `ledger`: it goes on while Temporal is away. `temporal`: it goes on without a ledger of its own. */
+  needs: 'ledger' | 'temporal' | 'both';
   /** The person who reads or decides. Of a reading the system's user, if nobody is named. */
   by?: 'reader' | 'author';
   /** The answer for people. Default: by its schema. */
   lines?(answer: never, output: Output): string[];
   exitCode?(answer: never): number;
+  /** Whether its answer for people names the pauses in force. */
+  namesPauses?: true;
 }
 
 type Options = ServerOptions & GivenOptions;
@@ -55,10 +59,7 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
   const bodies = own.flatMap(({ query, body }) => [...(query ? [query] : []), ...(body ? [body] : [])]);
   const author: Member = { path: '/by', flag: '--by', kind: 'text', words: 'who decides it' };
   const reader: Member = { ...author, words: 'who reads it (default: the system’s user)' };
-  const members = [
-    ...membersIn(bodies).filter(({ path }) => path !== '/after'),
-    ...(by === undefined ? [] : [by === 'reader' ? reader : author]),
-  ];
+  const members = [...membersIn(bodies), ...(by === undefined ? [] : [by === 'reader' ? reader : author])];
   for (const member of members) command.addOption(optionFor(member, words[member.flag]));
   withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...examples);
   command.action(async (...given: unknown[]) => {
@@ -104,14 +105,14 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
       const { status, body = {} } = await callLocally(services, route, call);
       const answer = (typeof body === 'string' ? JSON.parse(body) : body) as never;
       const schema = route.answers[status]?.schema ?? z.object({});
-      output.answer(body, () => spec.lines?.(answer, output) ?? answerLines(schema, answer, output));
+      const notice = spec.namesPauses ? await pauseNotice(output) : [];
+      output.answer(body, () => [...(spec.lines?.(answer, output) ?? answerLines(schema, answer, output)), ...notice]);
       process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
     };
     if (spec.needs === 'ledger')
       return await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
-    await withJourneys(options, (journeys, output) => act(localServices(journeys, process.env), output), {
-      besideLedger: true,
-    });
+    const acts = (journeys: LedgerJourneys, output: Output) => act(localServices(journeys, process.env), output);
+    await withJourneys(options, acts, spec.needs === 'both' ? { besideLedger: true } : {});
   } catch (error) {
     const told = await toClientError(error, runKey);
     throw told instanceof InvalidInputError ? asTyped(told, names, typed, options) : told;

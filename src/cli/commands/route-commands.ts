@@ -35,7 +35,8 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'references',
-    description: 'print what has to be stored for later shares: consumer ids masked, or with --reveal (personal data)',
+    description:
+      'print the references to store for later shares: consumer ids masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyReferences', 'getPullReferences', 'getReviewAccountReferences', 'getShareReferences'],
     arguments: [['<id>', RUN_ID]],
@@ -45,7 +46,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'changes',
-    description: 'what changed before closing, from the ledger: masked, or with --reveal (personal data)',
+    description: 'print what changed before closing, from the ledger: masked, or with --reveal (personal data)',
     routes: reports,
     operationIds: ['getJourneyChanges'],
     arguments: [['<journeyId>']],
@@ -53,5 +54,14 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     needs: 'ledger',
     by: 'reader',
     lines: changeLines,
+  },
+  {
+    name: 'list',
+    description: 'list journeys, pulls, shares and reviews: the newest open ones first, then those that ended last',
+    routes: async () => (await import('../../api/routes/runs.ts')).allRunsRoutes,
+    operationIds: ['listRuns'],
+    examples: ['credit-journey list --open'],
+    needs: 'temporal',
+    namesPauses: true,
   },
 ];

@@ -152,7 +152,7 @@ async function askReference({ applicantIds: known = [] }: DecidableHold, prompte
 
 async function askApplicants(decision: DraftDecision, prompter: Prompter): Promise<void> {
   const from = await prompter.choice('With which applicants', [
-    { value: 'same', what: 'those that it was asked with: the configuration alone was wrong' },
+    { value: 'same', what: 'the same as before: only the configuration was wrong' },
     { value: 'corrected', what: 'from a file' },
   ]);
   if (from === 'same') return;

@@ -16,14 +16,14 @@ const MAX_MATTER_LENGTH = 100;
 
 export function withAuthorizationOptions(command: Command): Command {
   return command
-    .option('--by <name>', 'who has it done; kept in the ledger')
+    .option('--by <name>', 'who asks for it; kept in the ledger')
     .option('--reason <text>', 'why; kept in the ledger, so nothing personal about the consumer');
 }
 
 /** @throws UsageError */
 export function checkedAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const missing = Object.entries({ by, reason }).flatMap(([name, text]) => (text?.trim() ? [] : [`--${name}`]));
-  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be said`);
+  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be given`);
   const authorization = { by: by ?? '', reason: reason ?? '' };
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
@@ -35,7 +35,7 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
 /** @throws UsageError */
 export function checkedMatter({ matter }: { matter?: string }): string {
   const trimmed = matter?.trim() ?? '';
-  if (trimmed === '') throw new UsageError('--matter must be said');
+  if (trimmed === '') throw new UsageError('--matter must be given');
   if (trimmed.length > MAX_MATTER_LENGTH || FORBIDDEN_CHARACTER.test(trimmed)) {
     throw new UsageError(`--matter must be 1 to ${MAX_MATTER_LENGTH} printable characters`);
   }

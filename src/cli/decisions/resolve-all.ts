@@ -48,7 +48,7 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
   const { decisionId, attempt, reference, applicants, confirmConsumerIds, proof } = options;
   if ([decisionId, attempt, reference, applicants, confirmConsumerIds, proof].some((value) => value !== undefined)) {
     throw new UsageError(
-      '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof are of one inquiry, not of --all',
+      '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof belong to one inquiry, not to --all',
     );
   }
   const asking = isAsking(output) && options.answers !== '-';
@@ -129,7 +129,7 @@ async function resolveAnswered(
     for (const { customerTraceNumber, ...draft } of checked) {
       const hold = byTrace.get(customerTraceNumber);
       if (hold) drafts.push({ hold, draft });
-      else unknown.push({ customerTraceNumber, why: 'nothing that was asked for waits for a decision about it' });
+      else unknown.push({ customerTraceNumber, why: 'no hold in the selection is about this inquiry' });
     }
     const { planned, leftOut } = await judge(journeys, drafts);
     const plan = { planned, leftOut: [...leftOut, ...unknown] };
@@ -179,7 +179,7 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
 
 /** Refuses early a decision that no hold of this kind takes. @throws UsageError */
 function requireSense({ action, outcome, providerSaid }: DraftDecision, failureType: FailureType): void {
-  if (action === 'seen') throw new UsageError('--all cannot seen: that is about one inquiry');
+  if (action === 'seen') throw new UsageError('--all cannot take seen: that is about one inquiry');
   if (action === 'accept' && outcome === 'record') {
     throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }
@@ -225,7 +225,7 @@ function nameDecision({ runKey, hold, draft }: Planned) {
   const { customerTraceNumber, productCode, attempt } = hold;
   const { decisionId, action, outcome, providerSaid } = draft;
   return {
-    ...{ journeyId: runKey, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...{ runKey, customerTraceNumber, productCode, attempt, decisionId, action },
     ...defined({ outcome, providerSaid }),
   };
 }
@@ -284,10 +284,10 @@ async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, 
   const failed = decisions.filter(({ accepted }) => !accepted);
   output.answer({ decisions, ...nameLeftOut(leftOut) }, () => [
     ...table(
-      decisions.map(({ journeyId, customerTraceNumber, accepted, error, ledTo }) => [
+      decisions.map(({ runKey, customerTraceNumber, accepted, error, ledTo }) => [
         accepted ? 'decided' : 'FAILED',
         customerTraceNumber,
-        `${journeyId}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
+        `${runKey}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
       ]),
       output.width,
     ),

@@ -190,6 +190,6 @@ function decidedLine({ duplicate }: Pick<DecisionMade, 'duplicate'>, decisionId:
 /** Names the next steps for an inquiry whose run is gone. */
 function nextSteps(action: DraftDecision['action'], runKey: string): string[] {
   if (action === 'resend') return [`The next start of ${runName(runKey)} sends it once more, with the same input.`];
-  if (action === 'accept') return [`The next start of ${runName(runKey)} goes on with it, with the same input.`];
+  if (action === 'accept') return [`The next start of ${runName(runKey)} with the same input continues with it.`];
   return [];
 }

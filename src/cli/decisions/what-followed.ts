@@ -46,7 +46,7 @@ export async function whatFollowed(
   const anew = heldAnew(status);
   if (anew) return { status, words: `on hold again: ${anew.failureType}, attempt ${anew.attempts}` };
   if (isWaiting(status)) return { status, words: 'the run has not acted on it yet' };
-  return status.state === 'running' ? { status, words: 'the run goes on with it' } : { status };
+  return status.state === 'running' ? { status, words: 'the run continues with it' } : { status };
 }
 
 function holdOf({ holds }: Pick<AnyStatus, 'holds'>, customerTraceNumber: string): HoldStatus | undefined {

@@ -46,7 +46,7 @@ function ofHold(hold: OpenHold): ListedAttention {
 /** Only the run says what it waits for. */
 function ofUnlisted({ runKey, reason }: OtherWork['unlisted'][number]): ListedAttention {
   return {
-    ...{ kind: 'run', journeyId: runKey, reason: reasonWords(reason) },
+    ...{ kind: 'run', runKey, reason: reasonWords(reason) },
     detail: 'the ledger has no row of it yet, or is not the one that the run has used',
     command: `credit-journey status ${runKey}`,
   };
@@ -55,14 +55,14 @@ function ofUnlisted({ runKey, reason }: OtherWork['unlisted'][number]): ListedAt
 /** The history has the failure of each of its tasks. */
 function ofFailingRun({ workflowId, cause }: FailingRun): ListedAttention {
   return {
-    ...{ kind: 'stuck', journeyId: runKeyFromWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
+    ...{ kind: 'stuck', runKey: runKeyFromWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
     detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
     command: `temporal workflow describe --workflow-id ${workflowId}`,
   };
 }
 
 /** Lists endpoints separately: an operator mends each, and sends to it again, by itself. */
-function ofDelivery({ journeyId, endpoints }: OtherWork['deliveries'][number]): ListedAttention[] {
+function ofDelivery({ runKey, endpoints }: OtherWork['deliveries'][number]): ListedAttention[] {
   return endpoints.flatMap(({ endpoint, failed }) => {
     const [first] = failed;
     const last = failed.at(-1);
@@ -71,9 +71,9 @@ function ofDelivery({ journeyId, endpoints }: OtherWork['deliveries'][number]): 
     const count = failed.length === 1 ? '1 event' : `${failed.length} events`;
     return [
       {
-        ...{ kind: 'event', journeyId, reason: `${last.failureType}${answered}`, since: first.failedAt },
+        ...{ kind: 'event', runKey, reason: `${last.failureType}${answered}`, since: first.failedAt },
         detail: `${count} to the endpoint ${endpoint}`,
-        command: `credit-journey webhooks resend ${journeyId} --endpoint ${endpoint}`,
+        command: `credit-journey webhooks resend ${runKey} --endpoint ${endpoint}`,
       },
     ];
   });
@@ -81,7 +81,7 @@ function ofDelivery({ journeyId, endpoints }: OtherWork['deliveries'][number]): 
 
 /** Starting the run, or requesting the share, takes it off as well. */
 function ofConsent({
-  journeyId,
+  journeyId: runKey,
   unmatched,
   since,
   consentId,
@@ -90,8 +90,8 @@ function ofConsent({
   shareId,
 }: UnmatchedConsent): ListedAttention {
   return {
-    ...{ kind: 'consent', journeyId, reason: UNMATCHED_WORDS[unmatched], since },
+    ...{ kind: 'consent', runKey, reason: UNMATCHED_WORDS[unmatched], since },
     detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,
-    command: `credit-journey holds --seen-consents ${journeyId} --by <name> --reason <why>`,
+    command: `credit-journey holds --seen-consents ${runKey} --by <name> --reason <why>`,
   };
 }

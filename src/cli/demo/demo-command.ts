@@ -19,7 +19,7 @@ Example:
 export function registerDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('start everything and run a joint application through all stages, told live')
+    .description('start everything, run a joint application through all stages, and narrate it live')
     .option('--exit', 'end after the journey instead of staying up until Ctrl-C')
     .option('--data-dir <path>', 'keep the data here (default: a temporary directory, removed at the end)')
     .option('--headless', 'without the Temporal UI')

@@ -123,7 +123,7 @@ async function killWorkerInThrottleWait(
   narrator.trouble(`worker    process ${pid} killed (SIGKILL) while the journey waits`);
   await delay(WORKER_DOWN_MS);
   await worker.start();
-  narrator.success(`worker    started again as process ${worker.pid()}; the journey goes on where it was`);
+  narrator.success(`worker    started again as process ${worker.pid()}; the journey continues where it was`);
   // The server offers the next task to the worker that had the journey in its cache before it gives it to another.
   narrator.event('timer     when it is over, the server looks for the dead process first, for up to 3 s');
 }
@@ -141,12 +141,12 @@ async function resolveLostAnswer(
   const { holds } = await follower.until((status) => status.state === 'held', { holdsAreExpected: true });
   const [hold] = holds;
   if (hold?.failureType !== 'OutcomeUnknown') throw new Error(`the hold is ${hold?.failureType}`);
-  narrator.trouble('gateway   the connection broke after the request: nobody here knows whether it was posted');
+  narrator.trouble('gateway   the connection broke after the request: the outcome is unknown');
   narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
   for (const line of holdTable([toListed(journey.journeyId, hold)], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
   const reference = await askProvider(sandboxUrl, hold);
   narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
-  narrator.success('operator  accepts it with that reference; the journey goes on as if the answer had come');
+  narrator.success('operator  accepts it with that reference; the journey continues as if the answer had come');
   await journey.resolve({
     decisionId: 'DEMO-1',
     customerTraceNumber: hold.customerTraceNumber,

@@ -2,7 +2,6 @@
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
-import type { FailsafeApplicant } from '../../model/applicant.ts';
 
 interface SampleOptions {
   journeyId: string;
@@ -35,12 +34,7 @@ export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOption
   const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
   if (productCode === 'FAILSAFE') {
     // An operator decides if applicants' outcomes differ: the interface's entries do not say whose they are.
-    return { pullId, productCode, applicants: [withoutContacts(first)] };
+    return { pullId, productCode, applicants: [first] };
   }
   return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };
-}
-
-/** FAILSAFE's request has neither (interface 4.3). */
-function withoutContacts({ emailAddress: _, ipAddress: __, ...applicant }: typeof ALEX): FailsafeApplicant {
-  return applicant;
 }

@@ -42,16 +42,20 @@ function listLines(name: string, element: z.ZodType, rows: readonly unknown[], o
   const isPage = name === 'data';
   if (rows.length === 0) return isPage ? ['none'] : [];
   if (Object.keys(membersOf(element)).length === 0) return [heading, ...rows.map((row) => `  ${String(row)}`)];
-  return [...(isPage ? [] : [heading]), ...rowTable(element, rows as readonly Row[], output)];
+  return [...(isPage ? [] : [heading]), ...rowTable(element, rows as readonly object[], output)];
 }
 
-/** A table with a column for each member that a row has. The run comes last, since its id may be long and is copied. */
-export function rowTable(element: z.ZodType, rows: readonly Row[], { width }: Width): string[] {
+/**
+ * A table with a column for each member that a row has. Members that may be absent come later, and the run last, since
+ * its id may be long and is copied.
+ */
+export function rowTable(element: z.ZodType, rows: readonly object[], { width }: Width): string[] {
   const paths = Object.entries(columnsFor(element));
   const used = paths.filter(([, read]) => rows.some((row) => (read(row) ?? '') !== ''));
-  const isRun = ([path]: (typeof used)[number]) => path === 'runKey';
-  const columns = [...used.filter((one) => !isRun(one)), ...used.filter(isRun)];
   const schemas = membersOf(element);
+  const isRun = ([path]: (typeof used)[number]) => path === 'runKey';
+  const rank = (one: (typeof used)[number]) => (isRun(one) ? 2 : schemas[one[0]] instanceof z.ZodExactOptional ? 1 : 0);
+  const columns = used.toSorted((one, other) => rank(one) - rank(other));
   const head = columns.map(([path]) => inWords(path).replaceAll('.', ' ').toUpperCase());
   const cells = rows.map((row) => columns.map(([path, read]) => textOf(schemas[path], read(row) ?? '')));
   const [last] = columns.slice(-1);

@@ -7,12 +7,12 @@ export type Columns<T> = Readonly<Record<string, (one: T) => Cell>>;
 
 /**
  * A column for each text, number and flag of the rows, in the schema's order, named by its path. A list has all of its
- * elements in one cell. `runKey` is called `journeyId` everywhere on the command line.
+ * elements in one cell.
  */
 export function columnsFor(schema: z.ZodType): Columns<object> {
   return Object.fromEntries(
     pathsIn(schema).map((path) => [
-      path.join('.').replace(/\brunKey$/, 'journeyId'),
+      path.join('.'),
       (row: object) => {
         const values = valuesAt(row, path);
         if (values.length === 1 && typeof values[0] === 'number') return values[0];

@@ -11,9 +11,9 @@ type Obstacle = RefusedDisposal['obstacles'][number];
 const WORDS: Record<Exclude<Obstacle['reason'], 'legalHold'>, string> = {
   sending: 'an attempt may still be answered',
   undecided: 'an inquiry waits for a decision: `credit-journey holds`',
-  attention: 'something came too late that nobody has seen to: `credit-journey holds`',
+  attention: 'no operator has seen to something that came too late: `credit-journey holds`',
   runOpen: 'a run of it is open in Temporal',
-  runsRemain: 'Temporal has not let go of its runs in time: do it again',
+  runsRemain: 'Temporal has not deleted its runs in time: run it again',
 };
 
 /** Copies that no command can reach, for people and for records of the disposal. */
@@ -45,11 +45,14 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
   const nothing = disposedAt === undefined ? 'nothing is to be disposed of' : `disposed of since ${disposedAt}`;
   return [
     ...(planned.length === 0 ? (refused.length === 0 ? [nothing] : []) : plannedLines(planned, width)),
-    ...(more ? ['There are more: do it again after these, or raise --limit.'] : []),
+    ...(more ? ['There are more: run it again after these, or raise --limit.'] : []),
     ...refusedLines(refused, output),
     ...shareLines([...planned, plan], output),
     ...(unfinished.length > 0
-      ? wrap(`begun and not finished: ${unfinished.map(nameOf).join(', ')}. Do it again, by the same selection.`, width)
+      ? wrap(
+          `begun and not finished: ${unfinished.map(nameOf).join(', ')}. Run it again with the same selection.`,
+          width,
+        )
       : []),
   ];
 }
@@ -108,12 +111,12 @@ export function resultLines(
       : []),
     ...refusedLines(refused, output),
     ...shareLines([...disposed, result], output),
-    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Do it again, and it goes on.`, width) : []),
+    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Run it again to continue.`, width) : []),
     ...(more ? ['There are more: do it again.'] : []),
     ...(scrubbed
       ? []
       : wrap(
-          'The ledger’s files still hold what was destroyed: somebody else is reading it, or this role may not VACUUM. Do it again.',
+          'The ledger’s files still hold what was destroyed: another connection is reading it, or this role may not VACUUM. Run it again.',
           width,
         ).map(colors.yellow)),
   ];
@@ -121,11 +124,11 @@ export function resultLines(
 
 /** Owners of their own: what they posted, and under which reference, is theirs. */
 function shareLines(
-  of: readonly { journeyId?: string; shares?: string[] }[],
+  of: readonly { runKey?: string; shares?: string[] }[],
   { colors, width }: Pick<Output, 'colors' | 'width'>,
 ): string[] {
   // By age one may be old enough too.
-  const going = new Set(of.map(({ journeyId }) => journeyId));
+  const going = new Set(of.map(({ runKey }) => runKey));
   const runKeys = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((runKey) => !going.has(runKey));
   if (runKeys.length === 0) return [];
   const shown = runKeys.slice(0, MAX_SHOWN).map((runKey) => `  credit-journey dispose ${runKey}`);
@@ -138,8 +141,8 @@ export function copyLines({ width }: Output): string[] {
   return ['Out of reach, and perhaps still holding it:', ...COPIES.flatMap((copy) => wrap(`- ${copy}`, width, '  '))];
 }
 
-function nameOf({ journeyId, productCode }: { journeyId: string; productCode?: string }): string {
-  return productCode === undefined ? journeyId : `${journeyId} ${productCode}`;
+function nameOf({ runKey, productCode }: { runKey: string; productCode?: string }): string {
+  return productCode === undefined ? runKey : `${runKey} ${productCode}`;
 }
 
 export function holdTable(holds: readonly LegalHold[], { width }: Pick<Output, 'width'>): string[] {

@@ -75,5 +75,6 @@ const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError'])
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
-  return error instanceof Error && USAGE_ERRORS.has(error.name) ? EXIT.usage : EXIT.failed;
+  const isRequestWrong = error instanceof Error && 'status' in error && error.status === 400;
+  return error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name)) ? EXIT.usage : EXIT.failed;
 }

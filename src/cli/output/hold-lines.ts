@@ -59,7 +59,7 @@ export function commandLines(command: string, width: number, indent: string): st
 export interface ListedWork {
   kind?: string;
   /** The run key (model/run-key.ts). */
-  journeyId: string;
+  runKey: string;
   /** A failure type, or a short description. */
   reason: string;
   /** RFC 3339. */
@@ -74,7 +74,7 @@ export interface ListedWork {
 
 export function listHold(hold: Listed): ListedWork {
   const { runKey, reason, since, productCode, attempt } = hold;
-  const work = { journeyId: runKey, reason: reasonWords(reason), command: resolveCommand(hold) };
+  const work = { runKey, reason: reasonWords(reason), command: resolveCommand(hold) };
   return { ...work, ...defined({ since, productCode, attempt }) };
 }
 
@@ -82,8 +82,8 @@ export function listHold(hold: Listed): ListedWork {
 export function workTable(list: readonly ListedWork[], width: number): string[] {
   const withKind = list.some(({ kind }) => kind !== undefined);
   const cells = (kind: string, ...others: string[]) => (withKind ? [kind, ...others] : others);
-  const rows = list.map(({ kind = '', reason, productCode = '', attempt, since, journeyId }) =>
-    cells(kind, reason, productCode, String(attempt ?? ''), since === undefined ? '' : withAge(since), journeyId),
+  const rows = list.map(({ kind = '', reason, productCode = '', attempt, since, runKey }) =>
+    cells(kind, reason, productCode, String(attempt ?? ''), since === undefined ? '' : withAge(since), runKey),
   );
   const head = cells('KIND', 'REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY');
   const [first = [], ...shown] = tableWithIds([head, ...rows], width);

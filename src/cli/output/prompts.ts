@@ -44,7 +44,7 @@ export function createPrompter(
     const shown = preset === undefined ? `${question}: ` : `${question} [${preset}]: `;
     for (;;) {
       const text = (await ask(shown)) || (preset ?? '');
-      const wrong = text === '' ? 'something must be said' : (problem?.(text) ?? null);
+      const wrong = text === '' ? 'an answer is required' : (problem?.(text) ?? null);
       if (wrong === null) return text;
       say([`  ${wrong}`]);
     }

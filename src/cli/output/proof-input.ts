@@ -26,7 +26,7 @@ export async function readProof(file: string, member: 'consent' | 'decision'): P
 
 /** A worker would refuse what differs from its proof. @throws InvalidInputError */
 export function requireProved(proved: object, sent: object): void {
-  const rule = 'must be as the proof holds it: what is given beside --proof may not differ';
+  const rule = 'must be as the proof holds it: options beside --proof may not differ';
   const problems = differingPaths(proved, sent).map((path) => ({ path, rule }));
   if (problems.length > 0) throw new InvalidInputError(problems);
 }

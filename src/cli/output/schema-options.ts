@@ -56,7 +56,7 @@ function describeValue(schema: z.ZodType): Pick<Member, 'kind' | 'words'> {
   if (only === true || (values?.[0] === 'true' && values.every((value) => value === 'true' || value === 'false')))
     return { kind: 'flag', words };
   const kind = type === 'integer' || type === 'number' ? 'number' : 'text';
-  return { kind, words: words || (values?.join(', ') ?? '') };
+  return { kind, words: [words, values?.join(', ')].filter(Boolean).join(': ') };
 }
 
 /** `--end-user-code <code>`. @param words in place of those of the schema */
@@ -68,6 +68,16 @@ export function optionFor({ flag, kind, words: own }: Member, words = own): Opti
 export function readOption({ flag, kind }: Member, given: GivenOptions): unknown {
   const value = given[optionKey(flag)];
   return kind === 'number' && value !== undefined ? Number(value) : value;
+}
+
+/** Returns the members of a query, all of them text. */
+export function readQuery(members: readonly Member[], given: GivenOptions): Record<string, unknown> {
+  return Object.fromEntries(
+    members.flatMap((member) => {
+      const value = readOption(member, given);
+      return value === undefined ? [] : [[member.path.slice(1), value === true ? 'true' : value]];
+    }),
+  );
 }
 
 /** Applies the options to a copy of `base`. Options override it. */

@@ -52,7 +52,12 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
       ({ name }) => `temporal operator search-attribute remove --namespace ${namespace} --name ${name}`,
     );
     const steps = [...removals, 'credit-journey setup'];
-    return { ...setup, reason: 'The server has them with another type, in use by somebody else or by mistake.', steps };
+    return {
+      ...setup,
+      reason:
+        'The server has them with another type: another application uses them, or they were registered by mistake.',
+      steps,
+    };
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
     const setup = setupOf(await registeredOnes(client).catch(() => []));

@@ -159,17 +159,17 @@ export class TooManyMessagesError extends RunError {
   override readonly code = 'tooManyMessages';
 
   constructor(runKey: string) {
-    super(runKey, 'has more messages than Temporal takes at once: send this one again in a minute');
+    super(runKey, 'has more messages than Temporal accepts at once: send this one again in a minute');
   }
 }
 
 /** Why a connection did not come about; the address follows. */
 export const UNREACHABLE = {
-  addressUnknown: 'there is no host of the name in',
+  addressUnknown: 'no host has the name in',
   connectionRefused: 'nothing answers at',
   timedOut: 'no answer comes in time from',
   tlsFailed: 'TLS fails at',
-  tlsExpected: 'TLS is wanted, and not configured (TEMPORAL_TLS), at',
+  tlsExpected: 'TLS is required, and not configured (TEMPORAL_TLS), at',
   notTemporal: 'no Temporal server answers at',
   unavailable: 'it is away or overloaded at',
 };
@@ -197,7 +197,7 @@ export class TemporalUnavailableError extends CreditJourneyError {
 }
 
 const REFUSALS = {
-  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  unauthenticated: 'it does not accept these credentials (TEMPORAL_API_KEY, or the client’s certificate)',
   permissionDenied: 'these credentials may not do this, or have no access to the namespace',
   namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
   refused: 'the cause has its gRPC status',
@@ -297,17 +297,18 @@ export class InputDiffersError extends CreditJourneyError {
 const MESSAGES = {
   unreachable:
     'the codec server cannot be reached: is CODEC_SERVER_URL right, and its certificate trusted (CODEC_SERVER_CA_FILE)?',
-  busy: 'the codec server has too much to do: try again',
-  tokenMissing: 'there is no token for the codec server: the file that CODEC_SERVER_TOKEN_FILE names is empty or away',
+  busy: 'the codec server is busy: try again',
+  tokenMissing:
+    'there is no token for the codec server: the file that CODEC_SERVER_TOKEN_FILE names is empty or missing',
   tokenRefused: 'the codec server refuses the token',
   roleTooLow:
-    'the codec server refuses this to the roles of the token: sending takes encode, reading decode or decode-redacted',
-  namespaceRefused: 'the codec server refuses this to the token in the namespace of TEMPORAL_NAMESPACE',
+    'the token’s roles do not permit this at the codec server: sending needs encode, reading decode or decode-redacted',
+  namespaceRefused: 'the token does not permit the namespace of TEMPORAL_NAMESPACE at the codec server',
   keyUnknown: 'the codec server lacks the key that this was encrypted under: its key ring is not the workers’',
-  masked: 'what was shown masked cannot be sent as input: ask for the real value, or enter it anew',
-  refused: 'the codec server refuses what it was asked',
-  tooLarge: 'this is more than the codec server takes or gives at once',
-  unexpected: 'what answers at CODEC_SERVER_URL does not answer as a codec server does',
+  masked: 'a masked value cannot be sent as input: ask for the real value, or enter it again',
+  refused: 'the codec server refuses the request',
+  tooLarge: 'the payloads are larger than the codec server’s limit',
+  unexpected: 'the server at CODEC_SERVER_URL does not answer as a codec server',
 };
 
 /**
@@ -331,11 +332,11 @@ const TOKEN_REASONS: Record<string, string> = {
   tokenMalformed: 'it is not a token',
   expired: 'it has expired',
   notYetValid: 'it is not valid yet',
-  audience: 'it is for somebody else (its audience)',
-  issuer: 'it is from somebody else (its issuer)',
-  algorithm: 'it is not signed in a way that is taken',
-  signature: 'it is not signed by a key that is trusted',
-  claims: 'it lacks what a token must say',
+  audience: 'it is for another service (its audience)',
+  issuer: 'it is from another issuer',
+  algorithm: 'it is signed with an algorithm that is not accepted',
+  signature: 'it is not signed by a trusted key',
+  claims: 'it lacks required claims',
 };
 
 /** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */

@@ -11,6 +11,7 @@
 
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { eachPage, readKeyset } from '../database/pages.ts';
 import {
   insertRow,
   type SqlDialect,
@@ -19,53 +20,17 @@ import {
   type SqlValue,
   type Transaction,
 } from '../database/sql-session.ts';
-import type { ChainFinding, ChainReport } from '../records.ts';
 
-/**
- * The content of the chain: a row's primary key, which also names it in findings, and the columns that its hash covers.
- * `later`: columns that were added when rows were chained already. The hash covers them only where they are set, so
- * that the hashes of older rows stay valid.
- */
+/** The tables in the chain, each with its primary key, which also names a row in findings. */
 export const CHAINED = {
-  consents: {
-    key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
-    columns: ['decided_at', 'end_user_code', 'end_user', 'evidence', 'received_at', 'recorded_at', 'proof'],
-    later: [],
-  },
-  decisions: {
-    key: ['customer_trace_number', 'decision_id'],
-    columns: [
-      ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
-      'permits_attempt',
-    ],
-    later: ['confirms_consumers', 'proven_by'],
-  },
-  ledger_restores: {
-    key: ['restore_id'],
-    columns: ['kind', 'position', 'claimed_at', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  inquiry_pauses: {
-    key: ['pause_id', 'kind'],
-    columns: ['profile', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  withdrawn_shares: {
-    key: ['run_key', 'share_id'],
-    columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  legal_holds: {
-    key: ['hold_id', 'kind'],
-    columns: ['run_key', 'matter', 'recorded_by', 'reason', 'recorded_at'],
-    later: [],
-  },
-  run_decisions: {
-    key: ['run_key', 'decision_id', 'version'],
-    columns: [...['action', 'stage', 'share_id', 'wait_until', 'decided_by', 'reason', 'decided_at', 'recorded_at']],
-    later: [],
-  },
-} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
+  consents: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
+  decisions: ['customer_trace_number', 'decision_id'],
+  ledger_restores: ['restore_id'],
+  inquiry_pauses: ['pause_id', 'kind'],
+  withdrawn_shares: ['run_key', 'share_id'],
+  retention_events: ['event_id'],
+  run_decisions: ['run_key', 'decision_id', 'version'],
+} as const satisfies Record<string, readonly string[]>;
 
 export type ChainedTable = keyof typeof CHAINED;
 export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
@@ -89,16 +54,8 @@ export interface ChainEntry {
 /** Rows that one statement reads or writes: both engines take thousands of values. */
 export const CHAIN_BATCH = 500;
 
-function firstColumnsOf(table: ChainedTable): readonly string[] {
-  return [...CHAINED[table].key, ...CHAINED[table].columns];
-}
-
-function columnsOf(table: ChainedTable): readonly string[] {
-  return [...firstColumnsOf(table), ...CHAINED[table].later];
-}
-
 export function keyOf(table: ChainedTable, row: SqlRow): string {
-  return JSON.stringify(CHAINED[table].key.map((column) => row[column]));
+  return JSON.stringify(CHAINED[table].map((column) => row[column]));
 }
 
 /** The hash at which the chain begins. */
@@ -106,11 +63,11 @@ export function beginningOf(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
+/** The hash covers every column that is set: so a column that a later version adds changes no hash of older rows. */
 export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
-  const values = firstColumnsOf(table).map((column) => row[column] ?? null);
-  const later = CHAINED[table].later.filter((column) => (row[column] ?? null) !== null);
-  const set = later.length === 0 ? [] : [Object.fromEntries(later.map((column) => [column, row[column]]))];
-  return cipher.chainHash(JSON.stringify([previous, table, ...values, ...set]));
+  const set = Object.entries(row).filter(([, value]) => value !== null);
+  const ordered = set.sort(([one], [other]) => (one < other ? -1 : 1));
+  return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }
 
 export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
@@ -135,7 +92,7 @@ export async function readHead(
  * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
  * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
  */
-type InsertChained = (
+export type InsertChained = (
   table: ChainedTable,
   columns: Record<string, SqlValue | undefined>,
   options?: { recordedAt?: string; orKeep?: boolean },
@@ -155,11 +112,11 @@ export async function chaining(
     const row = await insertRow(session, table, columns, {
       sql: { recorded_at: recordedAt },
       onConflict: orKeep ? 'ON CONFLICT DO NOTHING' : '',
-      returning: columnsOf(table),
+      returning: ['*'],
     });
     if (!row) return undefined;
     const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
-    await insertEntries(session, [entry]);
+    await insertEntry(session, entry);
     head = headAt(entry);
     return row;
   });
@@ -183,7 +140,7 @@ async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: Ledg
   const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
   const key = JSON.stringify([found.entries + 1]);
   const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
-  await insertEntries(session, [mark]);
+  await insertEntry(session, mark);
   await writeHead(session, cipher, headAt(mark));
   return headAt(mark);
 }
@@ -204,17 +161,8 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
   );
 }
 
-async function insertEntries(session: SqlSession, entries: readonly ChainEntry[]): Promise<void> {
-  await session.rows(
-    `INSERT INTO audit_chain (position, row_table, row_key, previous, hash) VALUES ${places(entries.length, 5)}`,
-    entries.flatMap(({ position, row_table, row_key, previous, hash }) => [
-      position,
-      row_table,
-      row_key,
-      previous,
-      hash,
-    ]),
-  );
+async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void> {
+  await insertRow(session, 'audit_chain', { ...entry }, {});
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
@@ -223,26 +171,34 @@ export function places(rows: number, width: number, from = 1): string {
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
 
-/** One batch of a table's rows after `after`, in the order of its key. */
-export function readChainedRows(
-  session: SqlSession,
-  table: ChainedTable,
-  after: SqlRow | undefined,
-): Promise<SqlRow[]> {
-  const key: readonly string[] = CHAINED[table].key;
-  const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
-  return session.rows<SqlRow>(
-    `SELECT ${columnsOf(table).join(', ')} FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
-    after ? key.map((column) => after[column] as string) : [],
-  );
-}
-
 /** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
 export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
   return writeHead(session, cipher, { entries: 0, hash: beginningOf(cipher) });
 }
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
+
+/**
+ * A mismatch with the chain. `headChanged` with a position: before that entry, the head had been tampered with.
+ * `otherChain`: the expected head is not on this chain.
+ */
+export interface ChainFinding {
+  kind: 'changed' | 'removed' | 'inserted' | 'outOfOrder' | 'headChanged' | 'otherChain';
+  /** From 1. */
+  position?: number;
+  /** For `removed` without a key: the number of missing rows, from `position` on. */
+  rows?: number;
+  table?: ChainedTable;
+  /** The row's primary key; ids, opaque. */
+  key?: string[];
+}
+
+export interface ChainReport {
+  /** The head's content: how many rows are chained, and the hash of the last one, lower-case hex. */
+  entries: number;
+  head: string;
+  findings: ChainFinding[];
+}
 
 interface Walk {
   cipher: LedgerCipher;
@@ -283,15 +239,17 @@ export async function verifyChain(
 }
 
 async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
-  for (;;) {
-    const entries = await session.rows<ChainEntry>(
-      `SELECT position, row_table, row_key, previous, hash FROM audit_chain WHERE position > $1
-       ORDER BY position LIMIT ${CHAIN_BATCH}`,
-      [walk.position],
-    );
+  const batches = eachPage((after?: ChainEntry) =>
+    readKeyset<ChainEntry, 'position'>(session, {
+      from: 'audit_chain',
+      order: ['position'],
+      after,
+      limit: CHAIN_BATCH,
+    }),
+  );
+  for await (const entries of batches) {
     const rows = await rowsOf(session, entries);
     for (const entry of entries) walkEntry(walk, entry, rows.get(nameOf(entry)));
-    if (entries.length < CHAIN_BATCH) return;
   }
 }
 
@@ -333,14 +291,13 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
-  let after: SqlRow | undefined;
-  for (;;) {
-    const rows = await readChainedRows(session, table, after);
+  const batches = eachPage((after?: SqlRow) =>
+    readKeyset<SqlRow, string>(session, { from: table, order: CHAINED[table], after, limit: CHAIN_BATCH }),
+  );
+  for await (const rows of batches) {
     const keys = rows.map((row) => keyOf(table, row));
     const chained = await chainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
-    if (rows.length < CHAIN_BATCH) return;
-    after = rows.at(-1);
   }
 }
 
@@ -362,9 +319,9 @@ async function rowsOf(session: SqlSession, entries: readonly ChainEntry[]): Prom
       return key ? [key] : [];
     });
     if (keys.length === 0) continue;
-    const columns: readonly string[] = CHAINED[table].key;
+    const columns: readonly string[] = CHAINED[table];
     const rows = await session.rows<SqlRow>(
-      `SELECT ${columnsOf(table).join(', ')} FROM ${table}
+      `SELECT * FROM ${table}
        WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
       keys.flat(),
     );
@@ -387,7 +344,7 @@ function partsOf(entry: ChainEntry): string[] | undefined {
   if (!table) return undefined;
   try {
     const parts: unknown = JSON.parse(entry.row_key);
-    const isKey = Array.isArray(parts) && parts.length === CHAINED[table].key.length;
+    const isKey = Array.isArray(parts) && parts.length === CHAINED[table].length;
     return isKey && parts.every((part) => typeof part === 'string') ? parts : undefined;
   } catch {
     return undefined;

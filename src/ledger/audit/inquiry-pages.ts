@@ -7,8 +7,14 @@ import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
 import { fieldsOf, instantsOf } from '../database/fields.ts';
-import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import { type Page, periodMs } from '../database/transactions.ts';
+import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import {
+  placesOf,
+  type SqlDialect,
+  type SqlSession,
+  type SqlValue,
+  type Transaction,
+} from '../database/sql-session.ts';
 import { type AttemptRow, DESCRIPTION, type DecisionRow, type InquiryRow } from '../inquiries/inquiry-rows.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { referenceNumbersOf } from '../reports/report-references.ts';
@@ -27,11 +33,10 @@ import {
  */
 const PAGE_SIZE = 1_000;
 
-export interface AttemptPlace {
-  claimedAtMs: number;
-  customerTraceNumber: string;
-  attempt: number;
-}
+/** By time of the claim. */
+const ORDER = ['claimed_at', 'customer_trace_number', 'attempt'] as const;
+
+export type AttemptPlace = Pick<AttemptRow, (typeof ORDER)[number]>;
 
 /**
  * Reads only: attempts that were claimed in a period, oldest first. Each comes with its purpose, its decisions and
@@ -44,9 +49,7 @@ export function readAttemptsPage(
   after?: AttemptPlace,
   pageSize = PAGE_SIZE,
 ): Promise<Page<AuditedAttempt, AttemptPlace>> {
-  const { fromMs, beforeMs } = periodMs(query);
-  const start = after ?? { claimedAtMs: fromMs, customerTraceNumber: '', attempt: 0 };
-  return new PageReader(tx, query).read({ after: start, beforeMs, pageSize });
+  return new PageReader(tx, query).read(after, pageSize);
 }
 
 /** The outcome of the attempt `a`, by `AUDIT_OUTCOMES`. */
@@ -90,16 +93,6 @@ type FoundRow = InquiryRow &
     now: number;
   };
 
-/** The last attempt that was looked at, beside each row that was found; alone, where none was found. */
-type PageRow = { end_claimed_at: number; end_trace: string; end_attempt: number } & (
-  | FoundRow
-  | { audit_outcome: null }
-);
-
-/** The attempts of a page once its end is known. `$1` to `$6` are its begin and its end. */
-const IN_PAGE = `a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
-  AND a.claimed_at <= $4 AND (a.claimed_at, a.customer_trace_number, a.attempt) <= ($4, $5, $6)`;
-
 class PageReader {
   readonly #session: SqlSession;
   readonly #dialect: SqlDialect;
@@ -113,31 +106,34 @@ class PageReader {
     this.#query = query;
   }
 
-  async read({
-    after,
-    beforeMs,
-    pageSize,
-  }: {
-    after: AttemptPlace;
-    beforeMs: number;
-    pageSize: number;
-  }): Promise<Page<AuditedAttempt, AttemptPlace>> {
-    const rows = await this.#rows(after, beforeMs, pageSize);
-    const [first] = rows;
-    if (!first) return { items: [] };
-    const end = {
-      claimedAtMs: first.end_claimed_at,
-      customerTraceNumber: first.end_trace,
-      attempt: first.end_attempt,
-    };
-    const wanted = rows.filter((row): row is PageRow & FoundRow => row.audit_outcome !== null && this.#isReferred(row));
+  async read(after: AttemptPlace | undefined, limit: number): Promise<Page<AuditedAttempt, AttemptPlace>> {
+    const { fromMs, beforeMs } = periodMs(this.#query);
+    const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(this.#session, {
+      from: 'attempts',
+      columns: ORDER,
+      where: ['claimed_at >= $1 AND claimed_at < $2'],
+      values: [Math.max(fromMs, after?.claimed_at ?? 0), beforeMs],
+      order: ORDER,
+      after,
+      limit,
+    });
+    const [first, last] = [places[0], places.at(-1)];
+    const wanted = first && last ? (await this.#rows(first, last)).filter((row) => this.#isReferred(row)) : [];
     if (wanted.length === 0) return { items: [], end };
-    const range = [...valuesOf(after), ...valuesOf(end)];
-    const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
+    const numbers = [...new Set(wanted.map((row) => row.customer_trace_number))];
+    const amended = wanted.flatMap(({ amends }) => amends ?? []);
+    const decisions = Map.groupBy(
+      await this.#about<DecisionRow>('* FROM decisions', [...numbers, ...amended], 'ORDER BY recorded_at, decision_id'),
+      (row) => row.customer_trace_number,
+    );
     const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
-    const consents = Map.groupBy(isShared ? await this.#consents(range) : [], attemptKey);
+    const links = isShared
+      ? await this.#about<ConsentLinkRow>(CONSENT_LINKS, numbers, 'ORDER BY applicant_id, consent_id')
+      : [];
+    const consents = Map.groupBy(links, attemptKey);
     const holdsOn = await readHoldsByOwner(this.#session, wanted);
-    const accesses = new Map((await this.#accesses(range)).map((row) => [attemptKey(row), row]));
+    const counts = await this.#about<AccessCountRow>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
+    const accesses = new Map(counts.map((row) => [attemptKey(row), row]));
     return {
       items: wanted.map((row) => ({
         ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
@@ -150,8 +146,17 @@ class PageReader {
     };
   }
 
-  #rows(after: AttemptPlace, beforeMs: number, pageSize: number): Promise<PageRow[]> {
-    const values: SqlValue[] = [...valuesOf(after), beforeMs, pageSize];
+  /** Reads rows about these trace numbers. */
+  #about<Row>(selected: string, numbers: readonly string[], then: string): Promise<Row[]> {
+    return this.#session.rows<Row>(
+      `SELECT ${selected} WHERE customer_trace_number IN (${placesOf(numbers)}) ${then}`,
+      numbers,
+    );
+  }
+
+  /** The wanted attempts from the first to the last place of a page. */
+  #rows(first: AttemptPlace, last: AttemptPlace): Promise<FoundRow[]> {
+    const values: SqlValue[] = [...valuesOf(first), ...valuesOf(last)];
     const place = (value: SqlValue) => `$${values.push(value)}`;
     const { endUser, productCode, outcome, reportReferenceNumber, runKey, customerTraceNumber, applicants } =
       this.#query;
@@ -174,23 +179,13 @@ class PageReader {
       // Closed attempts come before it, and were never sent.
       '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
     ];
-    return this.#session.rows<PageRow>(
-      `WITH page AS (
-         SELECT a.claimed_at, a.customer_trace_number, a.attempt FROM attempts a
-         WHERE a.claimed_at >= $1 AND a.claimed_at < $4
-           AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
-         ORDER BY a.claimed_at, a.customer_trace_number, a.attempt LIMIT $5
-       ), page_end AS (
-         SELECT claimed_at AS end_claimed_at, customer_trace_number AS end_trace, attempt AS end_attempt FROM page
-         ORDER BY claimed_at DESC, customer_trace_number DESC, attempt DESC LIMIT 1
-       )
-       SELECT e.*, found.* FROM page_end e LEFT JOIN (
-         SELECT ${columns.join(', ')} FROM page p
-         JOIN attempts a ON a.customer_trace_number = p.customer_trace_number AND a.attempt = p.attempt
-         JOIN inquiries i ON i.customer_trace_number = p.customer_trace_number
-         WHERE ${['1 = 1', ...conditions].join(' AND ')}
-       ) found ON 1 = 1
-       ORDER BY found.claimed_at, found.customer_trace_number, found.attempt`,
+    const ordered = ORDER.map((column) => `a.${column}`).join(', ');
+    return this.#session.rows<FoundRow>(
+      `SELECT ${columns.join(', ')} FROM attempts a
+       JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+       WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
+         AND ${['1 = 1', ...conditions].join(' AND ')}
+       ORDER BY ${ordered}`,
       values,
     );
   }
@@ -236,40 +231,12 @@ class PageReader {
     const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
     return answer.kind === 'outcome' ? answer : undefined;
   }
-
-  /** The decisions about the page's inquiries, and about those that they amend. */
-  #decisions(range: readonly SqlValue[]): Promise<DecisionRow[]> {
-    return this.#session.rows<DecisionRow>(
-      `SELECT d.* FROM decisions d WHERE d.customer_trace_number IN (
-         SELECT a.customer_trace_number FROM attempts a WHERE ${IN_PAGE}
-         UNION SELECT i.amends FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-         WHERE i.amends IS NOT NULL AND ${IN_PAGE}
-       ) ORDER BY d.recorded_at, d.decision_id`,
-      range,
-    );
-  }
-
-  #accesses(range: readonly SqlValue[]): Promise<AccessCountRow[]> {
-    return this.#session.rows<AccessCountRow>(
-      `SELECT r.customer_trace_number, r.attempt, count(*) AS accesses, count(r.purpose) AS reissues,
-         max(r.recorded_at) AS last_at
-       FROM attempts a JOIN report_accesses r
-         ON r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt
-       WHERE ${IN_PAGE} GROUP BY r.customer_trace_number, r.attempt`,
-      range,
-    );
-  }
-
-  #consents(range: readonly SqlValue[]): Promise<ConsentLinkRow[]> {
-    return this.#session.rows<ConsentLinkRow>(
-      `SELECT c.customer_trace_number, c.attempt, c.applicant_id, c.consent_id
-       FROM attempts a JOIN attempt_consents c
-         ON c.customer_trace_number = a.customer_trace_number AND c.attempt = a.attempt
-       WHERE ${IN_PAGE} ORDER BY c.applicant_id, c.consent_id`,
-      range,
-    );
-  }
 }
+
+const CONSENT_LINKS = 'customer_trace_number, attempt, applicant_id, consent_id FROM attempt_consents';
+
+const ACCESSES = `customer_trace_number, attempt, count(*) AS accesses, count(purpose) AS reissues,
+  max(recorded_at) AS last_at FROM report_accesses`;
 
 interface AccessCountRow {
   customer_trace_number: string;
@@ -291,8 +258,8 @@ interface ConsentLinkRow {
   consent_id: string;
 }
 
-function valuesOf({ claimedAtMs, customerTraceNumber, attempt }: AttemptPlace): SqlValue[] {
-  return [claimedAtMs, customerTraceNumber, attempt];
+function valuesOf(place: AttemptPlace): SqlValue[] {
+  return ORDER.map((column) => place[column]);
 }
 
 function attemptKey(row: { customer_trace_number: string; attempt: number }): string {

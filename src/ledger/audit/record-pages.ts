@@ -4,11 +4,12 @@ import { utcInstant } from '../../base/instants.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Unmatched } from '../consents/kept-consents.ts';
 import { type Columns, fieldsOf } from '../database/fields.ts';
+import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
-import { type Page, periodMs } from '../database/transactions.ts';
+
 import { withoutForeignRuns } from '../owners.ts';
 import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
-import { eventOf, RETENTION_LOG } from '../retention/retention-log.ts';
+import { eventOf } from '../retention/retention-log.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {
   AuditedConsent,
@@ -75,7 +76,8 @@ export function readDisposalsPage(
   after?: Ordered,
 ): Promise<Page<AuditedDisposal, Ordered>> {
   const conditions = { run_key: query.runKey };
-  return readPage(tx, { rows: RETENTION_LOG, conditions, query, after, auditedOf: eventOf });
+  const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
+  return readPage(tx, { rows, conditions, query, after, auditedOf: eventOf });
 }
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
@@ -120,20 +122,21 @@ async function readPage<Row extends object, Audited>(
   { rows, conditions, query, after, auditedOf }: Source<Row, Audited>,
 ): Promise<Page<Audited, Ordered>> {
   const { fromMs, beforeMs } = periodMs(query);
-  const { recorded_at, row_key } = after ?? { recorded_at: fromMs, row_key: '' };
-  const values: SqlValue[] = [recorded_at, row_key, beforeMs, PAGE_SIZE];
+  const values: SqlValue[] = [fromMs, beforeMs];
   const place = (value: string) => `$${values.push(value)}`;
   const wanted = Object.entries(conditions).flatMap(([column, value]) =>
     value === undefined ? [] : [`${column} = ${place(value)}`],
   );
   const [owner] = Object.keys(conditions);
-  const found = await session.rows<Row & Ordered>(
-    `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2) AND
-       ${['recorded_at < $3', ...wanted, ...withoutForeignRuns(`found.${owner}`, query, place)].join(' AND ')}
-     ORDER BY recorded_at, row_key LIMIT $4`,
+  const { items, end } = await readKeyset<Row & Ordered, keyof Ordered>(session, {
+    from: `(${rows}) found`,
+    where: ['recorded_at >= $1 AND recorded_at < $2', ...wanted, ...withoutForeignRuns(`found.${owner}`, query, place)],
     values,
-  );
-  return { items: found.map(auditedOf), end: found.length < PAGE_SIZE ? undefined : found.at(-1) };
+    order: ['recorded_at', 'row_key'],
+    after,
+    limit: PAGE_SIZE,
+  });
+  return { items: items.map(auditedOf), end };
 }
 
 const DECIDED = [

@@ -3,8 +3,8 @@
 import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
+import type { Page } from '../database/pages.ts';
 import { placesOf, type SqlSession, type Transaction } from '../database/sql-session.ts';
-import type { Page } from '../database/transactions.ts';
 import { referenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, ShareConsent, SharedReportView, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';

@@ -24,20 +24,17 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The present version of the tables; 0 where there are none. */
 export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect): Promise<number> {
-  const found = await session.rows(dialect.tableExists, ['ledger_schema']);
+  const found = await session.rows(dialect.tableExists, ['ledger_identity']);
   if (found.length === 0) return 0;
-  const [row] = await session.rows<{ version: number | null }>('SELECT max(version) AS version FROM ledger_schema');
-  return row?.version ?? 0;
+  const [row] = await session.rows<{ schema_version: number }>('SELECT schema_version FROM ledger_identity');
+  return row?.schema_version ?? 0;
 }
 
-/** The lowest version that may write; 0: any. */
+/** Returns the lowest version that may write; 0: any. */
 export async function oldestWriterOf(session: SqlSession): Promise<number> {
-  const [row] = await session.rows<{ oldest: number | null }>(`SELECT (${OLDEST_WRITER}) AS oldest`);
-  return row?.oldest ?? 0;
+  const [row] = await session.rows<{ oldest_writer: number }>('SELECT oldest_writer FROM ledger_identity');
+  return row?.oldest_writer ?? 0;
 }
-
-/** Scalar subquery for that version, for statements that also read something else. */
-export const OLDEST_WRITER = 'SELECT coalesce(max(oldest_writer), 0) FROM ledger_schema';
 
 /** The names of all tables at a version. */
 export function tablesAt(version: number, dialect: SqlDialect): string[] {
@@ -49,20 +46,16 @@ export function tablesAt(version: number, dialect: SqlDialect): string[] {
 }
 
 /** Brings the tables from one version to this code's own. The caller's transaction makes it all or nothing. */
-export async function migrate(
-  session: SqlSession,
-  dialect: SqlDialect,
-  from: number,
-  to = SCHEMA_VERSION,
-  onVersion: (version: number) => void = () => {},
-): Promise<void> {
-  for (const [index, statements] of MIGRATIONS.entries()) {
-    if (index < from || index >= to) continue;
-    onVersion(index + 1);
-    for (const statement of statements(dialect)) await session.rows(statement);
-    const version = index + 1;
-    await session.rows(`INSERT INTO ledger_schema (version, applied_at) VALUES ($1, ${dialect.now})`, [version]);
-    if (!WITHOUT_OLDER_WRITERS.includes(version)) continue;
-    await session.rows('UPDATE ledger_schema SET oldest_writer = $1 WHERE version = $1', [version]);
+export async function migrate(session: SqlSession, dialect: SqlDialect, from: number): Promise<void> {
+  for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(dialect))) {
+    await session.rows(statement);
   }
+}
+
+/** Notes in the ledger's identity which version its tables have now, and which one may write to them. */
+export async function noteVersion(session: SqlSession, dialect: SqlDialect): Promise<void> {
+  await session.rows(
+    `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${dialect.now}`,
+    [SCHEMA_VERSION, Math.max(0, ...WITHOUT_OLDER_WRITERS)],
+  );
 }

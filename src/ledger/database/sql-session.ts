@@ -22,15 +22,6 @@ export function placesOf(values: readonly unknown[]): string {
   return values.map((_, index) => `$${index + 1}`).join(', ');
 }
 
-/** The condition that a row comes after this one, in the order of these columns. Every row comes after none. */
-export function isAfter<Column extends string>(
-  columns: readonly Column[],
-  row: { readonly [Name in Column]: SqlValue } | undefined,
-  place: (value: SqlValue) => string,
-): string {
-  return row ? `(${columns.join(', ')}) > (${columns.map((column) => place(row[column])).join(', ')})` : '1 = 1';
-}
-
 /**
  * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter, and `more`
  * the parameters of expressions, which follow those of the columns. Returns the `returning` columns of the inserted row,

@@ -1,6 +1,5 @@
 /** SQLite: one machine, any number of processes, no server to run. */
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,87 +14,8 @@ import {
   type Written,
 } from './sql-session.ts';
 
-// Brings the commits of one SQLite connection to the disk. The connection writes its log without waiting for the disk
-// (`synchronous=NORMAL`), and this syncs the log beside other work: one sync for all commits that came before it.
-// Nothing may be said about a commit before. docs/decisions/ledger.md, 23.
-
-class LogSync {
-  readonly #file: string;
-  #handle: FileHandle | undefined;
-  /** Counts commits. Begins with those that the log held when it was opened: they may not be synced. */
-  #commits = 1;
-  /** The commits that the last sync began with. */
-  #begun = 0;
-  #synced = 0;
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
-  #hasFailed = false;
-
-  /** @param file the log, which the connection has opened, or opens with its first transaction */
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** Once a sync has failed, the system may have dropped what it could not write, and a further sync may not say so. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
-  /** Something was committed, by this connection or before its eyes by another one. */
-  noteCommit(): void {
-    this.#commits++;
-  }
-
-  /**
-   * Resolves once all noted commits are on disk.
-   *
-   * @throws LedgerUnavailableError where that is not known: they count as not done
-   */
-  async covered(): Promise<void> {
-    if (this.#hasFailed) throw givenUp('an earlier sync');
-    if (this.#synced === this.#commits) return;
-    if (this.#begun === this.#commits) return this.#running;
-    this.#next ??= this.#running
-      .catch(() => {})
-      .then(() => {
-        this.#next = undefined;
-        this.#running = this.#sync();
-        return this.#running;
-      });
-    return this.#next;
-  }
-
-  /** Answers those who still wait. */
-  async close(): Promise<void> {
-    await this.covered().catch(() => {});
-    this.#hasFailed = true;
-    await this.#running.catch(() => {});
-    await this.#handle?.close().catch(() => {});
-    this.#handle = undefined;
-  }
-
-  async #sync(): Promise<void> {
-    if (this.#hasFailed) throw givenUp('an earlier sync');
-    const covers = this.#commits;
-    this.#begun = covers;
-    try {
-      this.#handle ??= await open(this.#file, 'r+');
-      await this.#handle.datasync();
-      const { ino } = await this.#handle.stat();
-      if (statSync(this.#file, { throwIfNoEntry: false })?.ino !== ino) throw new Error('removed or replaced');
-    } catch (error) {
-      this.#hasFailed = true;
-      throw givenUp(codeOf(error));
-    }
-    this.#synced = covers;
-  }
-}
-
-function givenUp(why: string): LedgerUnavailableError {
-  return new LedgerUnavailableError(`the ledger's log did not reach the disk (${why})`);
-}
-
-// One connection to a SQLite file by `node:sqlite`: its settings, its statements, and the sync of its log.
+// One connection to a SQLite file by `node:sqlite`: its settings and its statements. Each COMMIT is on disk before it
+// returns, and no other connection sees it earlier (docs/decisions/ledger.md, 23).
 
 const BUSY_RETRY_MS = 5;
 
@@ -107,16 +27,11 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
 class SqliteConnection implements SqlSession {
-  readonly log: LogSync;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  #version: unknown;
-  /** Whether this transaction has compared itself with others already. */
-  #hasNoted = false;
 
-  private constructor(file: string, database: DatabaseSync) {
+  private constructor(database: DatabaseSync) {
     this.#database = database;
-    this.log = new LogSync(`${file}-wal`);
   }
 
   /** @param until when to stop waiting for others, on the clock of `performance` */
@@ -129,16 +44,15 @@ class SqliteConnection implements SqlSession {
       const opened = database;
       await patiently(until, () => {
         const row = opened.prepare('PRAGMA journal_mode = WAL').get();
-        // Without such a log `NORMAL` would forget commits.
         if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
-        // `log` syncs the commits. SQLite itself still syncs log and database around each checkpoint.
-        opened.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
+        opened.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+        opened.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
         // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
         opened.exec('PRAGMA wal_autocheckpoint = 4000');
-        // A process whose sync failed may have left a log with a hole, behind which a power cut would forget more.
+        // This opens the log: its file exists afterwards.
         opened.exec('PRAGMA wal_checkpoint(PASSIVE)');
       });
-      return new SqliteConnection(file, opened);
+      return new SqliteConnection(opened);
     } catch (error) {
       database?.close();
       throw translated(error);
@@ -147,15 +61,13 @@ class SqliteConnection implements SqlSession {
 
   /** Keeps every other writer out. */
   beginWrite(until: number): Promise<void> {
-    this.#hasNoted = false;
-    return patiently(until, () => this.#run('BEGIN IMMEDIATE'));
+    return patiently(until, () => this.run('BEGIN IMMEDIATE'));
   }
 
   /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
   async beginRead(until: number): Promise<void> {
-    this.#hasNoted = false;
-    this.#run('BEGIN');
-    await patiently(until, () => this.#noteOthers());
+    this.run('BEGIN');
+    await patiently(until, () => this.run('SELECT 1 FROM sqlite_master'));
   }
 
   async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
@@ -166,37 +78,15 @@ class SqliteConnection implements SqlSession {
     }
   }
 
-  /** The sync of this commit covers what others have committed before it. */
-  commit(): void {
-    // A commit into a failed log counts as not done, so it is better not written.
-    if (this.log.hasFailed) throw new LedgerUnavailableError('the ledger is opened anew');
-    this.#run('COMMIT');
-    this.log.noteCommit();
-  }
-
-  /** Notes what others have committed before: an answer may say what this transaction has seen. */
   rollBack(): void {
     try {
-      if (!this.#hasNoted) this.#noteOthers();
-    } catch {
-      this.log.noteCommit();
-    }
-    try {
-      if (this.#database.isTransaction) this.#run('ROLLBACK');
+      if (this.#database.isTransaction) this.run('ROLLBACK');
     } catch {
       // The first error is the useful one.
     }
   }
 
-  /** Compares with the commits of other connections that the last transaction without a commit has seen. */
-  #noteOthers(): void {
-    const version = this.#statement('PRAGMA data_version').get()?.data_version;
-    if (version !== this.#version) this.log.noteCommit();
-    this.#version = version;
-    this.#hasNoted = true;
-  }
-
-  #run(text: string): void {
+  run(text: string): void {
     this.#statement(text).run();
   }
 
@@ -219,8 +109,7 @@ class SqliteConnection implements SqlSession {
     }
   }
 
-  async close(): Promise<void> {
-    await this.log.close();
+  close(): void {
     if (this.#database.isOpen) this.#database.close();
   }
 }
@@ -295,7 +184,7 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
     if (!create) throw new LedgerNotFoundError(`there is no ledger at ${file}`);
     makeFile(file);
   }
-  return new SqliteEngine(file, await SqliteConnection.open(file, deadline()));
+  return new SqliteEngine(file, await SqliteConnection.open(file, performance.now() + BUSY_TIMEOUT_MS));
 }
 
 function makeFile(file: string): void {
@@ -311,16 +200,15 @@ function makeFile(file: string): void {
 
 class SqliteEngine implements SqlEngine {
   readonly dialect = DIALECT;
-  readonly #file: string;
-  readonly #inode: number;
-  #connection: SqliteConnection;
+  /** The database and its log. */
+  readonly #files: readonly { name: string; inode: number }[];
+  readonly #connection: SqliteConnection;
   #isClosed = false;
   /** One connection carries one transaction: each one waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(file: string, connection: SqliteConnection) {
-    this.#file = file;
-    this.#inode = statSync(file).ino;
+    this.#files = [file, `${file}-wal`].map((name) => ({ name, inode: statSync(name).ino }));
     this.#connection = connection;
   }
 
@@ -339,66 +227,43 @@ class SqliteEngine implements SqlEngine {
 
   /** `secure_delete` has overwritten the pages. Old data is left in the log alone, which this empties. */
   async scrub(): Promise<boolean> {
-    const until = deadline();
-    const { isDone, log } = await this.#inTurn(async () => {
-      const connection = await this.#opened(until);
-      const isDone = await connection.emptyLog(until);
-      connection.log.noteCommit();
-      return { isDone, log: connection.log };
-    });
-    await log.covered();
-    return isDone;
+    const until = performance.now() + BUSY_TIMEOUT_MS;
+    return this.#inTurn(() => this.#opened().emptyLog(until));
   }
 
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       this.#isClosed = true;
-      await this.#connection.close();
+      this.#connection.close();
     });
   }
 
-  /** Its turn ends with its commit, and the next one begins. The caller is answered once the log is on disk. */
   async #transaction<T>(
     begin: typeof BEGIN_WRITE,
     work: (session: SqlSession) => Promise<Written<T>>,
     patienceMs = BUSY_TIMEOUT_MS,
   ): Promise<T> {
     const until = performance.now() + patienceMs;
-    const { ended, log } = await this.#inTurn(async () => {
-      const connection = await this.#opened(until);
-      return { ended: await transact(connection, () => begin(connection, until), work), log: connection.log };
+    return this.#inTurn(async () => {
+      const connection = this.#opened();
+      const answer = await transact(connection, () => begin(connection, until), work);
+      this.#checkFiles();
+      return answer;
     });
-    // Reads and refusals wait too: the commit that they saw may be another's, and not yet on disk.
-    await log.covered();
-    if ('error' in ended) throw ended.error;
-    return ended.value;
   }
 
-  /**
-   * The connection; a new one after a sync that failed. Its log may rest on what the disk never took, so the log goes
-   * into the database first, whose own sync has not failed.
-   */
-  async #opened(until: number): Promise<SqliteConnection> {
+  #opened(): SqliteConnection {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
-    this.#checkFile();
-    if (!this.#connection.log.hasFailed) return this.#connection;
-    await this.#connection.close();
-    const connection = await SqliteConnection.open(this.#file, until);
-    try {
-      this.#checkFile();
-      if (!(await connection.emptyLog(until))) throw new LedgerUnavailableError('the log of the ledger is in use');
-    } catch (error) {
-      await connection.close();
-      throw error;
-    }
-    this.#connection = connection;
-    return connection;
+    this.#checkFiles();
+    return this.#connection;
   }
 
-  /** Refuses a file that was removed or replaced: it would take further writes, and all of them would be lost. */
-  #checkFile(): void {
-    const about = statSync(this.#file, { throwIfNoEntry: false });
-    if (about?.ino !== this.#inode) throw new LedgerUnavailableError('the file of the ledger was removed or replaced');
+  /** Refuses files that were removed or replaced: they would take further writes, and all of them would be lost. */
+  #checkFiles(): void {
+    for (const { name, inode } of this.#files) {
+      const about = statSync(name, { throwIfNoEntry: false });
+      if (about?.ino !== inode) throw new LedgerUnavailableError('a file of the ledger was removed or replaced');
+    }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -408,13 +273,11 @@ class SqliteEngine implements SqlEngine {
   }
 }
 
-type Ended<T> = { value: T } | { error: unknown };
-
 async function transact<T>(
   connection: SqliteConnection,
   begin: () => Promise<void>,
   work: (session: SqlSession) => Promise<Written<T>>,
-): Promise<Ended<T>> {
+): Promise<T> {
   let isOver = false;
   const session: SqlSession = {
     async rows(text, values) {
@@ -428,16 +291,11 @@ async function transact<T>(
     const { keep, value } = await work(session);
     const answer = await value;
     isOver = true;
-    if (keep) connection.commit();
-    else connection.rollBack();
-    return { value: answer };
+    connection.run(keep ? 'COMMIT' : 'ROLLBACK');
+    return answer;
   } catch (error) {
     isOver = true;
     connection.rollBack();
-    return { error: translated(error) };
+    throw translated(error);
   }
-}
-
-function deadline(): number {
-  return performance.now() + BUSY_TIMEOUT_MS;
 }

@@ -6,17 +6,15 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     ...triggerPrelude,
 
     // The ledger's identity, the version of its tables, and how it finds that it was restored.
-    `CREATE TABLE ledger_schema (
-      version BIGINT PRIMARY KEY,
-      applied_at BIGINT NOT NULL,
-      -- The lowest version that may write to these tables. NULL: this version asks no more than the one before.
-      oldest_writer BIGINT
-    )`,
     `CREATE TABLE ledger_identity (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
       ledger_id TEXT NOT NULL,
       environment TEXT NOT NULL,
       created_at BIGINT NOT NULL,
+      -- The version of these tables, and the lowest one that may write to them; 0: any.
+      schema_version BIGINT NOT NULL,
+      oldest_writer BIGINT NOT NULL,
+      migrated_at BIGINT NOT NULL,
       -- The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
       secret_key_id TEXT NOT NULL,
       secret_wrapped ${bytes} NOT NULL
@@ -338,29 +336,22 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     `CREATE TABLE retention_events (
       event_id TEXT PRIMARY KEY,
+      -- Of a disposal also one row of a review; of a hold also a review with every row that it has or will have.
       run_key TEXT NOT NULL,
       -- NULL: all of it.
       product_code TEXT,
+      -- disposalBegun, historyDeleted, disposed, legalHoldSet or legalHoldReleased
       kind TEXT NOT NULL,
+      -- Each hold has at most one event of either of its kinds.
+      hold_id TEXT,
+      matter TEXT,
       recorded_by TEXT NOT NULL,
       reason TEXT NOT NULL,
       details TEXT,
       recorded_at BIGINT NOT NULL
     )`,
     'CREATE INDEX retention_events_of_run ON retention_events (run_key, kind)',
-    `CREATE TABLE legal_holds (
-      hold_id TEXT NOT NULL,
-      -- legalHoldSet or legalHoldReleased. Each hold has at most one row of either.
-      kind TEXT NOT NULL,
-      -- The scope: a run, one row of a review, or a review with every row that it has or will have.
-      run_key TEXT NOT NULL,
-      matter TEXT NOT NULL,
-      recorded_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (hold_id, kind)
-    )`,
-    'CREATE INDEX legal_holds_of_run ON legal_holds (run_key)',
+    'CREATE UNIQUE INDEX retention_holds ON retention_events (hold_id, kind) WHERE hold_id IS NOT NULL',
 
     // Pauses of a gateway profile or of all, and the inquiries that wait for their end.
     `CREATE TABLE inquiry_pauses (
@@ -400,8 +391,8 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       attempt BIGINT,
       -- What else the run says of its hold, as JSON. NULL: the ledger's own rows say it.
       details TEXT,
-      -- The run's clock when the run said so last. NULL: a transaction of the ledger has caused it.
-      noted_at BIGINT,
+      -- Since when its run waits, by the run's clock. NULL: no run has said that it waits.
+      held_since BIGINT,
       closed_at BIGINT,
       -- decided, overtaken, seen, claimed, replaced, ended or disposed
       closed_how TEXT,
@@ -418,11 +409,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_run ON work_for_people (run_key)',
-    // Runs that were reset, and when they last said so, by their clock: earlier notes of theirs open nothing.
-    `CREATE TABLE work_of_resets (
-      run_key TEXT PRIMARY KEY,
-      noted_at BIGINT NOT NULL
-    )`,
 
     ...Object.entries(GUARDS).flatMap(([table, guard]) => guardRows(table, guard)),
   ];
@@ -449,8 +435,6 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   audit_chain: 'appendOnly',
   audit_head: 'keepRows',
   retention_events: 'appendOnly',
-  legal_holds: 'appendOnly',
   inquiry_pauses: 'appendOnly',
   work_for_people: 'keepRows',
-  work_of_resets: 'keepRows',
 };

@@ -6,11 +6,11 @@
  * then writes only how its open attempts ended. docs/deploy.md, "Upgrading". The writing transaction reads the version
  * itself. A migration holds the tables alone, so it came before that transaction or comes after it.
  */
-import { parseInstantMs } from '../../base/instants.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
-import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
-import { LostRaceError, type SqlEngine, type Transaction, type Written } from './sql-session.ts';
+import { eachPage, type Page, periodMs } from './pages.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import { LostRaceError, type SqlEngine, type SqlSession, type Transaction, type Written } from './sql-session.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 export const MAX_RACES = 3;
@@ -32,34 +32,46 @@ export class Transactions {
   }
 
   /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
-  async write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
-    const { dialect } = this.#engine;
-    for (let races = 0; races < MAX_RACES; races++) {
-      try {
-        return await this.#engine.write(async (session) => {
-          if (!byAnyVersion && (await oldestWriterOf(session)) > SCHEMA_VERSION) throw new WriterTooOldError();
-          return work({ session, dialect, cipher: this.#cipher });
-        });
-      } catch (error) {
-        if (!(error instanceof LostRaceError)) throw error;
-      }
-    }
-    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
+    return this.#write(async (tx) => {
+      if (!byAnyVersion) await requireWritable(tx.session);
+      return work(tx);
+    });
   }
 
   /**
    * Writes in the ledger of this id. Reads the id from the database each time: another database may answer at the same
    * address by now.
    *
-   * @throws LedgerChangedError
+   * @throws LedgerChangedError, WriterTooOldError
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
-    return this.write(async (tx) => {
-      const [row] = await tx.session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
-      requireSameLedger(ledgerId, row?.ledger_id ?? 'none');
+    return this.#write(async (tx) => {
+      requireSameLedger(ledgerId, await requireWritable(tx.session));
       return work(tx);
     });
   }
+
+  async #write<T>(work: Work<Written<T>>): Promise<T> {
+    const { dialect } = this.#engine;
+    for (let races = 0; races < MAX_RACES; races++) {
+      try {
+        return await this.#engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+      } catch (error) {
+        if (!(error instanceof LostRaceError)) throw error;
+      }
+    }
+    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  }
+}
+
+/** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
+async function requireWritable(session: SqlSession): Promise<string> {
+  const [row] = await session.rows<{ ledger_id: string; oldest_writer: number }>(
+    'SELECT ledger_id, oldest_writer FROM ledger_identity',
+  );
+  if (row && row.oldest_writer > SCHEMA_VERSION) throw new WriterTooOldError();
+  return row?.ledger_id ?? 'none';
 }
 
 /** @throws LedgerChangedError */
@@ -119,12 +131,6 @@ interface Period {
   before?: string;
 }
 
-/** A page of a list; `end` is its place, where another page may follow. */
-export interface Page<Item, Place> {
-  items: Item[];
-  end?: Place | undefined;
-}
-
 /** Reads the page of a list after that place, or its first. */
 // biome-ignore lint/suspicious/noExplicitAny: a page of any list is bound
 type ReadPage = (tx: Transaction, query: any, after?: any) => Promise<Page<unknown, unknown>>;
@@ -153,21 +159,7 @@ export async function* readPages<Item, Place>(
   transactions: Pick<Transactions, 'read'>,
   readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
 ): AsyncGenerator<Item> {
-  let after: Place | undefined;
-  do {
-    const place: Place | undefined = after;
-    const { items, end } = await transactions.read((tx) => readPage(tx, place));
+  for await (const items of eachPage((after: Place | undefined) => transactions.read((tx) => readPage(tx, after)))) {
     yield* items;
-    after = end;
-  } while (after !== undefined);
-}
-
-/** @throws RangeError */
-export function periodMs({ from, before }: Period): { fromMs: number; beforeMs: number } {
-  const fromMs = from === undefined ? 0 : parseInstantMs(from);
-  const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
-  if (fromMs === null || beforeMs === null) {
-    throw new RangeError('from and before must be RFC 3339 instants with offset');
   }
-  return { fromMs, beforeMs };
 }

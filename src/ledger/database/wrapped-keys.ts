@@ -6,7 +6,8 @@ import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
 import { fieldsOf } from './fields.ts';
-import { isAfter, keptWhereTrue, type SqlSession, type SqlValue } from './sql-session.ts';
+import { eachPage, readKeyset } from './pages.ts';
+import { keptWhereTrue, type SqlSession, type SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -54,7 +55,7 @@ function boundOf(ledgerId: string): string {
 /** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;
 
-/** The primary key of `sealed_bodies`. */
+/** The primary key of `sealed_bodies`, in whose order rows that cannot be read are passed once. */
 const KEY = ['customer_trace_number', 'attempt', 'kind', 'late', 'from_trace_number', 'from_attempt'] as const;
 
 interface WrappedRow extends Record<(typeof KEY)[number], SqlValue> {
@@ -82,10 +83,20 @@ export async function rewrapDataKeys(
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();
   let reports = 0;
-  let after: WrappedRow | undefined;
-  let isLast = false;
-  while (!isLast) {
-    const rows = await transactions.read(({ session }) => readBatch(session, keyId, after));
+  const batches = eachPage((after?: WrappedRow) =>
+    transactions.read(({ session }) =>
+      readKeyset<WrappedRow, (typeof KEY)[number]>(session, {
+        from: 'sealed_bodies',
+        columns: [...KEY, 'key_id', 'wrapped_key'],
+        where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
+        values: [keyId],
+        order: KEY,
+        after,
+        limit: BATCH,
+      }),
+    ),
+  );
+  for await (const rows of batches) {
     const rewrapped: Rewrapped[] = [];
     for (const row of rows) {
       const anew = await rewrapRow(keys, ledgerId, row);
@@ -93,8 +104,6 @@ export async function rewrapDataKeys(
       else unreadable.set(row.key_id, (unreadable.get(row.key_id) ?? 0) + 1);
     }
     reports += await writeBatch(transactions, rewrapped);
-    after = rows.at(-1);
-    isLast = rows.length < BATCH;
   }
   return {
     keyId,
@@ -116,18 +125,6 @@ async function rewrapSecret(
   return transactions.write(async ({ session }) => {
     return keptWhereTrue(await replaceLedgerSecret(session, before, after));
   });
-}
-
-/** In the order of the primary key, so that rows which cannot be read are passed once. */
-function readBatch(session: SqlSession, keyId: string, after: WrappedRow | undefined): Promise<WrappedRow[]> {
-  const values: SqlValue[] = [keyId];
-  const place = (value: SqlValue) => `$${values.push(value)}`;
-  return session.rows<WrappedRow>(
-    `SELECT ${KEY.join(', ')}, key_id, wrapped_key FROM sealed_bodies
-     WHERE wrapped_key IS NOT NULL AND key_id <> $1 AND ${isAfter(KEY, after, place)}
-     ORDER BY ${KEY.join(', ')} LIMIT ${BATCH}`,
-    values,
-  );
 }
 
 async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): Promise<Rewrapped | null> {

@@ -7,10 +7,11 @@
 import { randomUUID } from 'node:crypto';
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
-import { type AttemptState, type InquiryDescription, LASTING_FLAGS } from '../../model/inquiry.ts';
+import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
-import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { columnsFrom } from '../database/fields.ts';
 import { insertRow, keptWhereTrue, type Transaction, type Unsealed, type Written } from '../database/sql-session.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
@@ -18,13 +19,13 @@ import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVe
 import type { DisposalScope } from '../retention/retention.ts';
 import { insertRunDecisions } from '../run-decisions.ts';
 import { readUndecided } from './open-inquiries.ts';
-import { NAMED, type RunSeen, type WorkEnd, type WorkKey, type WorkNote, type WorkToNote } from './work.ts';
+import { NAMED, type RunFlag, type RunHold, type RunSeen, type WorkEnd, type WorkKey } from './work.ts';
 
 interface HeldRow {
   work_id: string;
   reason: string;
   attempt: number;
-  noted_at: number | null;
+  held_since: number | null;
 }
 
 /** Whether such an outcome waits for a decision. */
@@ -45,7 +46,7 @@ export async function openHeld(
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run itself waits for has priority: a decision about that leads to this one.
-  if (open && (open.noted_at !== null || (open.attempt === attempt && open.reason === reason))) return;
+  if (open && (open.held_since !== null || (open.attempt === attempt && open.reason === reason))) return;
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
@@ -62,12 +63,11 @@ export async function drawAttention(
 async function insertOfInquiry(
   { session, dialect }: Transaction,
   { kind, reason, customerTraceNumber, attempt }: Omit<WorkKey, 'runKey'> & { attempt?: number },
-  since: string = dialect.now,
 ): Promise<void> {
   await session.rows(
     `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, run_key, profile, end_user_code, end_user,
        product_code, share_id, customer_trace_number)
-     SELECT $1, $2, $3, ${since}, CAST($4 AS BIGINT), run_key, profile, end_user_code, end_user, product_code, share_id,
+     SELECT $1, $2, $3, ${dialect.now}, CAST($4 AS BIGINT), run_key, profile, end_user_code, end_user, product_code, share_id,
        customer_trace_number
      FROM inquiries WHERE customer_trace_number = $5 ON CONFLICT DO NOTHING`,
     [randomUUID(), kind, reason, attempt ?? null, customerTraceNumber ?? null],
@@ -108,9 +108,9 @@ export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<Wri
 async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
   const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
-  // If the run is gone, no decision can close the row of an inquiry that was answered after all.
-  const isUndecided = runIsGone && (await readUndecided(session, dialect, customerTraceNumber)) !== undefined;
-  const ofGone = isUndecided ? 'OR noted_at IS NOT NULL' : "OR kind = 'held'";
+  // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
+  const undecided = runIsGone ? await readUndecided(session, dialect, customerTraceNumber) : undefined;
+  const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const [known] = await session.rows<{ by: string; reason: string }>(
     `SELECT decided_by AS by, reason FROM run_decisions
      WHERE action = 'seen' AND customer_trace_number = $1 AND decision_id = $2 ORDER BY version`,
@@ -121,8 +121,12 @@ async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdic
     `SELECT run_key, ${dialect.now} AS now FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
-  const isSeen = `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`;
-  const closed = await close(tx, { how: 'seen', by: decisionId }, isSeen, [customerTraceNumber]);
+  const closed = await close(
+    tx,
+    { how: 'seen', by: decisionId },
+    `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`,
+    [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.reason] : [])],
+  );
   if (!row || closed === 0) return { kind: 'nothingToSee' };
   const decidedAt = utcInstant(row.now);
   const decision = {
@@ -164,54 +168,132 @@ export async function close(
 
 export async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
   const [row] = await session.rows<HeldRow>(
-    `SELECT work_id, reason, attempt, noted_at FROM work_for_people
+    `SELECT work_id, reason, attempt, held_since FROM work_for_people
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
     [customerTraceNumber],
   );
   return row;
 }
 
-// Records what runs report that they wait for, as rows of `work_for_people`. Each function is part of one transaction.
+// Rows that runs open and close themselves. Each function is one transaction of an activity, which may be repeated.
 
 /**
- * Writes what a run says that it waits for. Idempotent. A hold that was decided since then, or whose inquiry has gone on,
- * is not opened.
+ * Opens the row of a hold before its run waits, or finds that the ledger has opened it. Idempotent by attempt, reason
+ * and `since`, so a try that comes late opens nothing again.
  */
-export async function noteWork(tx: Transaction, note: WorkNote): Promise<Written<void>> {
-  const { asOf, opened, ended, isLast, resetOf } = note;
-  const asOfMs = instantOf(asOf);
-  const told = resetOf === undefined ? [] : await toldBefore(tx, resetOf, asOfMs);
-  const numbers = [...opened, ...ended, ...told].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
-  // In one fixed order, so that two notes never wait for each other.
-  const inquiries = opened.flatMap(({ inquiry }) => inquiry ?? []);
-  for (const inquiry of inquiries.sort(byNumber)) await insertInquiry(tx, inquiry);
-  for (const customerTraceNumber of [...new Set(numbers)].sort()) await lockInquiry(tx, customerTraceNumber);
-  if (resetOf !== undefined) {
-    await forgetEarlier(tx, resetOf, asOfMs);
-    const named = new Set(opened.map(nameOf));
-    const over = told.filter((key) => !named.has(nameOf(key)));
-    for (const key of over) await endNoted(tx, key, { asOfMs, isLast: isLast === true });
-    if (isLast) await endWhatNobodyMeets(tx, resetOf, asOfMs);
+export async function openHold(tx: Transaction, hold: RunHold): Promise<Written<void>> {
+  const { session } = tx;
+  const { inquiry, reason, attempt, details } = hold;
+  const { customerTraceNumber } = inquiry;
+  const sinceMs = instantOf(hold.since);
+  await insertInquiry(tx, inquiry);
+  await lockInquiry(tx, customerTraceNumber);
+  const known = await session.rows(
+    `SELECT 1 FROM work_for_people WHERE kind = 'held' AND customer_trace_number = $1 AND attempt = $2 AND reason = $3
+     AND held_since >= $4 LIMIT 1`,
+    [customerTraceNumber, attempt, reason, sinceMs],
+  );
+  if (known.length > 0) return { keep: false, value: undefined };
+  const open = await readHeld(tx, customerTraceNumber);
+  if (open?.attempt === attempt && open.reason === reason) {
+    await session.rows('UPDATE work_for_people SET held_since = $2 WHERE work_id = $1', [open.work_id, sinceMs]);
+    return { keep: true, value: undefined };
   }
-  for (const key of ended) await endNoted(tx, key, { asOfMs, isLast: isLast === true });
-  for (const work of opened) await openNoted(tx, work, asOfMs);
+  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+  await insertRow(
+    session,
+    'work_for_people',
+    {
+      work_id: randomUUID(),
+      ...columnsFrom({ ...inquiry, kind: 'held', reason, attempt }, NAMED),
+      since: sinceMs,
+      held_since: sinceMs,
+      profile: inquiry.profile,
+      details: details && JSON.stringify(details),
+    },
+    {},
+  );
   return { keep: true, value: undefined };
 }
 
 /**
- * Ends what an earlier run of this id waited for by its own word, `before` the new run began (RFC 3339). Lasting flags
- * stay, and what the ledger itself needs. Idempotent.
+ * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
-export async function takeOver(
+export async function closeWork(
   tx: Transaction,
-  { runKey, before }: { runKey: string; before: string },
+  { runKey, until }: { runKey: string; until: string },
 ): Promise<Written<void>> {
-  const beforeMs = instantOf(before);
-  const told = await toldBefore(tx, runKey, beforeMs);
-  const numbers = told.flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
-  for (const customerTraceNumber of numbers.sort()) await lockInquiry(tx, customerTraceNumber);
-  for (const key of told) await endNoted(tx, key, { asOfMs: beforeMs, isLast: false });
+  const { session, dialect } = tx;
+  const untilMs = instantOf(until);
+  const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
+  const rows = await session.rows<HeldRow & { customer_trace_number: string }>(
+    `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM work_for_people
+     WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
+    [runKey, untilMs],
+  );
+  for (const { work_id, reason, attempt, customer_trace_number } of rows) {
+    await lockInquiry(tx, customer_trace_number);
+    const undecided = await readUndecided(session, dialect, customer_trace_number);
+    const isSame = undecided?.reason === reason && undecided.attempt === attempt;
+    if (isSame && MAY_BE_POSTED.includes(undecided.reason)) continue;
+    await close(tx, { how: 'ended' }, 'work_id = $1', [work_id]);
+    await openHeld(tx, customer_trace_number, (wanted) => MAY_BE_POSTED.includes(wanted));
+  }
+  await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`, [
+    ...[runKey, PORTFOLIO_UNAVAILABLE, untilMs],
+  ]);
   return { keep: true, value: undefined };
+}
+
+/** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
+export async function flagRun(tx: Transaction, flag: RunFlag): Promise<Written<void>> {
+  const { session } = tx;
+  if (flag.reason === REPORT_CHANGED) {
+    await lockInquiry(tx, flag.customerTraceNumber);
+    await flagReport(tx, flag.reason, flag.customerTraceNumber);
+    return { keep: true, value: undefined };
+  }
+  const { runKey, reason, gatewayProfile, endUserCode } = flag;
+  const atMs = instantOf(flag.at);
+  const isSame = "run_key = $1 AND kind = 'flagged' AND reason = $2";
+  if (flag.isOver) {
+    await close(tx, { how: 'ended' }, `${isSame} AND since <= $3`, [runKey, reason, atMs]);
+    return { keep: true, value: undefined };
+  }
+  await session.rows(
+    `INSERT INTO work_for_people (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
+     SELECT $4, 'flagged', $1, $2, CAST($3 AS BIGINT), $5, $6, 'ACCTRVW'
+     WHERE NOT EXISTS (SELECT 1 FROM work_for_people WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
+    [runKey, reason, atMs, randomUUID(), gatewayProfile, endUserCode ?? null],
+  );
+  return { keep: true, value: undefined };
+}
+
+/**
+ * Flags a report. Such a flag never changes, so it is opened once. Of a review's row it is the review's flag: the result
+ * file names the rows.
+ */
+export async function flagReport(
+  { session, dialect }: Transaction,
+  reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
+  customerTraceNumber: string,
+): Promise<void> {
+  const [inquiry] = await session.rows<{ run_key: string }>(
+    'SELECT run_key FROM inquiries WHERE customer_trace_number = $1',
+    [customerTraceNumber],
+  );
+  if (!inquiry) return;
+  const review = reviewOfRow(inquiry.run_key);
+  const [runKey, number] = review === null ? [inquiry.run_key, customerTraceNumber] : [review, null];
+  await session.rows(
+    `INSERT INTO work_for_people (work_id, kind, run_key, reason, customer_trace_number, since, profile, end_user_code,
+       end_user, product_code)
+     SELECT $4, 'flagged', $1, $2, $3, ${dialect.now}, profile, end_user_code, end_user, product_code
+     FROM inquiries WHERE customer_trace_number = $5 AND NOT EXISTS (SELECT 1 FROM work_for_people w
+       WHERE w.kind = 'flagged' AND w.run_key = $1 AND w.reason = $2 AND coalesce(w.customer_trace_number, '') = $6)
+     ON CONFLICT DO NOTHING`,
+    [runKey, reason, number, randomUUID(), customerTraceNumber, number ?? ''],
+  );
 }
 
 /**
@@ -229,138 +311,6 @@ export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunS
   );
   if (closed > 0) await insertRunDecisions(tx, [{ ...seen, action: 'seen' }]);
   return keptWhereTrue(closed > 0);
-}
-
-/** Returns the open entries from earlier notes of this id's runs, except those that outlast a run. */
-async function toldBefore(
-  { session }: Pick<Transaction, 'session'>,
-  runKey: string,
-  beforeMs: number,
-): Promise<WorkKey[]> {
-  const rows = await session.rows<Columns<WorkKey>>(
-    `SELECT run_key, kind, reason, customer_trace_number FROM work_for_people
-     WHERE (${ofOwner(runKey)} OR run_key = $1) AND noted_at < $2 AND closed_at IS NULL`,
-    [runKey, beforeMs],
-  );
-  return rows
-    .map((row): WorkKey => fieldsOf(row, ['run_key', 'kind', 'reason', 'customer_trace_number']))
-    .filter(({ kind, reason }) => kind === 'held' || !LASTING_FLAGS.includes(reason));
-}
-
-/** A note from before the reset, which comes later, opens nothing. */
-async function forgetEarlier({ session }: Transaction, runKey: string, asOfMs: number): Promise<void> {
-  await session.rows(
-    `INSERT INTO work_of_resets (run_key, noted_at) VALUES ($1, $2)
-     ON CONFLICT (run_key) DO UPDATE SET noted_at = excluded.noted_at WHERE work_of_resets.noted_at < excluded.noted_at`,
-    [runKey, asOfMs],
-  );
-}
-
-/** Closes the holds that the ended run never met again. Only those that may have been posted stay open, for good. */
-async function endWhatNobodyMeets(tx: Transaction, runKey: string, asOfMs: number): Promise<void> {
-  const posted = MAY_BE_POSTED.map((reason) => `'${reason}'`).join(', ');
-  const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND coalesce(noted_at, since) < $2`;
-  const values = [runKey, asOfMs];
-  await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'held' AND reason NOT IN (${posted})`, values);
-}
-
-function nameOf({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): string {
-  return kind === 'held' ? customerTraceNumber : `${runKey} ${reason} ${customerTraceNumber}`;
-}
-
-function byNumber(one: InquiryDescription, other: InquiryDescription): number {
-  return one.customerTraceNumber < other.customerTraceNumber ? -1 : 1;
-}
-
-async function openNoted(tx: Transaction, work: WorkToNote, asOfMs: number): Promise<void> {
-  const { kind, reason, customerTraceNumber, attempt } = work;
-  if (await isOutOfDate(tx, work, asOfMs)) return;
-  const { session } = tx;
-  if (kind === 'held' && customerTraceNumber !== undefined) {
-    const open = await readHeld(tx, customerTraceNumber);
-    const isSame = open?.reason === reason && open.attempt === attempt;
-    if (open && isSame) {
-      await session.rows('UPDATE work_for_people SET noted_at = $2 WHERE work_id = $1', [open.work_id, asOfMs]);
-      return;
-    }
-    if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
-  }
-  await insertRow(
-    session,
-    'work_for_people',
-    {
-      work_id: randomUUID(),
-      ...columnsFrom(work, NAMED),
-      since: instantOf(work.since),
-      profile: work.gatewayProfile,
-      details: work.details && JSON.stringify(work.details),
-      noted_at: asOfMs,
-    },
-    { onConflict: 'ON CONFLICT DO NOTHING' },
-  );
-}
-
-async function endNoted(
-  tx: Transaction,
-  key: WorkKey,
-  { asOfMs, isLast }: { asOfMs: number; isLast: boolean },
-): Promise<void> {
-  const { customerTraceNumber } = key;
-  const { sql, values } = sameAs(key);
-  const isOurs = `noted_at < $${values.length + 1} ${isLast ? 'OR noted_at IS NULL' : ''}`;
-  await close(tx, { how: 'ended' }, `${sql} AND (${isOurs})`, [...values, asOfMs]);
-  if (key.kind === 'flagged' || customerTraceNumber === undefined) return;
-  await openHeld(tx, customerTraceNumber, isLast ? (reason) => MAY_BE_POSTED.includes(reason) : undefined);
-}
-
-/** A later note of the run has said something else, or the ledger has gone on since the hold began. */
-async function isOutOfDate(tx: Transaction, work: WorkToNote, asOfMs: number): Promise<boolean> {
-  const { session } = tx;
-  const { sql, values } = sameAs(work);
-  const later = await session.rows(
-    `SELECT 1 FROM work_for_people WHERE ${sql} AND noted_at >= $${values.length + 1} LIMIT 1`,
-    [...values, asOfMs],
-  );
-  if (later.length > 0 || (await isFromBeforeReset(tx, work, asOfMs))) return true;
-  const { kind, reason, customerTraceNumber, attempt = 0 } = work;
-  if (kind === 'flagged') return LASTING_FLAGS.includes(reason) && isSeen(tx, work);
-  if (customerTraceNumber === undefined) return false;
-  const sinceMs = instantOf(work.since);
-  const decisions = await session.rows<{ decided_at: string }>(
-    `SELECT decided_at FROM decisions WHERE customer_trace_number = $1 AND attempt >= $2 AND action <> 'repeat'`,
-    [customerTraceNumber, attempt],
-  );
-  if (decisions.some(({ decided_at }) => instantOf(decided_at) >= sinceMs)) return true;
-  const claimed = await session.rows(
-    'SELECT 1 FROM attempts WHERE customer_trace_number = $1 AND attempt > $2 AND claimed_at > $3 LIMIT 1',
-    [customerTraceNumber, attempt, sinceMs],
-  );
-  return claimed.length > 0;
-}
-
-async function isFromBeforeReset({ session }: Transaction, { runKey }: WorkKey, asOfMs: number): Promise<boolean> {
-  const [row] = await session.rows(`SELECT 1 FROM work_of_resets WHERE run_key IN ($1, $2) AND noted_at > $3 LIMIT 1`, [
-    runKey,
-    reviewOfRow(runKey) ?? runKey,
-    asOfMs,
-  ]);
-  return row !== undefined;
-}
-
-/** A lasting flag never changes, so a person needs to see it only once. */
-async function isSeen({ session }: Transaction, key: WorkKey): Promise<boolean> {
-  const { sql, values } = sameAs(key);
-  const rows = await session.rows(`SELECT 1 FROM work_for_people WHERE ${sql} AND closed_how = 'seen' LIMIT 1`, values);
-  return rows.length > 0;
-}
-
-/** The rows about the same thing, open or closed. Each inquiry has one owner. */
-function sameAs({ runKey, kind, reason, customerTraceNumber = '' }: WorkKey): { sql: string; values: string[] } {
-  if (kind === 'held') return { sql: "kind = 'held' AND customer_trace_number = $1", values: [customerTraceNumber] };
-  return {
-    sql: "kind = 'flagged' AND run_key = $1 AND reason = $2 AND coalesce(customer_trace_number, '') = $3",
-    values: [runKey, reason, customerTraceNumber],
-  };
 }
 
 /** @throws RangeError */

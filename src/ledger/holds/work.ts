@@ -41,7 +41,9 @@ export interface WorkDetails {
   problems?: readonly Problem[];
 }
 
-interface NeedsPerson extends WorkKey {
+/** An open row. */
+export interface WorkRow extends WorkKey {
+  workId: string;
   /** RFC 3339. By the run's clock; where a transaction of the ledger has caused it, by the ledger's. */
   since: string;
   gatewayProfile: string;
@@ -53,25 +55,35 @@ interface NeedsPerson extends WorkKey {
   attempt?: number;
   /** Absent where the inquiry itself says it (`Ledger.inquiry`). */
   details?: WorkDetails;
-}
-
-/** A need for a person, as a run reports it. */
-export interface WorkToNote extends NeedsPerson {
-  /** Present for a hold: the ledger may not have the inquiry yet, and a decision about it needs that row. */
-  inquiry?: InquiryDescription;
-}
-
-/** An open row. */
-export interface WorkRow extends NeedsPerson {
-  workId: string;
   /** The ledger keeps what the gateway wrote beside the status of this attempt. */
   refusalKept?: true;
 }
 
+/** A hold of a run. The inquiry is included since the ledger may not have it yet, and a decision needs its row. */
+export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>> {
+  inquiry: InquiryDescription;
+  reason: FailureType;
+  details?: WorkDetails;
+}
+
+/** A flag that no transaction of the ledger can cause. */
+export type RunFlag =
+  | { reason: typeof REPORT_CHANGED; customerTraceNumber: string }
+  | {
+      reason: typeof PORTFOLIO_UNAVAILABLE;
+      runKey: string;
+      gatewayProfile: string;
+      endUserCode?: string;
+      /** The run's clock, RFC 3339. */
+      at: string;
+      /** The files can be reached again: the flag is closed. */
+      isOver: boolean;
+    };
+
 /**
  * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one decided nothing, and
  * the run continues with the ledger's state. `claimed`: another attempt was made. `replaced`: another reason applies.
- * `ended`: its run, or a later one of its id, said that it is over. `disposed`: its inquiry was disposed of.
+ * `ended`: its run has ended, or a later one of its id has begun, or the cause of a flag is over. `disposed`: its inquiry was disposed of.
  */
 export interface WorkEnd {
   at: string;
@@ -133,21 +145,6 @@ export interface RunSeen {
   /** Limits the record to flags for this reason. */
   flag?: FlagReason;
   runIsGone?: true;
-}
-
-/** Changes of a run since its last note. */
-export interface WorkNote {
-  /** The run's clock, RFC 3339: of two notes about one thing the later one counts, whichever comes first. */
-  asOf: string;
-  opened: readonly WorkToNote[];
-  ended: readonly WorkKey[];
-  /** The run has ended: of the ledger's own rows, only those that may have been posted stay open. */
-  isLast?: true;
-  /**
-   * The run was reset, and `opened` is all that it needs: what its earlier notes said is over, unless it is a lasting
-   * flag. The run key; of a review, about all of its rows.
-   */
-  resetOf?: string;
 }
 
 export interface WorkStatement {
@@ -218,13 +215,10 @@ export async function readCounts(
   return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
 }
 
-/** Returns whether a run of this owner has noted anything that is still open. */
+/** Returns whether any row of this owner is open. */
 export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
   const { sql, values } = condition({ runKey });
-  const rows = await session.rows(
-    `SELECT 1 FROM work_for_people w WHERE ${sql} AND noted_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
-    values,
-  );
+  const rows = await session.rows(`SELECT 1 FROM work_for_people w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
   return rows.length > 0;
 }
 
@@ -250,7 +244,7 @@ function condition(filters: WorkFilters) {
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
 
-/** Everybody whom the run of a row `w` is for. The row counts as well: its inquiry may be no row yet. */
+/** Everybody whom the run of a row `w` is for. The row counts as well: a flag of a review is about no inquiry. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
   endUsersOfRun('w.run_key'),

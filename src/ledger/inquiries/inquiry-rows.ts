@@ -6,7 +6,6 @@ import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type KnownInquiry, latestOf, standing } from '../claim.ts';
 import type { Columns } from '../database/fields.ts';
-import { OLDEST_WRITER } from '../database/schema.ts';
 import type { SqlSession, Unsealed } from '../database/sql-session.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
@@ -156,7 +155,7 @@ export async function readState(
       is_withdrawn: number;
     } & InquiryRow
   >(
-    `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
+    `SELECT i.*, l.ledger_id, l.oldest_writer, ${dialect.now} AS now,
        ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
        (SELECT count(*) FROM (${withdrawalsOf('$2', '$3')}) withdrawn) AS is_withdrawn,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,

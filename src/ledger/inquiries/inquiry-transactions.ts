@@ -16,7 +16,7 @@ import { SCHEMA_VERSION } from '../database/schema.ts';
 import type { Transaction, Unsealed, Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
-import { drawAttention, endByClaim, endByDecision, isHeldBy, openHeld } from '../holds/holds.ts';
+import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
 import { isPaused } from '../pauses.ts';
 import type {
   ClaimRequest,
@@ -196,6 +196,9 @@ export async function recordAttempt(
       // Only a share can be refused. Without this step the commit is sent together with the writes.
       if (state.inquiry?.product_code === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(tx, record)]);
+      }
+      if (record.answer?.kind === 'outcome' && record.answer.flagged) {
+        await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
       const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);

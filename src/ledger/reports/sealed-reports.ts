@@ -311,43 +311,32 @@ function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher):
  * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
  * than the one for whom the report was pulled: giving it to another one is a share.
  */
-export class Readings {
-  readonly #sealed: SealedReports;
-  readonly #transactions: Transactions;
-
-  constructor(sealed: SealedReports, transactions: Transactions) {
-    this.#sealed = sealed;
-    this.#transactions = transactions;
-  }
-
-  /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-  async report(
-    { runKey, productCode, customerTraceNumber }: WantedReport,
-    reader: Reader,
-  ): Promise<StoredReport | null> {
-    const found = await this.#sealed.readReport(runKey, productCode, customerTraceNumber);
-    if (found) await this.#note('report', found, reader);
-    return found;
-  }
-
-  /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-  async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
-    const found = await this.#sealed.readRefusal(of);
-    if (found) await this.#note('refusal', of, reader);
-    return found;
-  }
-
-  /** The newest list of changes of an owner; `null` where there is none. */
-  async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
-    const found = await this.#sealed.readDerived(runKey, 'changes');
-    if (found) await this.#note('changes', found.of, reader);
-    return found;
-  }
-
+export function makeReadings(sealed: SealedReports, transactions: Transactions) {
   /** A reading is no claim: programs of any version write it. */
-  #note(kind: BodyKind, origin: ReportOrigin, reader: Reader): Promise<void> {
-    return this.#transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
-  }
+  const note = (kind: BodyKind, origin: ReportOrigin, reader: Reader) =>
+    transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
+  return {
+    /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
+    async report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
+      const found = await sealed.readReport(runKey, productCode, customerTraceNumber);
+      if (found) await note('report', found, reader);
+      return found;
+    },
+
+    /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
+    async refusal(of: ReportOrigin, reader: Reader) {
+      const found = await sealed.readRefusal(of);
+      if (found) await note('refusal', of, reader);
+      return found;
+    },
+
+    /** The newest list of changes of an owner; `null` where there is none. */
+    async changes(runKey: string, reader: Reader) {
+      const found = await sealed.readDerived(runKey, 'changes');
+      if (found) await note('changes', found.of, reader);
+      return found;
+    },
+  };
 }
 
 type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {

@@ -12,7 +12,6 @@
  * between two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';
-import { lockHead } from '../audit/audit-chain.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import { attentionSelection, undecidedSelection } from '../holds/open-inquiries.ts';
@@ -24,11 +23,17 @@ import type {
   DisposalScope,
   DisposalVerdict,
   DisposalView,
-  LegalHold,
   Obstacle,
   RetentionEvent,
 } from './retention.ts';
-import { countDeletedHistories, insertEvent, readDisposalTimes, readHolds } from './retention-log.ts';
+import {
+  appendEvent,
+  countDeletedHistories,
+  obstacleOf,
+  readDisposalTimes,
+  readHolds,
+  unlessHeld,
+} from './retention-log.ts';
 
 /** Reads only. */
 export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
@@ -102,19 +107,6 @@ async function readNeeds(session: SqlSession, dialect: SqlDialect, scope: Dispos
   return needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number }));
 }
 
-function obstacleOf(hold: LegalHold): Obstacle {
-  return { reason: 'legalHold', hold };
-}
-
-/**
- * Reads the legal holds that forbid a step. A hold is on the whole owner, also where only one product is to be disposed
- * of. From here to the commit no other hold can be set.
- */
-async function lockHolds(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<Obstacle[]> {
-  await lockHead({ session, dialect });
-  return (await readHolds({ session }, runKey)).map(obstacleOf);
-}
-
 interface TraceRow {
   customer_trace_number: string;
 }
@@ -178,11 +170,15 @@ export async function beginDisposal(
   const { session, dialect } = tx;
   await lockInquiriesOf(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
-  // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const refused = refusalOf(view.obstacles) ?? refusalOf(await lockHolds(session, dialect, scope.runKey));
-  if (refused) return { keep: false, value: refused };
   const { inquiries, reports, begunAt } = view;
-  if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposalBegun' });
+  const refused = refusalOf(view.obstacles);
+  if (refused) return { keep: false, value: refused };
+  // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
+  const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
+    if (begunAt === undefined) await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposalBegun' });
+  });
+  const held = refusalOf(holds);
+  if (held) return { keep: false, value: held };
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
 }
 
@@ -191,16 +187,16 @@ export async function beginDisposal(
  * the history: then nothing was written, and it must be kept.
  */
 export async function recordDeletion(
-  { session, dialect }: Transaction,
+  tx: Transaction,
   scope: DisposalScope,
   authorization: Authorization,
   run: NonNullable<RetentionEvent['run']>,
 ): Promise<Written<Obstacle[]>> {
-  const holds = await lockHolds(session, dialect, ownerOfRuns(scope.runKey));
-  if (holds.length > 0) return { keep: false, value: holds };
-  await requireBegun(session, scope);
-  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'historyDeleted', run });
-  return { keep: true, value: [] };
+  const holds = await unlessHeld(tx, ownerOfRuns(scope.runKey), async (insert) => {
+    await requireBegun(tx.session, scope);
+    await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'historyDeleted', run });
+  });
+  return { keep: holds.length === 0, value: holds };
 }
 
 async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<void> {
@@ -249,11 +245,13 @@ export async function dispose(
     [...values, authorization.by, authorization.reason],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const held = refusalOf(await lockHolds(session, dialect, scope.runKey));
+  const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
+    await endByDisposal(tx, scope);
+    const details = { inquiries, reports, runs };
+    await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposed', details });
+  });
+  const held = refusalOf(holds);
   if (held) return { keep: false, value: held };
-  await endByDisposal({ session, dialect }, scope);
-  const details = { inquiries, reports, runs };
-  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposed', details });
   return { keep: true, value: { kind: 'done', inquiries, reports } };
 }
 

@@ -1,15 +1,15 @@
 /** The log of retention: each step of a disposal and each legal hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { chaining } from '../audit/audit-chain.ts';
+import { chaining, type InsertChained } from '../audit/audit-chain.ts';
 import {
-  insertRow,
   placesOf,
-  type SqlDialect,
   type SqlSession,
   type SqlValue,
   type Transaction,
+  type Unsealed,
   type Written,
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
@@ -18,6 +18,7 @@ import type {
   DisposalScope,
   HoldAuthorization,
   LegalHold,
+  Obstacle,
   ReleasedHold,
   RetentionEvent,
   SetHold,
@@ -27,6 +28,7 @@ interface EventRow {
   run_key: string;
   product_code: ProductCode | null;
   kind: RetentionEvent['kind'];
+  hold_id: string | null;
   matter: string | null;
   recorded_by: string;
   reason: string;
@@ -34,34 +36,28 @@ interface EventRow {
   recorded_at: number;
 }
 
-/** Everything that was done under each id, as one log: disposals and legal holds. `row_key` makes its order total. */
-export const RETENTION_LOG = `SELECT event_id AS row_key, run_key, product_code, kind, NULL AS matter, recorded_by, reason,
-    details, recorded_at FROM retention_events
-  UNION ALL SELECT hold_id || ' ' || kind, run_key, NULL, kind, matter, recorded_by, reason, NULL, recorded_at
-    FROM legal_holds`;
-
-type DisposalEvent = Omit<RetentionEvent, 'recordedAt' | 'matter'>;
+type EventToAppend = Omit<RetentionEvent, 'recordedAt'> & { holdId?: string };
 
 /** Appends an event. Its time is later than that of the caller's other events, so that their order stays clear. */
-export async function insertEvent(
-  session: SqlSession,
-  dialect: SqlDialect,
-  { runKey, productCode, kind, by, reason, details, run }: DisposalEvent,
-): Promise<void> {
-  await insertRow(
-    session,
-    'retention_events',
-    {
-      run_key: runKey,
-      event_id: randomUUID(),
-      product_code: productCode,
-      kind,
-      recorded_by: by,
-      reason,
-      details: JSON.stringify(details ?? run),
-    },
-    { sql: { recorded_at: laterThanOthers(dialect) } },
-  );
+export async function appendEvent(
+  { dialect }: Unsealed,
+  insert: InsertChained,
+  { runKey, productCode, kind, holdId, matter, by, reason, details, run }: EventToAppend,
+): Promise<EventRow> {
+  const columns = {
+    run_key: runKey,
+    event_id: randomUUID(),
+    product_code: productCode,
+    kind,
+    hold_id: holdId,
+    matter,
+    recorded_by: by,
+    reason,
+    details: JSON.stringify(details ?? run),
+  };
+  const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE run_key = $1';
+  const recordedAt = `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others}) AS times)`;
+  return (await insert('retention_events', columns, { recordedAt })) as unknown as EventRow;
 }
 
 /** When the disposal of something under this id began; `null` where there is none. */
@@ -73,16 +69,10 @@ export async function readDisposalOf({ session }: Transaction, runKey: string): 
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-/** The time of a new row of the log: later than the owner's other rows, whose id is `$1`. */
-export function laterThanOthers({ now }: SqlDialect): string {
-  const others = `SELECT max(recorded_at) + 1 FROM (${RETENTION_LOG}) log WHERE run_key = $1`;
-  return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
-}
-
 /** Oldest first. */
 export async function readEvents({ session }: Transaction, runKey: string): Promise<RetentionEvent[]> {
   const rows = await session.rows<EventRow>(
-    `SELECT * FROM (${RETENTION_LOG}) log WHERE run_key = $1 ORDER BY recorded_at, row_key`,
+    'SELECT * FROM retention_events WHERE run_key = $1 ORDER BY recorded_at, event_id',
     [runKey],
   );
   return rows.map(eventOf);
@@ -143,24 +133,15 @@ function authorizationOf(row: EventRow): Authorization {
   return { by: row.recorded_by, reason: row.reason };
 }
 
-// Rows of `legal_holds`: each hold, and its release. A hold in force prevents the disposal of what it covers.
+// Legal holds: each hold is an event, and its release another. A hold in force prevents the disposal of what it covers.
 //
 // Setting a hold takes the lock of the chain's head. Each step of a disposal takes the same lock and then reads the
 // holds, and so does each claim of a share. So a step either comes before the hold, which lists the destruction up to
 // then, or finds the hold and is refused.
 
-interface HoldRow {
-  hold_id: string;
-  run_key: string;
-  matter: string;
-  recorded_by: string;
-  reason: string;
-  recorded_at: number;
-}
-
 /** A hold `h` that is in force. */
 export const HOLD_IN_FORCE = `h.kind = 'legalHoldSet' AND NOT EXISTS
-  (SELECT 1 FROM legal_holds r WHERE r.hold_id = h.hold_id AND r.kind = 'legalHoldReleased')`;
+  (SELECT 1 FROM retention_events r WHERE r.hold_id = h.hold_id AND r.kind = 'legalHoldReleased')`;
 
 /**
  * Reads the holds in force, the oldest first. With an id it reads those that cover the id or a part of it: holds on the
@@ -170,7 +151,7 @@ export async function readHolds({ session }: Pick<Transaction, 'session'>, runKe
   return (await readRows(session, runKey)).map(holdOf);
 }
 
-function readRows(session: SqlSession, runKey?: string): Promise<HoldRow[]> {
+function readRows(session: SqlSession, runKey?: string): Promise<EventRow[]> {
   if (runKey === undefined) return readInForce(session, '1 = 1', []);
   const review = reviewOfRow(runKey);
   if (review !== null) return readInForce(session, 'run_key IN ($1, $2)', [runKey, review]);
@@ -189,11 +170,32 @@ export async function readHoldsByOwner(
   return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
-function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<HoldRow[]> {
-  return session.rows<HoldRow>(
-    `SELECT h.* FROM legal_holds h WHERE ${condition} AND ${HOLD_IN_FORCE} ORDER BY h.recorded_at, h.hold_id`,
+function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<EventRow[]> {
+  return session.rows<EventRow>(
+    `SELECT h.* FROM retention_events h WHERE ${condition} AND ${HOLD_IN_FORCE} ORDER BY h.recorded_at, h.event_id`,
     values,
   );
+}
+
+/**
+ * Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. A hold covers the whole owner, also
+ * where the step is about one product. Until the commit no hold can be set.
+ */
+export async function unlessHeld(
+  tx: Transaction,
+  runKey: string,
+  step: (insert: InsertChained) => Promise<void>,
+): Promise<Obstacle[]> {
+  let obstacles: Obstacle[] = [];
+  await chaining(tx, async (insert) => {
+    obstacles = (await readHolds(tx, runKey)).map(obstacleOf);
+    if (obstacles.length === 0) await step(insert);
+  });
+  return obstacles;
+}
+
+export function obstacleOf(hold: LegalHold): Obstacle {
+  return { reason: 'legalHold', hold };
 }
 
 /**
@@ -214,9 +216,9 @@ export async function setLegalHold(
     let hold = before.find(isOwn);
     if (!hold) {
       if (!(await isAnythingLeft(session, journeyId))) return;
-      const columns = holdColumns(`hold-${randomUUID()}`, 'legalHoldSet', journeyId, authorization);
-      const row = await insert('legal_holds', columns, { recordedAt: laterThanOthers(tx.dialect) });
-      hold = holdOf(row as unknown as HoldRow);
+      const holdId = `hold-${randomUUID()}`;
+      const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
+      hold = holdOf(await appendEvent(tx, insert, event));
       isNew = true;
     }
     const others = before.filter((other) => !isOwn(other));
@@ -238,21 +240,15 @@ export async function releaseLegalHold(
     const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
     result.others = rows.filter((row) => row !== own).map(holdOf);
     if (!own) return;
-    const columns = holdColumns(own.hold_id, 'legalHoldReleased', journeyId, authorization);
-    await insert('legal_holds', columns, { recordedAt: laterThanOthers(tx.dialect) });
+    const end = {
+      runKey: journeyId,
+      kind: 'legalHoldReleased',
+      ...defined({ holdId: own.hold_id ?? undefined }),
+    } as const;
+    await appendEvent(tx, insert, { ...end, ...authorization });
     result.released = holdOf(own);
   });
   return { keep: result.released !== null, value: result };
-}
-
-/** The owner comes first: `laterThanOthers` reads it as `$1`. */
-function holdColumns(
-  holdId: string,
-  kind: 'legalHoldSet' | 'legalHoldReleased',
-  journeyId: string,
-  { matter, by, reason }: HoldAuthorization,
-): Record<string, string> {
-  return { run_key: journeyId, hold_id: holdId, kind, matter, recorded_by: by, reason };
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
@@ -271,10 +267,10 @@ async function countDestroyed(session: SqlSession, runKey: string): Promise<SetH
   return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, ownerOfRuns(runKey)) };
 }
 
-function holdOf(row: HoldRow): LegalHold {
+function holdOf(row: EventRow): LegalHold {
   return {
     journeyId: row.run_key,
-    matter: row.matter,
+    matter: row.matter ?? '',
     setAt: utcInstant(row.recorded_at),
     by: row.recorded_by,
     reason: row.reason,

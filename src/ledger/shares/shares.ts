@@ -135,7 +135,7 @@ interface ReportRow {
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
     `SELECT ${dialect.now} AS now, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
-       (SELECT count(*) FROM legal_holds h WHERE h.run_key = i.run_key AND ${HOLD_IN_FORCE}) AS holds
+       (SELECT count(*) FROM retention_events h WHERE h.run_key = i.run_key AND ${HOLD_IN_FORCE}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],

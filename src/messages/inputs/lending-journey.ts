@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
-import { STAGES, type StageCode } from '../../model/products.ts';
+import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
 import {
   defineInput,
@@ -27,12 +27,12 @@ const gateSchema = z.strictObject({
   expiresAfter: fields.duration.exactOptional(),
 });
 
-const purposeCodesSchema = z.strictObject({
-  PREQUAL: fields.permissiblePurposeCode.exactOptional(),
-  PREAPP: fields.permissiblePurposeCode.exactOptional(),
-  PRECLOSE: fields.permissiblePurposeCode.exactOptional(),
-  SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
-});
+/** An optional field for each of these stages. */
+function byStage<Stage extends string, Field extends z.ZodType>(stages: readonly Stage[], field: Field) {
+  return z.strictObject(Object.fromEntries(stages.map((stage) => [stage, field])) as Record<Stage, Field>);
+}
+
+const purposeCodesSchema = byStage([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.exactOptional());
 
 const most = z.int().min(0).exactOptional();
 
@@ -43,11 +43,7 @@ const attentionAboveSchema = z.strictObject({
   ...{ vanishedNames: most, newAddresses: most, vanishedAddresses: most, unreadable: most },
 });
 
-const endUserCodesSchema = z.strictObject({
-  PREQUAL: fields.endUserCode.exactOptional(),
-  PREAPP: fields.endUserCode.exactOptional(),
-  PRECLOSE: fields.endUserCode.exactOptional(),
-});
+const endUserCodesSchema = byStage(STAGES, fields.endUserCode.exactOptional());
 
 function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
   return z.strictObject({
@@ -68,8 +64,8 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     applicants,
     /** In this order. Default: all three. Each posts an inquiry. */
     stages: z.array(fields.stage).min(1).exactOptional(),
-    /** Before `PREAPP` and `PRECLOSE`; a journey's first stage waits only where its gate is given. */
-    gates: z.strictObject({ PREAPP: gateSchema.exactOptional(), PRECLOSE: gateSchema.exactOptional() }).exactOptional(),
+    /** Before the gated stages; a journey's first stage waits only where its gate is given. */
+    gates: byStage(GATED_STAGES, gateSchema.exactOptional()).exactOptional(),
     /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
     shares: z.array(fields.share).max(MAX_SHARES).exactOptional(),
@@ -103,7 +99,7 @@ function lendingJourneyProblems(input: Loose): Problem[] {
     ...stageOrderProblems(input.stages),
     ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
     ...unlistedProblems('endUserCodes', STAGES, 'end user', { input, stages }),
-    ...unlistedProblems('gates', ['PREAPP', 'PRECLOSE'], 'gate', { input, stages }),
+    ...unlistedProblems('gates', GATED_STAGES, 'gate', { input, stages }),
     ...attentionProblems(input, stages),
     ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
     ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
@@ -155,8 +151,8 @@ function unlistedProblems(
 }
 
 function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
-  if (attentionAbove === undefined || !stages || stages.includes('PRECLOSE')) return [];
-  return [{ path: '/attentionAbove', rule: 'needs the stage PRECLOSE' }];
+  if (attentionAbove === undefined || !stages || COMPARED_STAGES.some((stage) => stages.includes(stage))) return [];
+  return [{ path: '/attentionAbove', rule: `needs the stage ${COMPARED_STAGES.join(' or ')}` }];
 }
 
 function shareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
@@ -197,8 +193,8 @@ export const lendingJourney = defineInput({
   published: {
     file: 'lending-journey-input',
     description:
-      'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed; so are endUserCodes and a share’s ' +
-      'reportOf. Shares differ in shareId, and none names the end user of its report. attentionAbove needs the stage PRECLOSE.',
+      `Stages keep the order ${STAGES.join(', ')}. A gate is that of a stage that is listed; so are endUserCodes and a share’s ` +
+      `reportOf. Shares differ in shareId, and none names the end user of its report. attentionAbove needs the stage ${COMPARED_STAGES.join(' or ')}.`,
     allOf: PURPOSE_CODES,
   },
   applicants: 'report',
@@ -207,4 +203,4 @@ export const lendingJourney = defineInput({
 });
 
 export type LendingJourneyInput = MessageOf<typeof lendingJourney>;
-export type GateInput = NonNullable<NonNullable<LendingJourneyInput['gates']>['PREAPP']>;
+export type GateInput = z.infer<typeof gateSchema>;

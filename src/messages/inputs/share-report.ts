@@ -63,7 +63,7 @@ export const shareReport = defineInput({
   published: {
     file: 'share-report-input',
     description:
-      'One report, of the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
+      'One report, from the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
       'reference that the ledger knows agrees with it in end user, applicants and consumers.',
   },
   schema: () => anyForm,

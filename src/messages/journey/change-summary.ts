@@ -50,7 +50,7 @@ export const stageChangesSchema = z
     z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }).meta({ id: 'comparedStage' }),
     z.object({ comparedWith, unavailable: z.enum(COMPARISON_GAPS) }).meta({ id: 'stageNotCompared' }),
   ])
-  .meta({ id: 'stageChanges', description: 'What changed since the report before (docs/changes.md).' });
+  .meta({ id: 'stageChanges', description: 'The changes since the report before (docs/changes.md).' });
 
 export type ChangeCounts = z.infer<typeof countsSchema>;
 export type ChangeTotals = z.infer<typeof totalsSchema>;

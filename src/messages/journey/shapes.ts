@@ -36,7 +36,9 @@ const returnReasonCode = z
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
-  returnCode: returnCode.exactOptional().meta({ description: 'Where the gateway gives one for each applicant.' }),
+  returnCode: returnCode
+    .exactOptional()
+    .meta({ description: 'Present where the gateway gives one for each applicant.' }),
   returnReasonCode: returnReasonCode.exactOptional(),
 };
 
@@ -74,7 +76,7 @@ const answeredSchema = z.object(answeredFields);
 export const providerTextFields = {
   returnReasonDesc: z.string().exactOptional(),
   errorMessage: z.string().exactOptional(),
-  applicantId: z.string().exactOptional().meta({ description: 'Where it was said of one applicant.' }),
+  applicantId: z.string().exactOptional().meta({ description: 'Present where the words are about one applicant.' }),
 };
 
 /** In the answer to `references` alone. */
@@ -90,7 +92,7 @@ export const WITHOUT_RECORD = 'The consumers that an answer names and has no rec
 
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
-    'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
+    'A consumer of the report has an SSN that the request has not, and the profile says flag: an operator should look.',
 });
 
 export const stageAttentionSchema = z
@@ -98,7 +100,7 @@ export const stageAttentionSchema = z
   .exactOptional()
   .meta({
     description:
-      'A person should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'An operator should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
       'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
   });
 
@@ -117,7 +119,11 @@ const stageState = z.enum([
 export const stageStatusSchema = z
   .object({
     productCode: stage,
-    occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
+    occurrence: z
+      .int()
+      .min(2)
+      .exactOptional()
+      .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
     state: stageState,
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
@@ -149,12 +155,12 @@ export const shareStatusSchema = z
       'withdrawn',
       'abandoned',
     ]),
-    waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    waitingFor: z.array(z.string()).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
     until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     remarks: remarksSchema,
-    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
@@ -163,7 +169,7 @@ export const shareStatusSchema = z
 /** In the status of each kind of run whose input was refused. */
 const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
   description:
-    'Of a run that failed because its input was refused: what is wrong with it. Of one that is running: no worker that was asked has its `profile`, and others are asked for half a minute. The first 20.',
+    'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
 });
 
 export const holdStatusSchema = z
@@ -175,7 +181,10 @@ export const holdStatusSchema = z
     profile: z.string().exactOptional(),
     endUserCode: z.string().exactOptional(),
     endUser: z.string().exactOptional(),
-    applicantIds: z.array(z.string()).exactOptional().meta({ description: 'The applicants that it is about.' }),
+    applicantIds: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'The applicants that the inquiry is about.' }),
     accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
@@ -190,7 +199,8 @@ export const holdStatusSchema = z
       description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
     resendFrom: instant.exactOptional().meta({
-      description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
+      description:
+        'With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.',
     }),
     problems: z.array(problemSchema).exactOptional().meta({
       description:
@@ -199,7 +209,9 @@ export const holdStatusSchema = z
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     refusedDecision: z
       .object({ decisionId: z.string(), reason: z.string(), at: instant })
-      .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
+      .meta({
+        description: 'The latest decision that the ledger has refused, and why. The hold still waits for a decision.',
+      })
       .exactOptional(),
   })
   .meta({ id: 'holdStatus' });
@@ -292,7 +304,7 @@ export const acceptedSchema = z.object({
     .meta({
       description:
         'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
-        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
+        'could not be reached within 5 s. The run has the message and keeps trying to write it; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),
 });
@@ -318,7 +330,7 @@ export const recordedConsentSchema = z.object({
   }),
   unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
     description:
-      'What of the message the ledger does not know. It is kept for a start that may follow, and listed for a person.',
+      'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
   }),
 });
 
@@ -329,8 +341,8 @@ export const invalidInputSchema = z.object({
 
 /** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
 export const lateConsentResultSchema = z.union([
-  recordedConsentSchema.meta({ description: 'It was recorded in the ledger, and nothing was posted.' }),
-  invalidInputSchema.meta({ description: 'It was refused, and nothing was recorded.' }),
+  recordedConsentSchema.meta({ description: 'The ledger has recorded the consent, and nothing was posted.' }),
+  invalidInputSchema.meta({ description: 'The consent was refused, and nothing was recorded.' }),
 ]);
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */

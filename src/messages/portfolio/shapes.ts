@@ -47,10 +47,9 @@ export const portfolioStatusSchema = z
     ]),
     waitingFor: z.string().exactOptional(),
     /** Its files cannot be reached. The worker keeps trying. */
-    attention: z
-      .literal(PORTFOLIO_UNAVAILABLE)
-      .exactOptional()
-      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
+    attention: z.literal(PORTFOLIO_UNAVAILABLE).exactOptional().meta({
+      description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',
+    }),
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,

@@ -25,13 +25,13 @@ export const consumerResultSchema = z
     reportReferenceNumber: z.string().exactOptional(),
     consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
   })
-  .meta({ id: 'consumerResult', description: 'Of FAILSAFE: one for each applicant.' });
+  .meta({ id: 'consumerResult', description: 'The outcome for one applicant of FAILSAFE.' });
 
 const { applicantId: _applicant, outcome: _outcome, ...named } = consumerResultSchema.shape;
 
 export const unattributedConsumerSchema = z.object(named).meta({
   id: 'unattributedConsumer',
-  description: 'What an entry of the answer says of one applicant of several. The answer does not show of which.',
+  description: 'One entry of an answer about several applicants. The answer does not show whose it is.',
 });
 
 const consumerFields = {

@@ -36,7 +36,11 @@ export const reportSourceSchema = z
     }),
     z.object({ kind: z.literal('given') }),
   ])
-  .meta({ id: 'reportSource', description: 'An inquiry of the ledger; or given in full, and unknown to the ledger.' });
+  .meta({
+    id: 'reportSource',
+    description:
+      'The source of the report: an inquiry in the ledger, or a report given in full that the ledger does not know.',
+  });
 
 export const shareReportStatusSchema = z
   .object({
@@ -47,15 +51,18 @@ export const shareReportStatusSchema = z
     waitingFor: z.string().exactOptional(),
     /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),
-    consentsMissing: z
-      .array(z.string())
-      .meta({ description: 'applicantId of those whose grant does not stand yet, while it waits for them.' }),
+    consentsMissing: z.array(z.string()).meta({
+      description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
+    }),
     /** When the wait for consents ends. */
     until: z.string().meta({ format: 'date-time' }).exactOptional(),
     attempts,
     customerTraceNumber: z.string().exactOptional(),
-    reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
-    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    reportReferenceNumber: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The share’s own reference number (interface 2.7).' }),
+    replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
     remarks: remarksSchema,
     attention,
     ...runStatusFields,
@@ -70,7 +77,10 @@ export const shareReportResultSchema = z.object({
   sharedWith: z.object({ endUserCode: z.string().exactOptional(), endUser: z.string().exactOptional() }),
   attempts,
   customerTraceNumber: z.string().exactOptional(),
-  reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+  reportReferenceNumber: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
   remarks: remarksSchema,
   attention,
 });
@@ -79,7 +89,10 @@ export const shareReportReferencesSchema = z.object({
   shareId: z.string(),
   /** The reference of the shared report; absent until the report was found. */
   report: reportReferenceSchema.exactOptional(),
-  reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+  reportReferenceNumber: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
 });
 
 export const shareReportUpdateAnswerSchema = z.object({

@@ -54,22 +54,27 @@ const DATA = {
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
   'consent.missing': {
     shareId,
-    waitingFor: z.array(applicantId).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    waitingFor: z.array(applicantId).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
     until: instant.meta({ description: 'When the share expires.' }),
   },
   'consent.refused': {
     // It came by signal, or its refusal came after its answer.
-    consentId: z.string().exactOptional().meta({ description: 'Where the message has one that looks like an id.' }),
+    consentId: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The consentId of the message, if it has the form of an id.' }),
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
   },
   'consent.unmatched': {
-    shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
+    shareId: shareId.meta({
+      description: 'A share that was not requested yet, or a misspelt id. The ledger keeps the consent.',
+    }),
     consentId: z.string(),
   },
   'wait.extended': {
     gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
     shareId: shareId.exactOptional(),
-    until: instant.meta({ description: 'When the wait ends by now.' }),
+    until: instant.meta({ description: 'The new end of the wait.' }),
   },
   'inquiry.held': {
     ...inquiry,
@@ -89,14 +94,16 @@ const DATA = {
     attempt,
     failureType,
     action,
-    overtaken: z
-      .literal(true)
-      .exactOptional()
-      .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
+    overtaken: z.literal(true).exactOptional().meta({
+      description:
+        'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
+    }),
   },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
   'share.revokedAfterPosting': {
-    shareId: shareId.meta({ description: 'Its consent was denied or revoked after it was sent: a person must look.' }),
+    shareId: shareId.meta({
+      description: 'A share whose consent was denied or revoked after it was sent: an operator must look.',
+    }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
   },
   'journey.ended': {
@@ -112,7 +119,7 @@ const DATA = {
       )
       .exactOptional()
       .meta({
-        description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.',
+        description: 'The state of each share at the end. A cancelled run may have an open share.',
       }),
   },
   'pull.answered': { productCode: pullProduct, ...answered },
@@ -123,10 +130,11 @@ const DATA = {
   'share.ended': {
     shareId,
     outcome: ended([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
-      description: 'nothingToShare: of a journey whose report is missing; cancelled, failed: of a share by itself.',
+      description:
+        'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
-    replacedBy: shareId.exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
+    replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<string, z.ZodRawShape>;

@@ -16,7 +16,6 @@ import { makeAttempt } from './attempt.ts';
 import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
-  awaitToken,
   mayHaveMissedAnAttempt,
   recordStep,
   standsInstead,
@@ -72,7 +71,6 @@ class InquiryRun {
   #retriedSinceMs: number;
   /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
   #isRetrying: boolean;
-  #hasToken: boolean;
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
@@ -85,7 +83,6 @@ class InquiryRun {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
-    this.#hasToken = host.run.token === 'ready';
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
@@ -159,23 +156,17 @@ class InquiryRun {
 
   #nextStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
-    const isReady = this.#hasToken && !this.#spec.refresh && !this.#isCalledBack();
+    const isReady = !this.#spec.refresh && !this.#isCalledBack();
     return isReady ? this.#makeAttempt() : this.#prepareAttempt();
   }
 
-  /** Gets a token if the run lacks one, then makes one attempt. */
+  /** Makes one attempt once the run may and its permission is fresh. */
   async #prepareAttempt(): Promise<AttemptStep> {
     const { handOver } = this.#host;
     // The run claims nothing that the next run would not know.
     if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsByNow();
     if (stop) return { kind: 'stop', end: stop };
-    if (!this.#hasToken) {
-      const failed = await this.#acquireToken();
-      if (failed) return failed;
-      const stopped = this.#stopsByNow();
-      if (stopped) return { kind: 'stop', end: stopped };
-    }
     if (this.#spec.refresh) {
       const stopped = await this.#refresh(this.#spec.refresh);
       if (stopped) return stopped;
@@ -207,14 +198,6 @@ class InquiryRun {
     }
     const stop = this.#stopsByNow();
     return stop && { kind: 'stop', end: stop };
-  }
-
-  async #acquireToken(): Promise<AttemptStep | null> {
-    this.#countRetriesFromHere();
-    const shouldStop = () => this.#isCalledBack();
-    const failed = await awaitToken(this.#host, this.#attempt, { fetchedAfter: this.#tokenFetchedAfter, shouldStop });
-    this.#hasToken ||= failed === null;
-    return failed;
   }
 
   /** Acts on a step. Returns the end, or another step; neither means one more attempt. */
@@ -322,7 +305,6 @@ class InquiryRun {
       this.#stand();
       return;
     }
-    if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
     // The gateway accepted the token: a 401 that comes later is a new one.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
     const { settings } = this.#host.run;
@@ -406,7 +388,6 @@ class InquiryRun {
     if (failureType === 'CredentialsRefused') {
       // The credentials may have been replaced: the next attempt must not use an old token.
       this.#tokenFetchedAfter = new Date().toISOString();
-      this.#hasToken = false;
     }
     this.#stand();
   }

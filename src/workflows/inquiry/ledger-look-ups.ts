@@ -1,5 +1,5 @@
 /** The ledger's rows of attempts whose activities have no result, and the step of the run that follows from each. */
-import { CancellationScope, isCancellation, log, sleep } from '@temporalio/workflow';
+import { CancellationScope, log, sleep } from '@temporalio/workflow';
 import type {
   AnsweredAttempt,
   InquiryFailure,
@@ -19,7 +19,7 @@ import {
   isKnownNotPosted,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
-import { acquireTokenOf, untilDone } from '../run/activity-stubs.ts';
+import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
 import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
@@ -265,18 +265,4 @@ export async function standsInstead(
   if (failure.claimed) return lookAgain(host, content, failure.attempt);
   const found = await standsInTheWay(host, content, attempt);
   return found ?? { kind: 'failed', recorded: true, failure };
-}
-
-/** Waits for a token, for as long as an inquiry is retried. `null` once there is one. */
-export async function awaitToken(
-  { run, inFlight }: AttemptHost,
-  attempt: number,
-  { fetchedAfter, shouldStop }: { fetchedAfter: string | undefined; shouldStop(): boolean },
-): Promise<AttemptStep | null> {
-  const args = { profile: run.profile, ...(fetchedAfter === undefined ? {} : { fetchedAfter }) };
-  const ended = await inFlight.run(shouldStop, () => acquireTokenOf(run)(args));
-  if (ended.kind === 'completed') return null;
-  if (isCancellation(ended.error)) return { kind: 'cancelled' };
-  const refused = applicationFailureOf(ended.error)?.type === 'CredentialsRefused';
-  return stepOfFailure(refused ? 'CredentialsRefused' : 'TokenUnavailable', attempt);
 }

@@ -6,7 +6,6 @@ import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/j
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
-import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 import { passingIn } from './retries.ts';
@@ -84,20 +83,6 @@ export abstract class SingleInquiry<
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
     };
     this.published.upsert(attributes, passing);
-    this.noted.look();
-  }
-
-  override get flagged(): readonly NeededWork[] {
-    const { attention: reason, runKey, customerTraceNumber, productCode } = this;
-    if (reason === undefined || customerTraceNumber === undefined) return [];
-    const gatewayProfile = this.run?.profile ?? '';
-    return [{ kind: 'flagged', reason, runKey, gatewayProfile, customerTraceNumber, productCode, ...this.namedAs }];
-  }
-
-  /** Whom the inquiry is for, as the ledger's rows name them. */
-  protected get namedAs(): Pick<NeededWork, 'endUserCode' | 'endUser' | 'shareId'> {
-    const { endUserCode } = this;
-    return endUserCode === undefined ? {} : { endUserCode };
   }
 
   hostIn(run: PreparedRun): InquiryHost {

@@ -1,10 +1,12 @@
 /** Compares a report with the one before: in its attempt, or in the background, where only the run's end waits. */
+
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
+import { COMPARED_STAGES } from '../../model/products.ts';
 import { comparisonActivities } from '../run/activity-stubs.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -31,7 +33,7 @@ export function compareWithReportBefore(journey: Journey, run: PreparedRun, stag
 }
 
 function stageBefore(journey: Journey, stage: StageRecord): StageRecord | undefined {
-  if (stage.status.productCode !== 'PRECLOSE') return undefined;
+  if (!COMPARED_STAGES.includes(stage.status.productCode)) return undefined;
   const before = journey.stages.slice(0, journey.stages.indexOf(stage));
   return before.findLast(({ reference }) => reference !== undefined);
 }
@@ -62,6 +64,9 @@ export function takeChanges(journey: Journey, stage: StageRecord, changes: Stage
   if (!isAbove(changes, journey.input.attentionAbove)) return;
   const { productCode, customerTraceNumber } = status;
   // A flag that the report may be another person's has priority.
+  if (status.attention === undefined && customerTraceNumber !== undefined) {
+    journey.work.flag({ reason: REPORT_CHANGED, customerTraceNumber });
+  }
   status.attention ??= REPORT_CHANGED;
   journey.publish();
   journey.events.emit('stage.changed', [productCode, customerTraceNumber ?? ''], {

@@ -22,7 +22,7 @@ import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { STAGES, type StageCode } from '../../model/products.ts';
+import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
@@ -30,7 +30,6 @@ import { type CarriedConsents, Consents } from '../consent/consents.ts';
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
-import type { NeededWork } from '../run/noted-work.ts';
 import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
 import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
@@ -269,7 +268,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   /** Returns the gate before a stage; the first stage has one only if the caller wrote it down. */
   gateBefore(productCode: StageCode): GateInput | undefined {
-    if (productCode === 'PREQUAL') return undefined;
+    if (!hasGate(productCode)) return undefined;
     const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
   }
@@ -449,7 +448,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     passing: readonly SearchAttributeName[] = [],
   ): void {
     this.published.upsert(this.#attributes(journeyStage), passing);
-    this.noted.look();
   }
 
   /** @param journeyStage `undefined` where stage and end user stay as they are listed */
@@ -484,26 +482,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     if (this.sharesInWait.length > 0) return 'consents';
     const isOpen = this.openUntil !== undefined && this.sharesAreSettled;
     return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
-  }
-
-  /** Flags for an operator, although nothing waits for them. */
-  override get flagged(): NeededWork[] {
-    const stages = this.stages.map(({ status: { productCode, attention, customerTraceNumber } }) => {
-      return {
-        attention,
-        customerTraceNumber,
-        named: { productCode, endUserCode: endUserOf(this.input, productCode) },
-      };
-    });
-    const shares = [...this.shares.values()].map(({ attention, customerTraceNumber, input }) => {
-      const { shareId, endUserCode, endUser } = input;
-      const named = { productCode: 'SECONDUSE' as const, shareId, ...defined({ endUserCode, endUser }) };
-      return { attention, customerTraceNumber, named };
-    });
-    const owned = { kind: 'flagged' as const, runKey: this.journeyId, gatewayProfile: this.run?.profile ?? '' };
-    return [...stages, ...shares].flatMap(({ attention: reason, customerTraceNumber, named }) =>
-      reason && customerTraceNumber ? [{ ...owned, reason, customerTraceNumber, ...named }] : [],
-    );
   }
 }
 

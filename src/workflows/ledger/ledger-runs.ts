@@ -1,48 +1,9 @@
-/**
- * Writes the operator tasks that a run could not open or close in the ledger before it ended. A run starts it for each
- * such end. It waits for the ledger without limit. Workflow id `work-<workflow id of the run>-<run id>`.
- */
-import {
-  ActivityFailure,
-  continueAsNew,
-  isCancellation,
-  log,
-  sleep,
-  upsertMemo,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { WorkNote } from '../../ledger/holds/work.ts';
+/** Watches the ledger from outside it: an older copy that is put back lacks the newest attempt. */
+import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { noteWork, untilDone, waitToTryAgain } from '../run/activity-stubs.ts';
+import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf, undecodableInput } from '../run/failures.ts';
-import type { LeftNotes } from '../run/noted-work.ts';
-
-export async function tellLedger(input: LeftNotes): Promise<void> {
-  if (isUndecodable(input)) throw undecodableInput(input);
-  const { ledgerId, notes } = input;
-  let left = notes;
-  for (let round = 0; left.length > 0; round++) {
-    const failed: WorkNote[] = [];
-    for (const note of left) if (!(await isTold(ledgerId, note))) failed.push(note);
-    left = failed;
-    if (left.length === 0) return;
-    log.warn('the ledger does not take what a run has left', { notes: left.length });
-    await waitToTryAgain('noteWork', round);
-    if (workflowInfo().continueAsNewSuggested) return continueAsNew<typeof tellLedger>({ ledgerId, notes: left });
-  }
-}
-
-async function isTold(ledgerId: string, note: WorkNote): Promise<boolean> {
-  try {
-    await noteWork.executeWithOptions({ summary: 'telling the ledger what a run has left' }, [{ ledgerId, note }]);
-    return true;
-  } catch (error) {
-    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // A note never goes into another ledger than the run's.
-    return applicationFailureOf(error)?.type === 'LedgerChanged';
-  }
-}
 
 /** A day of looks at most, if the server suggests no earlier end: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;

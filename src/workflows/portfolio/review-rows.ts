@@ -9,7 +9,7 @@ import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { rowRunKey } from '../../model/run-key.ts';
+import { rowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
@@ -124,9 +124,9 @@ export class ReviewRows {
 
   /** Whether nothing is in flight and no decision is being recorded. The next run takes over each hold unchanged. */
   #mayLeave(): boolean {
-    const { underWay, holds, events } = this.#review;
+    const { underWay, holds, events, work } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return allMessagesAnswered() && events.areOut && holds.view.every(({ isDecided }) => !isDecided);
+    return allMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {
@@ -159,14 +159,12 @@ export class ReviewRows {
     this.#open.set(row.accountId, open);
     this.#begun++;
     this.#review.underWay++;
-    const { endUserCode, permissiblePurposeCode } = this.#review.input;
     const { applicants, resume } = row;
     scope
       .run(() =>
         runInquiry(this.#hostOf(open), {
-          runKey: rowRunKey(this.#review.reviewId, row.accountId),
-          productCode: 'ACCTRVW',
-          ...{ endUserCode, permissiblePurposeCode, applicants },
+          ...rowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
+          applicants,
           ...(resume ? { resume } : {}),
         }),
       )

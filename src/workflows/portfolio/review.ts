@@ -11,7 +11,6 @@ import {
 import type { ExaminedFile, KnownFile, PortfolioActivities, PreparedRun } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type { FlagReason } from '../../ledger/holds/work.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
@@ -34,7 +33,6 @@ import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/failures.ts';
 import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
-import type { CarriedNotes, NeededWork } from '../run/noted-work.ts';
 import { type CarriedAttributes, Run, type RunResumption } from '../run/run.ts';
 import type { AskedDecision } from '../run/run-decisions.ts';
 
@@ -78,8 +76,7 @@ export interface ReviewState {
   events?: Record<string, number>;
   /** Its search attributes: the server hands them on. */
   published?: CarriedAttributes;
-  /** Operator tasks that the ledger has, or may have. */
-  noted?: CarriedNotes;
+  mayLeaveRows?: boolean;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
 }
 
@@ -158,7 +155,6 @@ const triesForAnHour = proxyActivities<FileActivities>({
   },
 });
 
-/** Also asks for a token and the ledger, which takes up to 20 s. */
 export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
@@ -236,6 +232,8 @@ function codeOf(error: unknown): string {
 export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutcome, PortfolioMessage> {
   readonly kind = 'portfolio';
   readonly #asked: AskedOnce;
+  /** The ledger has, or will have, the flag that the files cannot be reached. */
+  #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
@@ -300,8 +298,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
    * @param traceNumbers of the rows that it takes over
    */
   nextState(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
-    const { withdrawal, isPaused } = this;
-    const noted = this.noted.carried;
+    const { withdrawal, isPaused, work } = this;
     return {
       ...state,
       open: this.holds.carried,
@@ -312,7 +309,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       isPaused,
       pace: this.pace.marks,
       refused: this.refusedMessages,
-      ...(noted.length > 0 ? { noted } : {}),
+      ...(work.mayLeaveRows ? { mayLeaveRows: true } : {}),
       ...(this.decided.isBusy ? { decided: this.decided.carried } : {}),
       ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
     };
@@ -321,19 +318,6 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
   get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
     return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
-  }
-
-  override get flagged(): readonly NeededWork[] {
-    const { attention, runKey, profile } = this;
-    // The result file names the rows.
-    const reasons: FlagReason[] = [];
-    if (attention) reasons.push(attention);
-    if (this.state?.flagged !== undefined) reasons.push(SSN_MISMATCH);
-    const { endUserCode } = this.input;
-    return reasons.map((reason) => ({
-      ...{ kind: 'flagged', reason, runKey, gatewayProfile: profile, productCode: 'ACCTRVW' },
-      ...(endUserCode === undefined ? {} : { endUserCode }),
-    }));
   }
 
   get done(): number {
@@ -345,7 +329,6 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   publish(): void {
     this.changes++;
     this.list();
-    this.noted.look();
   }
 
   /** Brings the search attributes up to date. */
@@ -374,6 +357,21 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   #filesChanged(): void {
+    const isAway = this.attention !== undefined;
+    if (isAway !== this.#isFlagged) {
+      const { runKey, profile: gatewayProfile } = this;
+      const { endUserCode } = this.input;
+      const at = new Date().toISOString();
+      this.work.flag({
+        reason: PORTFOLIO_UNAVAILABLE,
+        runKey,
+        gatewayProfile,
+        ...defined({ endUserCode }),
+        at,
+        isOver: !isAway,
+      });
+      this.#isFlagged = isAway;
+    }
     // The wait for the files does not count towards the pace.
     this.pace.startAnew(this.done);
     this.publish();
@@ -454,11 +452,11 @@ function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
 }
 
 function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
-  const { open = [], settled = [], events, published, refused, noted, withdrawal, decided } = state;
+  const { open = [], settled = [], events, published, refused, mayLeaveRows, withdrawal, decided } = state;
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
-    ...defined({ published, refused, noted, asked: decided }),
+    ...defined({ published, refused, mayLeaveRows, asked: decided }),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

@@ -19,6 +19,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
+import { pullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
@@ -174,13 +175,12 @@ const DEFINITION: RunDefinition<Pull, PullResumption> = {
 };
 
 async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
-  const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
+  const { applicants } = pull.input;
   const { carried } = pull;
   const end = await runInquiry(pull.hostIn(run), {
-    runKey: pull.runKey,
-    productCode,
+    ...pullInquiry(pull.input),
     applicants: carried?.applicants ?? applicants,
-    ...defined({ resume: carried, endUserCode, permissiblePurposeCode }),
+    ...defined({ resume: carried }),
   });
   switch (end.kind) {
     case 'answered':

@@ -35,17 +35,17 @@ export const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
 
 /** Reads, or writes that are idempotent: repeated without limit. */
 export const journeyActivities = proxyActivities<JourneyActivities>({
-  // Above the ledger's own time-outs and the preflight's 10 s.
+  // Above the ledger's own time-outs.
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
   retry: {
     ...UNHURRIED,
-    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers'],
   },
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks' | 'noteWork'>;
+type Indispensable = Exclude<keyof JourneyActivities, 'compareReports' | 'queueWebhooks'>;
 
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
@@ -111,14 +111,6 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
   },
 });
 
-/** `noteWork`: idempotent. Nothing waits for it but the run's end, and that no longer than this. */
-export const { noteWork } = proxyActivities<Pick<JourneyActivities, 'noteWork'>>({
-  startToCloseTimeout: '20 seconds',
-  ...HEARTBEATS,
-  scheduleToCloseTimeout: '1 hour',
-  retry: { ...UNHURRIED, nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'] },
-});
-
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
 export function submitInquiryOf(
   run: PreparedRun,
@@ -134,22 +126,6 @@ export function submitInquiryOf(
     summary,
     priority,
   }).submitInquiry;
-}
-
-/** `acquireToken`: repeated by Temporal while the token service is down, for as long as an inquiry is retried. */
-export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToken'] {
-  return proxyActivities<JourneyActivities>({
-    startToCloseTimeout: '1 minute',
-    ...HEARTBEATS,
-    scheduleToCloseTimeout: run.settings.giveUpAfterMs,
-    retry: {
-      initialInterval: run.settings.backoffInitialMs,
-      backoffCoefficient: 2,
-      maximumInterval: run.settings.backoffMaxMs,
-      nonRetryableErrorTypes: ['InvalidInput', 'CredentialsRefused'],
-    },
-    summary: 'waiting for the token service',
-  }).acquireToken;
 }
 
 /** `queueWebhooks`: it only calls Temporal, and events must not delay a run's end without limit. */

@@ -83,7 +83,7 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(past);
   const run = new definition.State(input, past);
-  onReset(() => run.startAnew());
+  onReset(() => run.holds.startAnew());
   if (past?.run) run.begin(past.run);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
@@ -112,7 +112,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     // Until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
     await recordWhatCameLast();
-    await run.noted.finish();
+    await run.work.finish(run.runKey);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = terminalStateOf(error);
@@ -123,7 +123,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
       if (!run.events.areOut) await run.events.flush();
       // Later messages do not change the end in that event.
       await recordWhatCameLast();
-      await run.noted.finish();
+      await run.work.finish(run.runKey);
     }
     throw error;
   }

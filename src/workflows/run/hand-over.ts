@@ -17,7 +17,7 @@ import type { InFlightActivities } from './in-flight-activities.ts';
 const MAX_STATE_BYTES = 1_000_000;
 
 /** The part of `HandOver` by which a part of a run rests. */
-export type RestingPlace = Pick<HandOver, 'isDue' | 'wait'>;
+export type RestingPlace = Pick<HandOver, 'isDue' | 'part' | 'wait'>;
 
 export class HandOver {
   readonly #inFlight: InFlightActivities;

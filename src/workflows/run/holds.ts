@@ -3,6 +3,7 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
@@ -19,7 +20,7 @@ import { untilDone } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './failures.ts';
 import type { RestingPlace } from './hand-over.ts';
-import { isKnownToLedger, type NeededWork, type NotedWork, workOf } from './noted-work.ts';
+import type { RunWork } from './run-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
@@ -54,12 +55,11 @@ const HANDED_ON = 500;
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold that the next run takes over. It is open there before the inquiry reaches it. */
+/** A hold that the next run takes over. It is open there before the inquiry reaches it, and the ledger has its row. */
 export interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
-  /** Set if the ledger does not know the hold by itself, so that the run notes it there. */
-  inquiry?: InquiryDescription;
+  inquiry: InquiryDescription;
 }
 
 /** Holds and decisions of the previous runs. */
@@ -80,13 +80,11 @@ export interface AskedOnce {
 }
 
 interface OpenHold extends CarriedHold {
-  /** Absent before the inquiry reaches its hold in this run. */
-  described?: InquiryDescription;
+  /** How many writes of its row the ledger has not answered yet: more than one after a reset. */
+  opening: number;
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
   decision?: Decision;
-  /** The ledger had its row before its decision. */
-  isNoted?: boolean;
 }
 
 export class Holds {
@@ -96,22 +94,22 @@ export class Holds {
   readonly #events: EventsOut | undefined;
   readonly #handOver: RestingPlace | undefined;
   readonly #asked: AskedOnce | undefined;
-  readonly #noted: NotedWork | undefined;
+  readonly #work: RunWork | undefined;
 
   /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
   constructor(
     onChange: () => void,
     events?: EventsOut,
     past: PastHolds = {},
-    { handOver, asked, noted }: { handOver?: RestingPlace; asked?: AskedOnce; noted?: NotedWork } = {},
+    { handOver, asked, work }: { handOver?: RestingPlace; asked?: AskedOnce; work?: RunWork } = {},
   ) {
     this.#asked = asked;
-    this.#noted = noted;
+    this.#work = work;
     this.#onChange = onChange;
     this.#events = events;
     this.#handOver = handOver;
     this.#settled = [...(past.settled ?? [])];
-    for (const hold of past.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold });
+    for (const hold of past.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold, opening: 0 });
   }
 
   /** The decisions that the next run is to know again. */
@@ -119,17 +117,9 @@ export class Holds {
     return this.#settled.slice(-HANDED_ON);
   }
 
-  /** Holds for the next run. No decision about any of them is being taken. */
+  /** Holds for the next run. No decision about any of them is being taken, and none is being opened. */
   get carried(): CarriedHold[] {
-    return [...this.#open.values()].map(({ status, applicantIds, inquiry }) => ({
-      ...{ status, applicantIds },
-      ...(inquiry ? { inquiry } : {}),
-    }));
-  }
-
-  /** Holds that the ledger does not know by itself. */
-  get toNote(): NeededWork[] {
-    return [...this.#open.values()].flatMap(({ status, inquiry }) => (inquiry ? [workOf(status, inquiry)] : []));
+    return [...this.#open.values()].map(({ status, applicantIds, inquiry }) => ({ status, applicantIds, inquiry }));
   }
 
   get list(): HoldStatus[] {
@@ -159,24 +149,19 @@ export class Holds {
       if (asked.decision) return ofRow(asked.decision, { customerTraceNumber, attempt: judged.attempt });
     }
     const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
-    const hold: OpenHold = carried ?? {
-      status: statusOf(inquiry, failure, judged),
-      applicantIds: judged.applicantIds,
-      ...(isKnownToLedger(failure) ? {} : { inquiry }),
-    };
-    hold.described = inquiry;
+    const status = statusOf(inquiry, failure, judged);
+    const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
     this.#open.set(customerTraceNumber, hold);
+    if (!carried) this.#openRow(hold);
     this.#onChange();
     if (!judged.isTold) this.#tell(hold.status);
     try {
       await this.#untilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
-      if (!hold.inquiry) this.#noted?.leave(workOf(hold.status, inquiry));
-      this.#noted?.look();
+      this.#work?.leaveRows();
       throw error;
     }
-    hold.isNoted = this.#noted?.has(workOf(hold.status, inquiry)) === true;
     return hold.decision as Decision;
   }
 
@@ -185,7 +170,7 @@ export class Holds {
    * nothing.
    */
   async #untilDecided(hold: OpenHold): Promise<void> {
-    const isDecided = () => hold.decision !== undefined;
+    const isDecided = () => hold.decision !== undefined && hold.opening === 0;
     const row = { summary: holdRow(hold.status) };
     for (let isOver = false; !isOver; ) {
       isOver = await (this.#handOver?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
@@ -193,16 +178,27 @@ export class Holds {
     }
   }
 
+  /** Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. */
+  #openRow(hold: OpenHold): void {
+    if (!this.#work) return;
+    hold.opening++;
+    this.#work.openHold(rowOf(hold), () => {
+      hold.opening--;
+    });
+  }
+
   /**
-   * Notes each open hold again after a reset, as one that begins now. The ledger may have closed their rows since, by
+   * Opens the row of each hold again after a reset, as one that begins now. The ledger may have closed the rows since, by
    * decisions that the run has forgotten.
    */
   startAnew(): void {
     const since = new Date().toISOString();
     for (const hold of this.#open.values()) {
       hold.status = { ...hold.status, since };
-      if (hold.described) hold.inquiry = hold.described;
+      // A decision that is being recorded closes the row. If the ledger refuses it, the row is opened then.
+      if (!hold.decision) this.#openRow(hold);
     }
+    this.#work?.leaveRows();
   }
 
   #askedOnce(failureType: FailureType): AskedOnce | undefined {
@@ -218,7 +214,6 @@ export class Holds {
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
     const digests = memberDigests(contentOf(decision));
-    if (hold?.inquiry && hold.isNoted && !inNoLedger) this.#noted?.forget(workOf(hold.status, hold.inquiry));
     // A refused decision does not answer the other rows.
     const asked = hold && this.#askedOnce(hold.status.failureType);
     if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
@@ -244,6 +239,7 @@ export class Holds {
     if (!hold) return false;
     hold.status = { ...hold.status, refusedDecision: { decisionId, reason, at: new Date().toISOString() } };
     delete hold.decision;
+    this.#openRow(hold);
     this.#onChange();
     return true;
   }
@@ -352,6 +348,23 @@ export class Holds {
     const hold = this.#open.get(decision.customerTraceNumber);
     if (hold) hold.decision = decision;
   }
+}
+
+/** Describes the hold for its row. The ledger itself knows the details of an attempt that it has. */
+function rowOf({ status, inquiry }: OpenHold): RunHold {
+  const {
+    failureType: reason,
+    attempts: attempt,
+    since,
+    applicantIds,
+    httpStatus,
+    returnCode,
+    returnReasonCode,
+  } = status;
+  const { otherTraceNumber, resendFrom, problems } = status;
+  const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
+  const details = defined({ ...answer, otherTraceNumber, resendFrom, problems });
+  return { inquiry, reason, attempt, since, details };
 }
 
 /** The message as it came, without its proof: that is about this very content. */

@@ -15,8 +15,8 @@ import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
-import { type CarriedNotes, type NeededWork, NotedWork } from './noted-work.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
+import { RunWork } from './run-work.ts';
 
 /** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
 export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
@@ -27,8 +27,8 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['list']>;
   published: CarriedAttributes;
-  /** Absent if the ledger has no note of the run. */
-  noted?: CarriedNotes;
+  /** Rows of operator work may be open that no decision closes. */
+  mayLeaveRows?: boolean;
   /** Decisions about the run that the ledger does not have yet. */
   asked?: readonly AskedDecision[];
 }
@@ -40,7 +40,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
-  readonly noted: NotedWork;
+  readonly work: RunWork;
   readonly waits = new RetryWaits();
   /** Decisions of people about the run itself. */
   readonly decided: RunDecisions;
@@ -63,13 +63,9 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(past.events);
-    this.noted = new NotedWork(() => [...this.holds.toNote, ...this.flagged], past.noted);
-    const { handOver, noted } = this;
-    const onChange = () => {
-      this.publish();
-      noted.look();
-    };
-    this.holds = new Holds(onChange, this.events, past.holds, { handOver, noted, ...defined({ asked }) });
+    this.work = new RunWork(this.handOver, () => this.run, past.mayLeaveRows);
+    const { handOver, work } = this;
+    this.holds = new Holds(() => this.publish(), this.events, past.holds, { handOver, work, ...defined({ asked }) });
     this.decided = new RunDecisions(past.asked);
     this.withdrawal = past.withdrawal;
     this.#refused = new RefusedMessages(past.refused);
@@ -78,8 +74,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
 
   /** Returns the state for the next run. */
   handedOver(): RunResumption<Withdrawal, Prepared> {
-    const { run, withdrawal, holds, events, decided } = this;
-    const noted = this.noted.carried;
+    const { run, withdrawal, holds, events, decided, work } = this;
     return {
       ...(run ? { run } : {}),
       ...(withdrawal ? { withdrawal } : {}),
@@ -87,7 +82,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
       events: events.carried,
       refused: this.refusedMessages,
       published: this.published.carried,
-      ...(noted.length > 0 ? { noted } : {}),
+      ...(work.mayLeaveRows ? { mayLeaveRows: true } : {}),
       ...(decided.isBusy ? { asked: decided.carried } : {}),
     };
   }
@@ -96,18 +91,6 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   begin(run: Prepared): void {
     this.run = run;
     this.events.begin(run, this.subject);
-    this.noted.begin(run);
-  }
-
-  /** Called after a reset by an operator: the ledger may have rows that the run has forgotten. */
-  startAnew(): void {
-    this.holds.startAnew();
-    this.noted.startAnew();
-  }
-
-  /** Flags for an operator while the run continues, which the ledger does not know by itself. */
-  get flagged(): readonly NeededWork[] {
-    return [];
   }
 
   /** The caller's own id, as the input has it. */

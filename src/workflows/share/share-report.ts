@@ -135,10 +135,6 @@ export class ReportShare extends SingleInquiry<
     return this.record.attention;
   }
 
-  protected override get namedAs() {
-    return { ...this.sharedWith, shareId: this.shareId };
-  }
-
   protected override get stage(): string {
     return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
   }

@@ -86,7 +86,7 @@ describe('the page', () => {
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
   });
 
-  test('and every other answer may be shown in no frame, and is kept by nobody', async () => {
+  test('every other answer forbids frames and caches', async () => {
     const bearer = await token();
     for (const path of ['/', '/v1/session', '/v1/holds', '/v1/nothing', '/v1/reference', '/healthz']) {
       const { headers } = await call(signing, path, { token: bearer });
@@ -307,7 +307,7 @@ describe('the header of a proxy', () => {
     }
   });
 
-  test('counts for nothing where it is not configured, and from nobody but the proxy', async () => {
+  test('counts only where it is configured, and only from the proxy', async () => {
     const headers = { [HEADER]: await token() };
     assert.equal((await call(signing, '/v1/session', { headers })).json.code, 'noToken');
     const elsewhere = await startTestApi(harness, { tokenHeader: HEADER, trustedProxies: ['192.0.2.1'] });

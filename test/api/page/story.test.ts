@@ -174,7 +174,7 @@ test('without a worker, and where the run is lost, the ledger alone tells', asyn
   }
 });
 
-test('a run out of reach is told exactly as an unknown one', async () => {
+test('a run out of reach gets the same answer as an unknown one', async () => {
   const { journeyId } = await held();
   const [foreign, unknown] = [await storyOf(journeyId, far), await storyOf('nobody-has-this', far)];
   const plain = ({ text }: { text: string }) => text.replace(/"requestId":"[^"]+"/, '');
@@ -182,7 +182,7 @@ test('a run out of reach is told exactly as an unknown one', async () => {
   assert.equal((await storyOf('nobody-has-this')).status, 404);
 });
 
-test('a list has no hold of a run that may still pull for somebody out of reach', async () => {
+test('a list has no hold of a run that may still pull for an end user out of reach', async () => {
   const input = journeyInput({
     ...{ stages: ['PREQUAL', 'PREAPP'], applicants: [applicant('1A', newSsn('4002'))] },
     endUserCodes: { PREAPP: 'EU2' },

@@ -94,7 +94,7 @@ export async function runCommands(world: World, { workflowId }: JourneyHandle): 
   const broken = `${JSON.stringify({ applicants: [person] })},,`;
   const commands: [string[], string?][] = [
     [['status', workflowId.replace('journey-', '')]],
-    [['list', '--limit', '1000']],
+    [['list', '--limit', '200']],
     [['holds']],
     [['doctor']],
     [['start', '--file', '-'], broken],

@@ -46,10 +46,7 @@ export async function runsOf({ client }: World): Promise<Run[]> {
   for await (const { workflowId, runId, type, status, searchAttributes } of client.workflow.list()) {
     const kind = [type, status.name, searchAttributes?.NeedsAttention].join(' ');
     // The watch over the ledger answers no query of ours.
-    const queries = [
-      '__temporal_workflow_metadata',
-      ...(['watchLedger', 'tellLedger'].includes(type) ? [] : ['references']),
-    ];
+    const queries = ['__temporal_workflow_metadata', ...(type === 'watchLedger' ? [] : ['references'])];
     runs.push({ workflowId, runId, kind, queries: status.name === 'RUNNING' ? queries : [] });
   }
   return runs;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ChainFinding, ChainReport } from '../../../ledger/records.ts';
+import type { ChainFinding, ChainReport } from '../../../ledger/audit/audit-chain.ts';
 import type { SeenAttempt } from '../../../messages/ledger-watch.ts';
 import { connectOptions, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -12,13 +12,13 @@ interface VerifyOptions extends ServerOptions {
 }
 
 export function registerAuditCommand(program: Command): void {
-  const audit = program.command('audit').description('what the ledger can prove of itself');
+  const audit = program.command('audit').description('check the ledger against its audit chain');
   const verify = audit
     .command('verify')
     .description(
-      'hold every consent and decision against the chain over them: 3 if anything does not fit, or attempts are missing',
+      'check every consent and decision against the audit chain: exits with 3 if anything does not fit, or attempts are missing',
     )
-    .option('--expect-head <hash>', 'a head of before, kept elsewhere: the chain must pass through it');
+    .option('--expect-head <hash>', 'an earlier head that was kept elsewhere: the chain must contain it');
   withExamples(withServerOptions(verify), 'credit-journey audit verify');
   verify.action(async (options: VerifyOptions) => {
     const report = await verifyLedger(expectedHead(options), options);
@@ -31,7 +31,8 @@ export function registerAuditCommand(program: Command): void {
 /** Short, since a running server answers at once. */
 const WATCH_TIMEOUT_MS = 3_000;
 
-const NOT_ASKED = 'Temporal could not be asked what was seen of this ledger: it may be an older copy all the same';
+const NOT_ASKED =
+  'Temporal could not be asked for the newest attempt that it has seen: this ledger may still be an older copy';
 
 function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   if (expectHead === undefined) return {};

@@ -43,7 +43,7 @@ export function registerCodecServerCommand(program: Command): void {
         output.colors.green(`codec server ready for ${namespaces.join(', ')} (${environment})`),
         `  endpoint  ${endpoint}`,
         authentication.kind === 'path'
-          ? '  whoever knows this address may decode: it is for this machine alone'
+          ? '  anyone who knows this address may decode: use it on this machine only'
           : '  callers need a token, see docs/codec-server.md',
         'Ctrl-C stops it',
       ]);

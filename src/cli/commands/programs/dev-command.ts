@@ -31,7 +31,7 @@ export function registerDevCommand(program: Command): void {
     .option('--temporal-port <number>', 'port of the Temporal server', port)
     .option('--ui-port <number>', 'port of the Temporal UI', port)
     .option('--sandbox-port <number>', 'port of the sandbox gateway', port)
-    .option('--data-dir <path>', 'where everything is kept between runs', DEFAULT_DATA_DIR)
+    .option('--data-dir <path>', 'directory for data that outlives the process', DEFAULT_DATA_DIR)
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',

@@ -18,12 +18,11 @@ interface SigningOptions extends OutputOptions {
 type Files = { file: string; keySet: string };
 type Deeds = typeof import('../../../protection/keys/signing-keys.ts');
 
-const WORKERS_FIRST = 'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it anew.';
+const WORKERS_FIRST =
+  'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
 
 function registerSigningKeyCommands(keys: Command): void {
-  const signing = keys
-    .command('signing')
-    .description('the key that the HTTP API signs decisions with, and its rotation');
+  const signing = keys.command('signing').description('make and rotate the key that the HTTP API signs decisions with');
   withExamples(signing, 'credit-journey keys signing new --file api-decisions.json --jwks decision-jwks.json');
   registerDeed(signing, 'new', 'make a private key that its owner alone can read, and add its public key to the set', {
     act: async ({ makeSigningKey }, files) => ({ keyId: await makeSigningKey(files) }),
@@ -43,12 +42,12 @@ function registerSigningKeyCommands(keys: Command): void {
     act: ({ activateSigningKey }, files) => activateSigningKey(files),
     told: ({ former, current }) => [
       `the next start of the API signs with ${current}`,
-      `Start every copy of the API anew. A quarter of an hour after the last one: \`credit-journey keys signing retire ${former}\`.`,
+      `Restart every copy of the API. A quarter of an hour after the last one: \`credit-journey keys signing retire ${former}\`.`,
     ],
   });
   const retire = signing
     .command('retire')
-    .description('take a public key out of the set: what it has signed is refused from then on')
+    .description('take a public key out of the set: decisions that it has signed are refused from then on')
     .argument('<kid>', 'its id; not of the key that signs');
   withExamples(withFileOptions(retire), 'credit-journey keys signing retire api-0123456789ab');
   retire.action(async (keyId: string, options: SigningOptions) => {
@@ -110,7 +109,7 @@ interface FileOptions extends OutputOptions {
 export function registerKeysCommand(program: Command): void {
   const keys = program
     .command('keys')
-    .description('the key ring that encrypts payloads and seals reports; and the key that signs decisions');
+    .description('manage the key ring that encrypts payloads and seals reports, and the key that signs decisions');
   withExamples(keys, 'credit-journey keys new --file my-keys.json');
   registerNew(keys);
   registerRotate(keys);
@@ -148,9 +147,12 @@ function registerNew(keys: Command): void {
 function registerRotate(keys: Command): void {
   const command = keys
     .command('rotate')
-    .description('make new current keys; the ones before go on decrypting, and running workers follow by themselves')
+    .description('make new current keys; former keys still decrypt, and running workers follow by themselves')
     .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`)
-    .option('--kms <name>', `what wraps the new keys: ${KMS_NAMES} (default: what wraps the ones before, if anything)`);
+    .option(
+      '--kms <name>',
+      `the service that wraps the new keys: ${KMS_NAMES} (default: the one that wraps the former keys, if any)`,
+    );
   withExamples(withFileOption(command), 'credit-journey keys rotate');
   command.action(async ({ use, kms, ...options }: FileOptions & { use?: string; kms?: string }) => {
     const uses = usesOf(use);
@@ -162,7 +164,7 @@ function registerRotate(keys: Command): void {
     output.answer({ file: path, rotated }, () => [
       output.colors.green(`rotated the keys of ${path}`),
       ...rotated.map((key) => `  ${key.use}  ${key.current} encrypts, ${key.retired} decrypts`),
-      ...wrap('Bring this file to every machine that has the key ring, and make a copy of it anew.', output.width),
+      ...wrap('Bring this file to every machine that has the key ring, and back it up again.', output.width),
       ...(uses.includes('ledger')
         ? wrap('`credit-journey keys rewrap` puts what the ledger holds under the new key.', output.width)
         : []),
@@ -218,7 +220,7 @@ function registerWrap(keys: Command): void {
 function registerUnwrap(keys: Command): void {
   const command = keys
     .command('unwrap')
-    .description('put the keys of a ring into the file in the clear: before a key management service is left');
+    .description('put the keys of a ring into the file in the clear, to leave a key management service');
   withExamples(withFileOption(command), 'credit-journey keys unwrap');
   command.action(async (options: FileOptions) => {
     const path = fileOf(options);
@@ -226,7 +228,7 @@ function registerUnwrap(keys: Command): void {
     const { ids } = await rewrapKeys(path, null);
     const output = createOutput(options);
     output.answer({ file: path, keys: ids }, () => [
-      output.colors.green(`the keys of ${path} are in the clear: whoever reads the file has them`),
+      output.colors.green(`the keys of ${path} are in the clear: anyone who can read the file has them`),
       ...ids.map((id) => `  ${id}`),
     ]);
   });
@@ -235,7 +237,7 @@ function registerUnwrap(keys: Command): void {
 function registerRefuse(keys: Command): void {
   const command = keys
     .command('refuse')
-    .description('say that a key will never come: what waits for it is refused, for good')
+    .description('declare that a key will never come: payloads that wait for it are refused, for good')
     .argument('<key-id>', 'as the alert names it; not a key of this ring');
   withExamples(withFileOption(command), 'credit-journey keys refuse payload-0123456789ab');
   command.action(async (keyId: string, options: FileOptions) => {

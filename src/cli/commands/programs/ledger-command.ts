@@ -33,11 +33,9 @@ interface CompareOptions extends ServerOptions {
 function registerLedgerCompare(ledger: Command): void {
   const compare = ledger
     .command('compare')
-    .description(
-      'what the ledger has taken and Temporal does not have, after Temporal went back in time: 3 if anything',
-    )
+    .description('list what the ledger has and Temporal lacks, after Temporal went back in time: 3 if anything')
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
-    .option('--send-consents', 'tell open runs the consents that they have lost; needs workers');
+    .option('--send-consents', 'send open runs the consents that they have lost; needs workers');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = sinceOf(options.since);
@@ -65,7 +63,7 @@ function compareLines(
   const { width, colors } = output;
   return [
     ...behind.flatMap((one) => runLines(one, output)),
-    ...(told ? [`  consents that runs were told again: ${told.sent}`] : []),
+    ...(told ? [`  consents that were sent to runs again: ${told.sent}`] : []),
     ...(told?.failed ?? []).flatMap(({ runKey, consentId, error }) =>
       wrap(`consent ${consentId} of ${runKey} was not taken: ${error}`, width, '  ').map(colors.yellow),
     ),
@@ -110,11 +108,13 @@ const NEXT_STEP: Record<BehindRun['kind'], string> = {
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLedgerCommand(program: Command): void {
-  const ledger = program.command('ledger').description('the ledger itself: compare it with Temporal, accept a copy');
+  const ledger = program
+    .command('ledger')
+    .description('compare the ledger with Temporal, or accept an older copy of it');
   registerLedgerCompare(ledger);
   const accept = ledger
     .command('accept-restore')
-    .description('go on with an older copy of the ledger: claims begin again, from what it has');
+    .description('accept an older copy of the ledger: claims begin again, from what it has');
   withExamples(
     withOutputOptions(withAuthorizationOptions(accept)),
     'credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"',
@@ -134,7 +134,7 @@ export function registerLedgerCommand(program: Command): void {
         `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
         lost
           ? `  at least one is missing, of ${lost.claimedAt}: ask the provider what was posted since then`
-          : '  nobody had found anything missing; what was lost before this moment is accepted all the same',
+          : '  no missing attempt was known; this accepts everything that was lost before this moment',
       ]);
     });
   });

@@ -33,13 +33,13 @@ export function registerPauseCommands(program: Command): void {
     'credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"',
   );
   pause.action(pauseInquiries);
-  const resume = program.command('resume').description('end a pause, and wake what waits for its end');
+  const resume = program.command('resume').description('end a pause, and wake the runs that wait for its end');
   withExamples(
     withServerOptions(withAuthorizationOptions(withProfile(resume))),
     'credit-journey resume --by ops-7 --reason "ticket 4711: corrected"',
   );
   resume.action(resumeInquiries);
-  const list = program.command('pauses').description('every pause, in force and past, the oldest first');
+  const list = program.command('pauses').description('list every pause, in force and past, the oldest first');
   withExamples(withOutputOptions(list), 'credit-journey pauses');
   list.action((options: OutputOptions) =>
     withLedger(async (ledger) => {
@@ -126,7 +126,11 @@ function resumedLines(
       : wrap(`nothing has changed: no pause of ${scopeWords(scope)} was in force`, width)),
     `  runs that were woken: ${runs.woken}${runs.closed > 0 ? `; that had ended: ${runs.closed}` : ''}`,
     ...(runs.unreached > 0
-      ? [colors.yellow(`  runs that could not be told: ${runs.unreached}; say it again, or they go on within the hour`)]
+      ? [
+          colors.yellow(
+            `  runs that could not be reached: ${runs.unreached}; run it again, or they continue within the hour`,
+          ),
+        ]
       : []),
     ...pauseLines(inForce, output),
   ];

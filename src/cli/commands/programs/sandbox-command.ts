@@ -22,11 +22,7 @@ export function registerSandboxCommand(program: Command): void {
     .command('sandbox')
     .description('run a stand-in gateway with its token service on this machine')
     .option('--port <number>', 'port to listen on; 0 takes a free one', integer, 0)
-    .option(
-      '--host <address>',
-      'IP address to listen on; beyond this machine only in a network of its own',
-      '127.0.0.1',
-    )
+    .option('--host <address>', 'IP address to listen on; beyond this machine only in an isolated network', '127.0.0.1')
     .option('--client-id <id>', 'client id it accepts', 'sandbox-client')
     .option('--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret')
     .option('--audience <name>', 'audience it accepts', 'servicegateway')
@@ -75,7 +71,7 @@ async function warnOfNetwork(): Promise<void> {
     throw new UsageError('--host may leave this machine in the sandbox environment alone (GATEWAY_ENVIRONMENT)');
   }
   console.error(
-    'warning: the sandbox asks nobody who they are, and tells everybody what was sent to it: ' +
+    'warning: the sandbox authenticates no caller, and shows every caller what was sent to it: ' +
       'let only its own workers reach this address, and never send it data of real people',
   );
 }

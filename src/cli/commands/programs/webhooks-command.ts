@@ -35,16 +35,20 @@ const MOST_LISTED = 500;
 export function registerWebhooksCommand(program: Command): void {
   const webhooks = program
     .command('webhooks')
-    .description('events on their way to endpoints: see, send again, try out');
+    .description('list, send again and test the events for webhook endpoints');
   const list = webhooks
     .command('list')
-    .description('deliveries that have not come to an end: 3 if an event was given up')
+    .description('list deliveries that have not ended: exits with 3 if an event was given up')
     .option('--failed', 'only those that have given an event up');
   withExamples(withServerOptions(list), 'credit-journey webhooks list --failed');
   list.action(listDeliveries);
   const actions = [
-    ['resend', 'send again what was given up, and now what waits for its next attempt', 'resendWebhooks'],
-    ['drop', 'forget what was given up', 'dropWebhooks'],
+    [
+      'resend',
+      'send the events again that were given up, and at once those that wait for their next attempt',
+      'resendWebhooks',
+    ],
+    ['drop', 'forget the events that were given up', 'dropWebhooks'],
   ] as const;
   for (const [name, description, update] of actions) {
     const command = webhooks
@@ -54,10 +58,9 @@ export function registerWebhooksCommand(program: Command): void {
       .option('--endpoint <name>', 'of this endpoint alone');
     if (update === 'resendWebhooks') command.option('--all', 'of every run that has given an event up');
     withExamples(withServerOptions(command), `credit-journey webhooks ${name} J-1`).action(
-      (journeyId: string | undefined, options: ChoiceOptions) => {
-        if ((journeyId === undefined) !== (options.all ?? false))
-          throw new UsageError('give an id or --all, one of them');
-        return journeyId === undefined ? resendAll(options) : decide(journeyId, update, options);
+      (runKey: string | undefined, options: ChoiceOptions) => {
+        if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give an id or --all, one of them');
+        return runKey === undefined ? resendAll(options) : decide(runKey, update, options);
       },
     );
   }
@@ -82,8 +85,8 @@ export function deliveryLines(
   { deliveries, unanswered }: OpenDeliveries,
   { width, colors }: Pick<Output, 'width' | 'colors'>,
 ): string[] {
-  const rows = deliveries.flatMap(({ journeyId, endpoints }) =>
-    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), since(one), journeyId]),
+  const rows = deliveries.flatMap(({ runKey, endpoints }) =>
+    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), since(one), runKey]),
   );
   const away = unanswered.length > 0 ? [`no worker answered for ${unanswered.length} more`] : [];
   const none = rows.length === 0 ? ['no event waits or has failed'] : [];
@@ -108,16 +111,16 @@ function failures({ failed }: EndpointStatus): string {
 }
 
 async function decide(
-  journeyId: string,
+  runKey: string,
   update: 'resendWebhooks' | 'dropWebhooks',
   { endpoint, ...options }: ChoiceOptions,
 ): Promise<void> {
-  requireRunKey(journeyId);
+  requireRunKey(runKey);
   await withJourneys(options, async (_, output, client) => {
     const { decideDelivery } = await import('../../../operator/webhook-deliveries.ts');
-    const { events } = await decideDelivery(client, journeyId, update, endpoint);
+    const { events } = await decideDelivery(client, runKey, update, endpoint);
     const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
-    output.answer({ journeyId, events }, () => [
+    output.answer({ runKey, events }, () => [
       output.colors.green(events === 1 ? `1 event is ${done}` : `${events} events are ${done}`),
     ]);
   });
@@ -129,17 +132,17 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
     const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
     const isFailed = (one: EndpointStatus) => one.failed.length > 0 && (endpoint ?? one.endpoint) === one.endpoint;
-    const resent: { journeyId: string; events: number }[] = [];
-    const failed: { journeyId: string; error: { type: string; message: string } }[] = [];
-    for (const { journeyId } of deliveries.filter(({ endpoints }) => endpoints.some(isFailed))) {
+    const resent: { runKey: string; events: number }[] = [];
+    const failed: { runKey: string; error: { type: string; message: string } }[] = [];
+    for (const { runKey } of deliveries.filter(({ endpoints }) => endpoints.some(isFailed))) {
       try {
-        const { events } = await decideDelivery(client, journeyId, 'resendWebhooks', endpoint);
-        resent.push({ journeyId, events });
+        const { events } = await decideDelivery(client, runKey, 'resendWebhooks', endpoint);
+        resent.push({ runKey, events });
       } catch (error) {
         if (!(error instanceof Error)) throw error;
         // Delivered or dropped meanwhile.
         if (error.name === 'NothingToDeliverError') continue;
-        failed.push({ journeyId, error: { type: error.name, message: error.message } });
+        failed.push({ runKey, error: { type: error.name, message: error.message } });
       }
     }
     const events = resent.reduce((sum, one) => sum + one.events, 0);
@@ -148,7 +151,7 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
       output.colors.green(
         `${events === 1 ? '1 event is' : `${events} events are`} sent again, of ${resent.length} runs`,
       ),
-      ...failed.flatMap(({ journeyId, error }) => wrap(`FAILED  ${journeyId}: ${error.message}`, output.width)),
+      ...failed.flatMap(({ runKey, error }) => wrap(`FAILED  ${runKey}: ${error.message}`, output.width)),
       ...(unanswered.length > 0 ? [output.colors.yellow(`no worker answered for ${unanswered.length} more`)] : []),
       ...(more ? ['There may be more: do it again.'] : []),
     ]);

@@ -39,7 +39,7 @@ export function registerDisposeCommand(program: Command): void {
   const command = withAuthorizationOptions(
     program
       .command('dispose')
-      .description('destroy what was kept of journeys, for good; --dry-run shows what would go')
+      .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
       .option('--product <productCode>', 'with --older-than: of these journeys only what belongs to this product')
@@ -48,8 +48,8 @@ export function registerDisposeCommand(program: Command): void {
       .option('--yes', 'do not ask for the count'),
   );
   withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
-  command.action(async (journeyId: string | undefined, options: DisposeOptions) => {
-    const selection = selectionOf(journeyId, options);
+  command.action(async (runKey: string | undefined, options: DisposeOptions) => {
+    const selection = selectionOf(runKey, options);
     if (!options.dryRun) checkedAuthorization(options);
     await withJourneys(
       options,
@@ -62,14 +62,14 @@ export function registerDisposeCommand(program: Command): void {
   });
 }
 
-function selectionOf(journeyId: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
-  if ((journeyId === undefined) === (olderThan === undefined)) {
+function selectionOf(runKey: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
+  if ((runKey === undefined) === (olderThan === undefined)) {
     throw new UsageError('give an id or --older-than, one of them');
   }
-  if (journeyId !== undefined) {
+  if (runKey !== undefined) {
     if (product !== undefined) throw new UsageError('--product belongs to --older-than');
-    requireRunKey(journeyId);
-    return { journeyId };
+    requireRunKey(runKey);
+    return { runKey };
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
   if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
@@ -161,11 +161,11 @@ async function disposeEach(
 
 async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
   const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ runKey, productCode }) => ({ journeyId: runKey, ...defined({ productCode }) }));
+  return scopes.map(({ runKey, productCode }) => ({ runKey, ...defined({ productCode }) }));
 }
 
 /** By age, refused journeys are left for the next time. If one is named by its id, its refusal is a failure. */
 function exitCodeOf({ refused, stoppedBy, scrubbed }: Disposed, selection: DisposalSelection): number {
-  if (stoppedBy !== undefined || ('journeyId' in selection && refused.length > 0)) return EXIT.failed;
+  if (stoppedBy !== undefined || ('runKey' in selection && refused.length > 0)) return EXIT.failed;
   return scrubbed ? EXIT.done : EXIT.needsPerson;
 }

@@ -21,13 +21,16 @@ export function registerLegalHoldCommand(program: Command): void {
   const hold = program.command('legal-hold').description('keep a run, or a whole review, from being disposed of');
   const ofMatter = (name: string, description: string) => {
     const command = hold.command(name).description(description).argument('<id>', RUN_ID);
-    command.option('--matter <matter>', 'the legal matter; each matter has a hold of its own');
+    command.option('--matter <matter>', 'the legal matter; each matter has its own hold');
     withExamples(command, `credit-journey legal-hold ${name} J-1 --matter 2026-17 --by <name> --reason "<why>"`);
     return withOutputOptions(withAuthorizationOptions(command));
   };
   ofMatter('set', 'nothing of the id is disposed of until each of its holds is released').action(setHold);
   ofMatter('release', 'release the hold of one matter').action(releaseHold);
-  const list = hold.command('list').description('every legal hold in force, the oldest first').argument('[id]', RUN_ID);
+  const list = hold
+    .command('list')
+    .description('list every legal hold in force, the oldest first')
+    .argument('[id]', RUN_ID);
   withExamples(list, 'credit-journey legal-hold list', 'credit-journey legal-hold list J-1');
   withOutputOptions(list).action(listHolds);
 }

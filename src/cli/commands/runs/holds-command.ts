@@ -20,13 +20,10 @@ interface HoldsOptions extends ServerOptions, WorkOptions {
 export function registerHoldsCommand(program: Command): void {
   const command = program
     .command('holds')
-    .description('what needs a person, with the command that resolves it: 3 if anything does');
+    .description('list what needs a person, with the command that resolves it: exits with 3 if anything does');
   withWorkFilters(command)
-    .option(
-      '--seen-consents <id>',
-      'take the consents that match nothing, of this id, off the list; with --by and --reason',
-    )
-    .option('--seen-run <id>', 'take what was flagged about this run as a whole off the list; with --by and --reason')
+    .option('--seen-consents <id>', 'mark the unmatched consents of this id as seen; with --by and --reason')
+    .option('--seen-run <id>', 'mark the flag about this whole run as seen; with --by and --reason')
     .option('--by <name>', 'who has seen to them')
     .option('--reason <why>', 'what was done about them');
   withExamples(
@@ -60,13 +57,12 @@ async function listHolds(options: HoldsOptions): Promise<number> {
       ]);
       const list = listWork(rows, others);
       const { unlisted, ...rest } = others;
-      const named = rows.map(({ runKey, ...row }) => ({ journeyId: runKey, ...row }));
-      const unanswered = others.unanswered.map((journeyId) => ({ journeyId }));
+      const unanswered = others.unanswered.map((runKey) => ({ runKey }));
       const answer = {
         list,
-        holds: named.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
+        holds: rows.filter(({ customerTraceNumber }) => customerTraceNumber !== undefined),
         attention: [...rows.filter(({ customerTraceNumber }) => customerTraceNumber === undefined), ...unlisted].map(
-          ({ runKey, reason }) => ({ journeyId: runKey, reason }),
+          ({ runKey, reason }) => ({ runKey, reason }),
         ),
         ...rest,
         unanswered,

@@ -16,7 +16,7 @@ export function registerPortfolioCommand(program: Command): void {
   const portfolio = program.command('portfolio').description('review a portfolio file: ACCTRVW for each of its rows');
   registerStatus(portfolio, {
     ...REVIEW,
-    description: 'where a review stands; exit code 3 where something needs a person',
+    description: 'show the status of a review; exits with 3 if something needs a person',
     examples: ['credit-journey portfolio status R-1001'],
   });
   registerWatch(portfolio, {
@@ -30,7 +30,7 @@ export function registerPortfolioCommand(program: Command): void {
 function registerHolds(portfolio: Command): void {
   const command = portfolio
     .command('holds')
-    .description('what of a review needs a person, with the commands that resolve it')
+    .description('list what needs a person in a review, with the commands that resolve it')
     .argument(...REVIEW.argument);
   withExamples(withServerOptions(command), 'credit-journey portfolio holds R-1001');
   command.action(async (reviewId: string, options: ServerOptions) => {

@@ -12,26 +12,26 @@ import { UsageError } from '../../output/errors.ts';
 export function registerResolveCommand(program: Command): void {
   const command = program
     .command('resolve')
-    .description('decide about an inquiry on hold; on a terminal it asks for what is missing')
+    .description('decide about an inquiry on hold; on a terminal the command asks for missing options')
     .argument('[id]', RUN_ID)
-    .argument('[customerTraceNumber]', 'where it has several holds')
-    .option('--action <action>', `${HOLD_ACTIONS.join(', ')}; of what was flagged seen`)
+    .argument('[customerTraceNumber]', 'which inquiry, if the run has several holds')
+    .option('--action <action>', `${HOLD_ACTIONS.join(', ')}; for a flag: seen`)
     .option('--by <name>', 'who decides')
     .option('--reason <text>', 'why')
     .option('--provider-said <what>', PROVIDER_SAID.join(', '))
-    .option('--attempt <number>', 'the attempt that is judged, as the hold shows it')
+    .option('--attempt <number>', 'the attempt to decide about, as the hold shows it')
     .option('--outcome <outcome>', `of accept: ${REPORT_OUTCOMES.join(', ')}`)
     .option('--reference <file>', 'of accept with a record: JSON; - is standard input')
     .option(
       '--confirm-consumer-ids',
-      'of a reference: its consumerIds are right, although the ledger has them of others',
+      'with --reference: its consumerIds are right, although the ledger has them of others',
     )
     .option('--applicants <file>', 'of amend: JSON list; - is standard input (default: the same applicants)')
     .option('--decision-id <id>', 'the decision’s own id; the same one twice decides once')
-    .option('--proof <file>', 'the compact JWS that proves it; what it holds need not be given; - is standard input')
-    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next six go with it')
+    .option('--proof <file>', 'the compact JWS that proves the decision and holds its members; - is standard input')
+    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next six options go with it')
     .option('--answers <file>', 'the provider’s answers by trace number: CSV or JSON; - is standard input');
-  withWorkFilters(command).option('--yes', 'do not ask whether it shall be done');
+  withWorkFilters(command).option('--yes', 'do not ask for confirmation');
   withExamples(
     withServerOptions(command),
     'credit-journey start --sample --lose-answer --journey-id J-1006',

@@ -73,7 +73,7 @@ export function fillStart(command: Command): void {
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
     .option('--auto', 'with --sample: pass the gates without waiting for advance')
     .option('--lose-answer', 'with --sample: the gateway posts each inquiry and its first answer is lost')
-    .option('--batch', 'give way to every journey that was started without this, where both wait for the gateway')
+    .option('--batch', 'batch work: other journeys go first where the gateway’s limit is reached')
     .option(...WATCH);
   withExamples(
     withServerOptions(command),
@@ -97,7 +97,7 @@ export function fillPull(command: Command): void {
     .option('--product <productCode>', `with --sample: ${PULL_PRODUCTS.join(', ')} (default: CR)`)
     .option('--pull-id <id>', 'with --sample: the pull’s id (default: a new one)')
     .option('--lose-answer', 'with --sample: the gateway posts the inquiry and its first answer is lost')
-    .option('--batch', 'nobody waits for it: let others go first where the gateway’s limit is reached')
+    .option('--batch', 'batch work: other pulls go first where the gateway’s limit is reached')
     .option(...WATCH);
   withExamples(
     withServerOptions(command),

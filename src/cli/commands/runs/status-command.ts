@@ -19,7 +19,7 @@ const ANY = { argument: ['<id>', RUN_ID], toOwnerId: (runKey: string) => runKey 
 export function registerStatusCommand(program: Command): void {
   registerStatus(program, {
     ...ANY,
-    description: 'where a journey, a pull, a share or a review stands; exit code 3 where it needs a person',
+    description: 'show the status of a journey, a pull, a share or a review; exits with 3 if it needs a person',
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
   });
 }
@@ -56,7 +56,7 @@ export function registerWatch(parent: Command, { argument, toOwnerId, descriptio
     .command('watch')
     .description(description)
     .argument(...argument)
-    .option('--through-holds', 'go on where it needs a person, until it ends');
+    .option('--through-holds', 'keep watching through holds, until the run ends');
   withExamples(withServerOptions(command), ...examples);
   command.action(async (given: string, options: ServerOptions & { throughHolds?: boolean }) => {
     const { throughHolds = false } = options;

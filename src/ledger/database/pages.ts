@@ -1,0 +1,72 @@
+/** Lists in pages, so that a million rows are never in memory at once. Each page begins after the last row of the one before. */
+import { parseInstantMs } from '../../base/instants.ts';
+import type { SqlSession, SqlValue } from './sql-session.ts';
+
+/** A page of a list; `end` is its place, where another page may follow. */
+export interface Page<Item, Place> {
+  items: Item[];
+  end?: Place | undefined;
+}
+
+interface Keyset<Column extends string> {
+  /** A table, or a subquery with its name. */
+  from: string;
+  /** Default: all. */
+  columns?: readonly string[];
+  /** Conditions on rows, with the values of their places. */
+  where?: readonly string[];
+  values?: readonly SqlValue[];
+  /** The columns that order the rows; together they are unique. */
+  order: readonly Column[];
+  /** The last row of the page before. */
+  after?: Place<Column> | undefined;
+  limit: number;
+}
+
+type Place<Column extends string> = { readonly [Name in Column]: unknown };
+
+/** Reads one page of rows. */
+export async function readKeyset<Row extends Place<Column>, Column extends string>(
+  session: SqlSession,
+  { from, columns = ['*'], where = [], values = [], order, after, limit }: Keyset<Column>,
+): Promise<Page<Row, Row>> {
+  const all = [...values];
+  const conditions = [...where, isAfter(order, after, (value) => `$${all.push(value)}`)];
+  const items = await session.rows<Row>(
+    `SELECT ${columns.join(', ')} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
+    all,
+  );
+  return { items, end: items.length < limit ? undefined : items.at(-1) };
+}
+
+/** The condition that a row comes after this one, in the order of these columns. Every row comes after none. */
+export function isAfter<Column extends string>(
+  columns: readonly Column[],
+  row: Place<Column> | undefined,
+  place: (value: SqlValue) => string,
+): string {
+  if (!row) return '1 = 1';
+  return `(${columns.join(', ')}) > (${columns.map((column) => place(row[column] as SqlValue)).join(', ')})`;
+}
+
+/** Reads page after page, to the last one. */
+export async function* eachPage<Item, Place>(
+  readPage: (after: Place | undefined) => Promise<Page<Item, Place>>,
+): AsyncGenerator<Item[]> {
+  let after: Place | undefined;
+  do {
+    const { items, end }: Page<Item, Place> = await readPage(after);
+    yield items;
+    after = end;
+  } while (after !== undefined);
+}
+
+/** @throws RangeError */
+export function periodMs({ from, before }: { from?: string; before?: string }): { fromMs: number; beforeMs: number } {
+  const fromMs = from === undefined ? 0 : parseInstantMs(from);
+  const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
+  if (fromMs === null || beforeMs === null) {
+    throw new RangeError('from and before must be RFC 3339 instants with offset');
+  }
+  return { fromMs, beforeMs };
+}

@@ -1,0 +1,77 @@
+/**
+ * Writes the rows of operator work that a run itself opens and closes: its holds, and flags that the ledger cannot know.
+ * One after the other, in the order in which the run asked. No cancellation stops a write, and the run neither hands
+ * over nor ends before the last one.
+ */
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunFlag, RunHold } from '../../ledger/holds/work.ts';
+import { untilRecorded } from './activity-stubs.ts';
+import { inBackground } from './around-the-sdk.ts';
+import type { RestingPlace } from './hand-over.ts';
+
+/** The run writes nothing into another ledger: then the status alone shows its holds. */
+type Write = (ledgerId: string) => Promise<unknown>;
+
+export class RunWork {
+  readonly #handOver: RestingPlace;
+  readonly #run: () => PreparedRun | undefined;
+  readonly #writes: Write[] = [];
+  #mayLeaveRows: boolean;
+
+  /** @param mayLeaveRows state from continue-as-new */
+  constructor(handOver: RestingPlace, run: () => PreparedRun | undefined, mayLeaveRows = false) {
+    this.#handOver = handOver;
+    this.#run = run;
+    this.#mayLeaveRows = mayLeaveRows;
+  }
+
+  /** Whether rows may be open that no decision closes: of holds that ended without one, or that a reset has forgotten. */
+  get mayLeaveRows(): boolean {
+    return this.#mayLeaveRows;
+  }
+
+  get isBusy(): boolean {
+    return this.#writes.length > 0;
+  }
+
+  leaveRows(): void {
+    this.#mayLeaveRows = true;
+  }
+
+  openHold(hold: RunHold, onOpen: () => void): void {
+    const summary = `${hold.inquiry.productCode} · opening the row of its hold`;
+    this.#add(async (ledgerId) => {
+      await untilRecorded('openHold', { summary }, { ledgerId, hold });
+      onOpen();
+    });
+  }
+
+  flag(flag: RunFlag): void {
+    this.#add((ledgerId) => untilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag }));
+  }
+
+  /** Closes what an ending run leaves open, and waits for every write. */
+  async finish(runKey: string): Promise<void> {
+    if (this.#mayLeaveRows) {
+      const until = new Date().toISOString();
+      const summary = 'closing the rows that the run leaves';
+      this.#add((ledgerId) => untilRecorded('closeWork', { summary }, { ledgerId, runKey, until }));
+    }
+    if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
+  }
+
+  #add(write: Write): void {
+    this.#writes.push(write);
+    if (this.#writes.length > 1) return;
+    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver.part(() => this.#writeAll())));
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let [write] = this.#writes; write; [write] = this.#writes) {
+      const ledgerId = this.#run()?.ledgerId;
+      if (ledgerId !== undefined) await write(ledgerId);
+      this.#writes.shift();
+    }
+  }
+}
