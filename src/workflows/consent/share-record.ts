@@ -1,14 +1,13 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
 import { parseDurationMs } from '../../base/instants.ts';
-import type { GrantKey } from '../../consent/consent-record.ts';
+import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import type { Consents } from './consents.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
 export interface AskedWithdrawal {
@@ -81,7 +80,11 @@ export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerT
 /** `waiting` also while a refusal is on its way to the ledger. */
 export type Consent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
-type Told = Pick<Consents, 'standing' | 'isBlocked'>;
+/** What the ledger has told the run (consents.ts). */
+interface Told {
+  standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
+  isBlocked(shareId: string): boolean;
+}
 
 /** Returns the maximum age of a grant in milliseconds; `undefined` if any age will do. */
 export function consentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
@@ -110,7 +113,7 @@ export function consentTowards(
 
 /** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
 export function ungranted(
-  told: Pick<Consents, 'standing'>,
+  told: Pick<Told, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,
@@ -120,7 +123,7 @@ export function ungranted(
 
 /** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
 export function firstExpiryInMs(
-  told: Pick<Consents, 'standing'>,
+  told: Pick<Told, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,

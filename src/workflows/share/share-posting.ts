@@ -253,7 +253,13 @@ export class SharePosting {
   }
 
   /** Takes the ledger's objection, and asks what stands by now. */
-  #heed({ withdrawn, reportGone }: ShareObjection): void {
+  #heed({ withdrawn, reportGone, grants }: ShareObjection): void {
+    for (const { applicantId, consentId, fault } of grants) {
+      const known = this.#run.consents.standing(this.#share, applicantId, 0);
+      // Whoever has refused knows.
+      if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
+      this.#run.consents.fault(known.grant, fault);
+    }
     if (withdrawn) this.#share.withdrawn = withdrawn;
     if (reportGone) this.#share.reportIsGone = true;
     this.#run.consents.forget([this.#share.input.shareId]);
