@@ -7,7 +7,10 @@ export interface Layer {
 
 export const LAYERS: readonly Layer[] = [
   { folder: 'cli.ts', what: 'the command line: registers the commands' },
-  { folder: 'cli/commands', what: 'one file for each command; it loads what it needs when it runs' },
+  {
+    folder: 'cli/commands',
+    what: 'prints commands from the API’s operations; one file for each other command, which loads what it needs',
+  },
   { folder: 'cli/demo', what: 'the demonstration and its made-up journeys' },
   { folder: 'cli/decisions', what: 'asks an operator for a decision and sends it' },
   { folder: 'cli/output', what: 'lines, tables, JSON and exit codes' },

@@ -9,16 +9,13 @@ import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
 import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts';
 import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
 import { registerLedgerCommand } from './cli/commands/programs/ledger-command.ts';
-import { registerPauseCommands } from './cli/commands/programs/pause-commands.ts';
 import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.ts';
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
-import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
-import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
@@ -63,15 +60,12 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerKeysCommand,
     registerAuditCommand,
     registerLedgerCommand,
-    registerPauseCommands,
     registerPortfolioCommand,
     registerStatusCommand,
     registerWatchCommand,
     registerHoldsCommand,
-    registerResolveCommand,
     registerWebhooksCommand,
     registerDisposeCommand,
-    registerLegalHoldCommand,
   ]) {
     register(program);
   }

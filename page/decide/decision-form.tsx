@@ -1,4 +1,4 @@
-/** The decision about one hold: what it asks, what will be sent, and what became of it. */
+/** The decision about one hold: its questions, what will be sent, and the result. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ActionGuide } from '../api/guide.ts';
 import type { Hold, Session } from '../api/schemas.ts';
@@ -104,7 +104,7 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
       {action === 'accept' ? (
         <AnswerGroup
           step="outcome"
-          legend="What came of it, as the provider says?"
+          legend="Which outcome does the provider give?"
           answers={(guide.outcomes ?? []).map(({ outcome, words }) => ({ value: outcome, words }))}
           value={draft.outcome}
           isLocked={isLocked}

@@ -94,7 +94,7 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
     return { body: { decisionId, ...flag, reason } };
   }
   const words = permittedWords(guide, outcome);
-  if (action === 'accept' && !outcome) return { missing: { step: 'outcome', words: 'Say what came of it.' } };
+  if (action === 'accept' && !outcome) return { missing: { step: 'outcome', words: 'Choose the outcome.' } };
   if (!providerSaid || !words.includes(providerSaid)) {
     return { missing: { step: 'providerSaid', words: 'Say what the provider said.' } };
   }

@@ -1,4 +1,4 @@
-/** For who reads what happened: what was asked of the gateway, by whose leave, and what came of it. */
+/** The attempts at the gateway, with authorization and outcome, for readers of what happened. */
 import { useState } from 'preact/hooks';
 import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
 import type { InquiriesPage, InquiryAttempt, Session } from '../api/schemas.ts';

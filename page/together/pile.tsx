@@ -165,7 +165,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
       {draft.action === 'accept' ? (
         <AnswerGroup
           step="outcome"
-          legend="What came of each, as the provider says?"
+          legend="Which outcome does the provider give for each?"
           answers={(guide?.outcomes ?? [])
             .filter(({ outcome }) => outcome !== 'record')
             .map(({ outcome, words }) => ({ value: outcome, words }))}
@@ -278,7 +278,7 @@ function commonOf(draft: PileDraft, permitted: readonly string[]): Common | { mi
   const { decisionId, action, providerSaid, outcome } = draft;
   const reason = draft.reason.trim().replaceAll(/\s+/g, ' ');
   if (!action) return { missing: 'action', words: 'Say what is to be done.' };
-  if (action === 'accept' && !outcome) return { missing: 'outcome', words: 'Say what came of each.' };
+  if (action === 'accept' && !outcome) return { missing: 'outcome', words: 'Choose the outcome of each.' };
   if (!providerSaid || !permitted.includes(providerSaid)) {
     return { missing: 'providerSaid', words: 'Say what the provider said, as this action needs it.' };
   }

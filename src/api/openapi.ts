@@ -47,6 +47,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'portfolio-reviews': 'Accounts reviewed by the file.',
   holds: 'What needs a person.',
   'unmatched-consents': 'Consents that belong to no run.',
+  pauses: 'Stops of all inquiries, or of a profile’s.',
+  'legal-holds': 'What may not be disposed of.',
   audit: 'What the ledger has recorded, for auditors.',
   inquiries: 'What was asked of the gateway, attempt by attempt.',
   decisions: 'One decision about many inquiries.',

@@ -7,6 +7,8 @@ import { consentRoutes } from './routes/consents.ts';
 import { decisionRoutes } from './routes/decisions.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { journeyRoutes } from './routes/journeys.ts';
+import { legalHoldRoutes } from './routes/legal-holds.ts';
+import { pauseRoutes } from './routes/pauses.ts';
 import { portfolioReviewRoutes } from './routes/portfolio-reviews.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
@@ -24,6 +26,8 @@ export const ROUTES: readonly Route[] = [
   ...holdRoutes,
   ...decisionRoutes,
   ...unmatchedConsentRoutes,
+  ...pauseRoutes,
+  ...legalHoldRoutes,
   ...listingRoutes,
   ...reportRoutes,
   ...sessionRoutes,

@@ -63,7 +63,7 @@ const WAS_IT_POSTED = [
 ] as const;
 const WHAT_CAME_OF_IT = [
   'We cannot use the answer to',
-  'What came of it: which returnCode (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
+  'Which returnCode did it get (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
 ] as const;
 const WHY_REFUSED = ['You refused', 'Was it refused without an inquiry being posted, and what has to change?'] as const;
 const MAY_WE_GO_ON = [
@@ -255,7 +255,7 @@ const CATALOGUE = {
     happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
     file: [
       'nothing by this attempt',
-      '; the other one may have been posted. `credit-journey inquiries` says what came of it.',
+      '; the other one may have been posted. `credit-journey inquiries` shows its outcome.',
     ],
     ask: null,
   },

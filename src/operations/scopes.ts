@@ -18,6 +18,8 @@ export const SCOPES = {
   'holds:read': 'List what waits for a person',
   'holds:decide': 'Decide about inquiries on hold',
   'inquiries:read': 'Read what was sent, for whom and under which purpose',
+  'inquiries:pause': 'Stop and resume the sending of inquiries, of whole profiles',
+  'inquiries:keep': 'Set and release legal holds',
   'reports:read': 'Read reports and references, masked',
   'reports:reveal': 'Read reports and references whole',
 } as const;

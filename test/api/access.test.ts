@@ -127,7 +127,16 @@ for (const route of ROUTES) {
 test('whatever a worker answers is known as a message: it takes no slot of what needs none', () => {
   const messages = ROUTES.filter(isMessage).map(({ operationId }) => operationId);
   // Posted, and answered by Temporal or the ledger alone.
-  const others = ['startJourney', 'startPull', 'startShare', 'startPortfolioReview', 'markSeen', 'markConsentsSeen'];
+  const others = [
+    'startJourney',
+    'startPull',
+    'startShare',
+    'startPortfolioReview',
+    'markSeen',
+    'markConsentsSeen',
+    'beginPause',
+    'endPause',
+  ];
   const posted = ROUTES.filter(({ method }) => method !== 'GET' && method !== 'DELETE').map(
     (route) => route.operationId,
   );

@@ -20,13 +20,13 @@ const pathsOf = (answer: { stderr: string }) => errorOf(answer).problems.map(({ 
 
 test('a proof holds the decision, and what is given beside it may not differ', async () => {
   const applicants = join(directory, 'applicants.json');
-  writeFileSync(applicants, '[{}]');
+  writeFileSync(applicants, '{"applicants":[{}]}');
   const { proof } = await provenDecision({ ...DECISION, applicants: [] });
   const resolve = (stdin: string, ...args: string[]) => runCli(['resolve', ...args, '--json'], { stdin: `${stdin}\n` });
   const [altered, elsewhere, others, noProof, all] = await Promise.all([
     resolve(proof, 'J-1', '--proof', '-', '--attempt', '2', '--action', 'abandon', '--by', 'another'),
-    resolve(proof, 'J-1', 'PQ2', '--proof', '-', '--applicants', applicants),
-    resolve(proof, 'J-1', '--proof', '-', '--applicants', applicants),
+    resolve(proof, 'J-1', 'PQ2', '--proof', '-', '--file', applicants),
+    resolve(proof, 'J-1', '--proof', '-', '--file', applicants),
     resolve('not a proof', 'J-1', '--proof', '-'),
     resolve(proof, '--all', '--type', 'InvalidInput', '--proof', '-'),
   ]);
@@ -35,7 +35,7 @@ test('a proof holds the decision, and what is given beside it may not differ', a
   assert.deepEqual(pathsOf(elsewhere), ['/customerTraceNumber', '/contentDigest']);
   assert.deepEqual(pathsOf(others), ['/contentDigest']);
   assert.match(errorOf(noProof).message, /compact JWS/);
-  assert.match(errorOf(all).message, /--proof belong to one inquiry/);
+  assert.match(errorOf(all).message, /--proof belongs to one inquiry/);
 });
 
 test('a proof of a repeat holds its message', async () => {

@@ -27,7 +27,7 @@ const PROMISES: Record<string, RegExp> = {
   'npx credit-journey status LOAN-1': /"journeyId": "LOAN-1"/,
   'npx credit-journey watch LOAN-2': /"state":"posted".*\s*$/,
   'npx credit-journey watch LOAN-3': /"failureType":"OutcomeUnknown"/,
-  'npx credit-journey holds': /"journeyId": "LOAN-3"/,
+  'npx credit-journey holds': /"runKey": "LOAN-3"/,
   'npx credit-journey status LOAN-3': /"journeyId": "LOAN-3"/,
   'npx credit-journey pause --by ops --reason "ticket 4711: wrong purpose codes"': /"kind": "paused"/,
   'npx credit-journey resume --by ops --reason "ticket 4711: corrected"': /"kind": "resumed"/,

@@ -98,7 +98,7 @@ async function referenceFile({ handle, trace }: Held): Promise<{ path: string; r
   const { reportReferenceNumber, postedAt, consumerIds } = row;
   const applicants = [{ applicantId: '1A', consumerId: consumerIds[0] }];
   const path = join(harness.dataDir, `${randomUUID()}.json`);
-  await writeFile(path, JSON.stringify({ reportReferenceNumber, requestedAt: postedAt, applicants }));
+  await writeFile(path, JSON.stringify({ reference: { reportReferenceNumber, requestedAt: postedAt, applicants } }));
   return { path, reportReferenceNumber };
 }
 
@@ -144,7 +144,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
 
     const { path, reportReferenceNumber } = await referenceFile(one);
     const [, ...shown] = hold.resolve.split(' ');
-    const accept = ['--action', 'accept', '--provider-said', 'posted', '--outcome', 'record', '--reference', path];
+    const accept = ['--action', 'accept', '--provider-said', 'posted', '--outcome', 'record', '--file', path];
     const resolved = await cli(...shown, ...accept, ...WHO, '--decision-id', 'D-1');
     assert.equal(resolved.code, 0, resolved.stderr);
     assert.equal(JSON.parse(resolved.stdout).decisionId, 'D-1');
@@ -170,8 +170,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
     );
     const [, ...shown] = left.resolve.split(' ');
     const applicants = join(harness.dataDir, `${randomUUID()}.json`);
-    await writeFile(applicants, JSON.stringify(one.input.applicants));
-    const amended = ['--action', 'amend', '--provider-said', 'unknown', '--applicants', applicants];
+    await writeFile(applicants, JSON.stringify({ applicants: one.input.applicants }));
+    const amended = ['--action', 'amend', '--provider-said', 'unknown', '--file', applicants];
     assert.match((await cli(...shown, ...amended, ...WHO)).stderr, /without a run nothing can be amended/);
     const other = await cli(
       'resolve',
@@ -221,8 +221,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const all = ['resolve', '--all', '--type', 'OutcomeUnknown', '--action', 'abandon', '--provider-said', 'unknown'];
     const decided = await runCli([...all, ...WHO, '--yes'], { env: there });
     assert.equal(decided.code, 0, decided.stderr);
-    const [made] = JSON.parse(decided.stdout).decisions;
-    assert.deepEqual([made.runKey, made.accepted, made.ledTo.state], [input.journeyId, true, 'noRun']);
+    const [made] = JSON.parse(decided.stdout).inquiries;
+    assert.deepEqual([made.runKey, made.result, made.recorded], [input.journeyId, 'decided', true]);
     assert.equal((await runCli(['holds'], { env: there })).code, 0);
   });
 
@@ -260,23 +260,25 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const all = ['resolve', '--all', ...type, '--action', 'resend', '--provider-said', 'notAsked', ...WHO];
     const shown = await cli(...all);
     assert.equal(shown.code, 2);
-    const { planned } = JSON.parse(shown.stdout) as { planned: { runKey: string; attempt: number }[] };
+    const { planned } = JSON.parse(shown.stdout) as {
+      planned: { runKey: string; attempt: number; decisionId: string }[];
+    };
     assert.deepEqual(planned.map((row) => row.runKey).sort(), mine);
+    assert.equal(new Set(planned.map(({ decisionId }) => decisionId)).size, 3);
     assert.match(shown.stderr, /--yes decides about these 3/);
     assert.deepEqual((await ledger.inquiry(one.trace))?.decisions, []);
 
     const ran = await cli(...all, '--yes');
     assert.equal(ran.code, 1, 'one failed');
-    const { decisions } = JSON.parse(ran.stdout) as {
-      decisions: { runKey: string; decisionId: string; accepted: boolean; error?: { message: string } }[];
+    const { inquiries } = JSON.parse(ran.stdout) as {
+      inquiries: { runKey: string; result: string; detail?: string }[];
     };
-    assert.equal(new Set(decisions.map(({ decisionId }) => decisionId)).size, 3);
-    const failed = decisions.filter(({ accepted }) => !accepted);
+    const failed = inquiries.filter(({ result }) => result !== 'decided');
     assert.deepEqual(
       failed.map((row) => row.runKey),
       [journeyId],
     );
-    assert.match(failed[0]?.error?.message ?? '', /the run is ending/);
+    assert.match(failed[0]?.detail ?? '', /the run is ending/);
     for (const resent of [one, other]) {
       assert.equal((await resent.handle.result()).stages[0]?.state, 'record');
       assert.equal(await received(resent), 2);
@@ -293,7 +295,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const mine = ['--type', 'OutcomeUnknown', '--end-user', 'EU778', '--product', 'PREQUAL'];
     await holdsUntil((list) => list.length === 3, ...mine);
     const { path: referencePath, reportReferenceNumber } = await referenceFile(posted);
-    const { requestedAt, applicants } = JSON.parse(await readFile(referencePath, 'utf8'));
+    const { requestedAt, applicants } = JSON.parse(await readFile(referencePath, 'utf8')).reference;
     const file = join(harness.dataDir, 'answers.csv');
     const lines = [
       'customerTraceNumber,attempt,action,outcome,providerSaid,reportReferenceNumber,requestedAt,consumerId:1A,reason',
@@ -356,13 +358,13 @@ describe('what needs a person', { concurrency: 4 }, () => {
   test('on a terminal: resolve shows the hold, asks for what is missing, and says what will happen before it is done', async () => {
     const one = await held('4002');
     const { path, reportReferenceNumber } = await referenceFile(one);
-    const { requestedAt, applicants } = JSON.parse(await readFile(path, 'utf8'));
+    const { requestedAt, applicants } = JSON.parse(await readFile(path, 'utf8')).reference;
     const { code, screen } = await runInTerminal(
       ['resolve', one.input.journeyId],
       [
         [/Number or word: /, 'amend'],
         [/one of resend, accept, abandon[\s\S]*Number or word: /, '2'],
-        [/What came of it[\s\S]*Number or word: /, 'record'],
+        [/The outcome, as the provider gives it[\s\S]*Number or word: /, 'record'],
         [/What the provider says[\s\S]*Number or word: /, 'posted'],
         [/reportReferenceNumber: /, reportReferenceNumber],
         [/When the request was made.*: /, 'yesterday'],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pc from 'picocolors';
-import { coveringLines, destroyedLines, planLines } from '../../src/cli/output/disposal-words.ts';
+import { planLines } from '../../src/cli/output/disposal-words.ts';
 import type { Output } from '../../src/cli/output/output.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LegalHold } from '../../src/ledger/retention/retention.ts';
@@ -41,7 +41,10 @@ const namesOf = (holds: LegalHold[]) => holds.map(({ journeyId, matter }) => `${
 
 test('a hold is set for a matter, once, and released for that matter alone', async () => {
   const withoutMatter = await runCli(['legal-hold', 'set', 'J-1', ...BY], { env });
-  assert.deepEqual([withoutMatter.code, withoutMatter.stderr.includes('--matter must be given')], [2, true]);
+  assert.deepEqual(
+    [withoutMatter.code, /"rule":"is required","option":"--matter"/.test(withoutMatter.stderr)],
+    [2, true],
+  );
   const unknown = await runCli(['legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json'], { env });
   assert.equal(JSON.parse(unknown.stderr).error.type, 'JourneyNotFoundError');
 
@@ -55,8 +58,8 @@ test('a hold is set for a matter, once, and released for that matter alone', asy
   const duplicate = await runCli(['legal-hold', 'set', 'J-1', '--matter', 'M-1', ...BY], { env });
   assert.equal(JSON.parse(duplicate.stdout).isNew, false);
 
-  assert.deepEqual(namesOf((await legalHold('list')).holds), ['J-1 M-1', 'J-1 M-2']);
-  assert.deepEqual((await legalHold('list', 'J-2')).holds, []);
+  assert.deepEqual(namesOf((await legalHold('list')).data), ['J-1 M-1', 'J-1 M-2']);
+  assert.deepEqual((await legalHold('list', '--run-key', 'J-2')).data, []);
   const released = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
   assert.deepEqual([released.released.matter, namesOf(released.others)], ['M-1', ['J-1 M-2']]);
   const none = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
@@ -95,8 +98,4 @@ test('words name each hold and what came too late for it', () => {
   }
   assert.match(text, /2 histories were deleted from Temporal before/);
   assert.ok(lines.every(({ length }) => length <= 80));
-  assert.deepEqual(coveringLines('Other holds:', [], output), []);
-  assert.match(coveringLines('Other holds:', [hold], output).join('\n'), /^Other holds:\nID .*\nportfolio:R-1 +M-1/);
-  assert.deepEqual(destroyedLines({ inquiries: 0, histories: 0 }, output), []);
-  assert.match(destroyedLines({ inquiries: 1, histories: 2 }, output).join(' '), /1 inquiries .* 2 histories/);
 });

@@ -126,23 +126,29 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     [
       'a decision with nothing in it',
       ['resolve', 'J1', 'T1'],
-      /missing: --attempt <number>, --action <resend\|accept\|amend\|abandon>, --by <name>, --reason <text>, --provider-said/,
+      /"option":"--attempt".*"option":"--action".*"option":"--by".*"option":"--reason".*"option":"--provider-said"/,
     ],
     [
       'an accepted record without its reference',
       ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record'],
-      /missing: --reference <file>/,
+      /"\/reference","rule":"is required for accept with a record","option":"--report-reference-number/,
     ],
-    ['an action that is none', ['resolve', 'J1', 'T1', ...decision('S912345678')], /--action must be one of/],
-    ['an attempt that is none', ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')], /--attempt must be/],
+    [
+      'an action that is none',
+      ['resolve', 'J1', 'T1', ...decision('S912345678')],
+      /must be one of resend, .*"option":"--action"/,
+    ],
+    ['an attempt that is none', ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')], /"option":"--attempt"/],
     [
       'a reference without consumers',
-      ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record', '--reference', '-'],
+      ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record', '--file', '-'],
       /\/reference\/applicants/,
-      JSON.stringify({ reportReferenceNumber: 'R1', requestedAt: '2026-01-02T03:04:05Z', applicants: [] }),
+      JSON.stringify({
+        reference: { reportReferenceNumber: 'R1', requestedAt: '2026-01-02T03:04:05Z', applicants: [] },
+      }),
     ],
     ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
-    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /without journeyId/],
+    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /without an id/],
     ['filters of one inquiry', ['resolve', 'J1', '--product', 'CR'], /belong to --all/],
     ['a product that is none', ['holds', '--product', 'S912345678'], /--product must be one of/],
     [
@@ -154,7 +160,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /to one inquiry/],
     [
       'all amended',
-      ['resolve', '--all', '--type', 'RequestRefused', ...decision('amend', ''), '--applicants', '-'],
+      ['resolve', '--all', '--type', 'RequestRefused', ...decision('amend', ''), '--file', '-'],
       /to one inquiry/,
       '[]',
     ],

@@ -8,6 +8,7 @@ import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { readDecidable } from '../../src/operator/decide.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { toHold } from '../../src/operator/open-work.ts';
+import { untilIdle } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -45,6 +46,7 @@ async function held(lastFour: string): Promise<Held> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
   const handle = await harness.start(input);
   const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  await untilIdle(handle);
   return { handle, input, customerTraceNumber: holds[0]?.customerTraceNumber ?? assert.fail() };
 }
 

@@ -128,7 +128,9 @@ describe('every surface describes a hold in the same words, and the printed comm
 
       const answers: [RegExp, string][] = [
         [/What may be decided:[\s\S]*Number or word: /, action],
-        ...(action === 'accept' ? [[/What came of it:[\s\S]*Number or word: /, 'noReport'] as [RegExp, string]] : []),
+        ...(action === 'accept'
+          ? [[/The outcome, as the provider gives it:[\s\S]*Number or word: /, 'noReport'] as [RegExp, string]]
+          : []),
         [/What the provider says[\s\S]*Number or word: /, providerSaid],
         ...(action === 'amend' ? [[/With which applicants:[\s\S]*Number or word: /, 'same'] as [RegExp, string]] : []),
         [/Who decides.*: /, 'ops'],

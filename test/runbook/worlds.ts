@@ -206,7 +206,7 @@ export async function valuesFor(
 ): Promise<Record<string, string>> {
   const { journeyId, customerTraceNumber, attempt } = subject;
   const applicantsFile = join(directory, `${journeyId}.json`);
-  await writeFile(applicantsFile, JSON.stringify([applicant('1A')]));
+  await writeFile(applicantsFile, JSON.stringify({ applicants: [applicant('1A')] }));
   return {
     journeyId,
     customerTraceNumber,

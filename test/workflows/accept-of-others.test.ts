@@ -104,10 +104,10 @@ describe('accept gives nobody another person’s report', () => {
       runCli(
         [
           ...['resolve', `pull:${input.pullId}`, customerTraceNumber, '--attempt', String(attempts)],
-          ...['--action', 'accept', '--outcome', 'record', '--provider-said', 'posted', '--reference', '-'],
+          ...['--action', 'accept', '--outcome', 'record', '--provider-said', 'posted', '--file', '-'],
           ...['--by', 'ops', '--reason', 'asked the provider', ...more],
         ],
-        { env: environmentOf(harness), cwd: harness.dataDir, stdin: JSON.stringify(reference) },
+        { env: environmentOf(harness), cwd: harness.dataDir, stdin: JSON.stringify({ reference }) },
       );
     const stranger = await resolve(theirs);
     assert.deepEqual([stranger.code, /reportReferenceNumber must be this/.test(stranger.stderr)], [1, true]);

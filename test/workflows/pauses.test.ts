@@ -68,7 +68,7 @@ async function untilAttempts(handle: JourneyHandle, count: number): Promise<void
 describe('while inquiries are paused', () => {
   test('runs of each kind send nothing, hold for nothing, and go on at once when they are resumed', async () => {
     const { harness, done, cli } = stage;
-    assert.deepEqual(await done('pauses'), { pauses: [] });
+    assert.deepEqual(await done('pauses'), { data: [], hasMore: false });
     const { kind, pause, inFlight } = await done('pause', ...AUTHORIZATION);
     assert.deepEqual([kind, pause.by, inFlight], ['paused', 'ops-7', 0]);
     assert.equal((await done('pause', ...AUTHORIZATION)).kind, 'duplicate');
@@ -118,7 +118,7 @@ describe('while inquiries are paused', () => {
     const again = await cli('resume', '--by', 'lead', '--reason', 'to be sure');
     const { kind: what, runs } = JSON.parse(again.stdout);
     assert.deepEqual([again.code, what, runs.woken], [0, 'notPaused', 0]);
-    const [past] = (await done('pauses')).pauses;
+    const [past] = (await done('pauses')).data;
     assert.deepEqual([past.by, past.ended.by, past.ended.reason], ['ops-7', 'lead', 'corrected']);
     assert.match(await pausesFinding(), /^pass/);
   });

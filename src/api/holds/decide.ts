@@ -4,7 +4,13 @@ import { DecisionRefusedError, UpdateRefusedError } from '../../client/connectio
 import { Refusal } from '../../http/refusal.ts';
 import { HOLD_ACTIONS, type HoldAction } from '../../model/failure-types.ts';
 import type { ProviderSaid } from '../../model/provider-word.ts';
-import { type DecisionMade, decideMany, type EarlierDecision, previewMany } from '../../operator/decide.ts';
+import {
+  type Decided,
+  type DecisionMade,
+  decideMany,
+  type EarlierDecision,
+  previewMany,
+} from '../../operator/decide.ts';
 import { causeIn, refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import type { Call } from '../route.ts';
@@ -40,20 +46,16 @@ const why = {
   decided: decidedSchema.exactOptional(),
 };
 
-export const decidedSameSchema = z
-  .object({
-    inquiries: z.array(
-      z.object({
-        ...inquiryFields,
-        result: z.enum(['decided', 'duplicate', 'refused', 'failed']).meta({
-          description: 'refused: nothing was decided. failed: the outcome is not known; send the same again.',
-        }),
-        recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
-        ...why,
-      }),
-    ),
-  })
-  .meta({ id: 'decidedMany' });
+export const decidedSchemaOfOne = z.object({
+  ...inquiryFields,
+  result: z.enum(['decided', 'duplicate', 'refused', 'failed']).meta({
+    description: 'refused: nothing was decided. failed: the outcome is not known; send the same again.',
+  }),
+  recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
+  ...why,
+});
+
+export const decidedSameSchema = z.object({ inquiries: z.array(decidedSchemaOfOne) }).meta({ id: 'decidedMany' });
 
 export const previewSchema = z
   .object({
@@ -105,19 +107,19 @@ export async function decideSame(
     const options = await check(runKey);
     return { decision: await signedDecision(services, { ...decision, customerTraceNumber, attempt }), options };
   });
-  return {
-    inquiries: decided.map((one) => {
-      const { runKey, customerTraceNumber, attempt } = one;
-      const named = { runKey, customerTraceNumber, attempt };
-      if ('made' in one) {
-        const { duplicate, recorded } = one.made;
-        return { ...named, result: duplicate ? ('duplicate' as const) : ('decided' as const), recorded };
-      }
-      const { status, code, detail } = explain(translateRefusal(one));
-      const result = status >= 500 ? ('failed' as const) : ('refused' as const);
-      return { ...named, result, code, detail, ...nameEarlier(one) };
-    }),
-  };
+  return { inquiries: decided.map(describeDecided) };
+}
+
+/** Describes what came of one decision of many. */
+export function describeDecided(one: Decided<NamedInquiry>): z.infer<typeof decidedSchemaOfOne> {
+  const { runKey, customerTraceNumber, attempt } = one;
+  const named = { runKey, customerTraceNumber, attempt };
+  if ('made' in one) {
+    const { duplicate, recorded } = one.made;
+    return { ...named, result: duplicate ? 'duplicate' : 'decided', recorded };
+  }
+  const { status, code, detail } = explain(translateRefusal(one));
+  return { ...named, result: status >= 500 ? 'failed' : 'refused', code, detail, ...nameEarlier(one) };
 }
 
 export async function previewSame(

@@ -8,10 +8,10 @@ import { portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import { shareReportStatusSchema } from '../../messages/share/shapes.ts';
-import { runKeyProblem, toRunKey } from '../../model/run-key.ts';
-import type { DecisionMade } from '../../operator/decide.ts';
+import { type RunKind, runKeyProblem } from '../../model/run-key.ts';
 import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
-import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { runKeyOfKind } from './runs.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 
@@ -47,13 +47,49 @@ const problems = {
 const description =
   'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.';
 
-type Deciding = Pick<Call, 'services' | 'body' | 'by' | 'sending'>;
+interface DecidedKind {
+  kind: RunKind;
+  path: `/v1/${string}`;
+  operationId: string;
+  /** In the summary: what is on hold. */
+  words: string;
+  body: z.ZodType;
+  answer: z.ZodType;
+}
 
-async function decided(
-  { services, body, by, sending }: Deciding,
-  runKey: string,
-): Promise<Reply<200> & { body: DecisionMade }> {
-  return { status: 200, body: await decideOne({ services, sending }, runKey, { ...body, by: by() }) };
+const KINDS: readonly DecidedKind[] = [
+  {
+    ...{ kind: 'journey', path: '/v1/journeys/{journeyId}/decisions', operationId: 'decideJourneyInquiry' },
+    ...{ words: 'an inquiry of a journey', body: ofJourney, answer: answerOf(journeyStatusSchema, 'journeyDecided') },
+  },
+  {
+    ...{ kind: 'pull', path: '/v1/pulls/{pullId}/decisions', operationId: 'decidePullInquiry' },
+    ...{ words: 'a pull', body: ofPull, answer: answerOf(pullStatusSchema, 'pullDecided') },
+  },
+  {
+    ...{ kind: 'share', path: '/v1/shares/{shareId}/decisions', operationId: 'decideShareInquiry' },
+    ...{ words: 'a share by itself', body: ofShare, answer: answerOf(shareReportStatusSchema, 'shareDecided') },
+  },
+  {
+    ...{ kind: 'portfolio', path: '/v1/portfolio-reviews/{reviewId}/decisions', operationId: 'decideReviewInquiry' },
+    ...{
+      words: 'an inquiry of a portfolio review',
+      body: ofPull,
+      answer: answerOf(portfolioStatusSchema, 'reviewDecided'),
+    },
+  },
+];
+
+function decisionRoute({ kind, words, answer, ...form }: DecidedKind): Route {
+  const about = runKeyOfKind(kind);
+  return {
+    ...{ method: 'POST', ...form, about, description, scope: 'holds:decide', problems },
+    summary: `Decide about ${words} on hold`,
+    answers: { 200: { description: 'It was taken.', schema: answer } },
+    async handle({ services, sending, params, body, by }) {
+      return { status: 200, body: await decideOne({ services, sending }, about(params), { ...body, by: by() }) };
+    },
+  };
 }
 
 /** One decision about many inquiries: no field belongs to a single one. */
@@ -87,58 +123,7 @@ const manyBody = z
 const NOTHING_OF_ONE = 'No reference, applicants or proof: those belong to one inquiry alone.';
 
 export const decisionRoutes: readonly Route[] = [
-  route({
-    method: 'POST',
-    path: '/v1/journeys/{journeyId}/decisions',
-    operationId: 'decideJourneyInquiry',
-    summary: 'Decide about an inquiry of a journey on hold',
-    description,
-    scope: 'holds:decide',
-    about: ({ journeyId }) => journeyId,
-    body: ofJourney,
-    answers: { 200: { description: 'It was taken.', schema: answerOf(journeyStatusSchema, 'journeyDecided') } },
-    problems,
-    handle: (call) => decided(call, call.params.journeyId),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/pulls/{pullId}/decisions',
-    operationId: 'decidePullInquiry',
-    summary: 'Decide about a pull on hold',
-    description,
-    scope: 'holds:decide',
-    about: ({ pullId }) => toRunKey('pull', pullId),
-    body: ofPull,
-    answers: { 200: { description: 'It was taken.', schema: answerOf(pullStatusSchema, 'pullDecided') } },
-    problems,
-    handle: (call) => decided(call, toRunKey('pull', call.params.pullId)),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/shares/{shareId}/decisions',
-    operationId: 'decideShareInquiry',
-    summary: 'Decide about a share by itself on hold',
-    description,
-    scope: 'holds:decide',
-    about: ({ shareId }) => toRunKey('share', shareId),
-    body: ofShare,
-    answers: { 200: { description: 'It was taken.', schema: answerOf(shareReportStatusSchema, 'shareDecided') } },
-    problems,
-    handle: (call) => decided(call, toRunKey('share', call.params.shareId)),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/portfolio-reviews/{reviewId}/decisions',
-    operationId: 'decideReviewInquiry',
-    summary: 'Decide about an inquiry of a portfolio review on hold',
-    description,
-    scope: 'holds:decide',
-    about: ({ reviewId }) => toRunKey('portfolio', reviewId),
-    body: ofPull,
-    answers: { 200: { description: 'It was taken.', schema: answerOf(portfolioStatusSchema, 'reviewDecided') } },
-    problems,
-    handle: (call) => decided(call, toRunKey('portfolio', call.params.reviewId)),
-  }),
+  ...KINDS.map(decisionRoute),
   route({
     method: 'POST',
     path: '/v1/decisions/preview',

@@ -228,6 +228,11 @@ const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
     description: 'share a report with a secondary user, once its applicants consent',
     fill: async (command) => (await starts()).fillShare(command),
   },
+  {
+    name: 'resolve',
+    description: 'decide about an inquiry on hold; on a terminal the command asks for missing options',
+    fill: async (command) => (await import('./runs/resolve-command.ts')).fillResolve(command),
+  },
   ...OPERATIONS.map((spec) => ({
     name: spec.name,
     description: spec.description,
@@ -250,6 +255,11 @@ export async function registerSchemaCommands(program: Command, named: string | u
   }
 }
 
+const GROUPS: Readonly<Record<string, string>> = {
+  'legal-hold': 'keep a run, or a whole review, from being disposed of',
+};
+
 function findGroup(parent: Command, word: string): Command {
-  return parent.commands.find((command) => command.name() === word) ?? parent.command(word);
+  const known = parent.commands.find((command) => command.name() === word);
+  return known ?? parent.command(word).description(GROUPS[word] ?? '');
 }

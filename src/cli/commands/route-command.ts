@@ -36,7 +36,7 @@ export interface RouteCommand {
   /** The person who reads or decides. Of a reading the system's user, if nobody is named. */
   by?: 'reader' | 'author';
   /** The answer for people. Default: by its schema. */
-  lines?(answer: never, output: Output): string[];
+  lines?(answer: never, output: Output): string[] | Promise<string[]>;
   exitCode?(answer: never): number;
   /** Whether its answer for people names the pauses in force. */
   namesPauses?: true;
@@ -106,7 +106,8 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
       const answer = (typeof body === 'string' ? JSON.parse(body) : body) as never;
       const schema = route.answers[status]?.schema ?? z.object({});
       const notice = spec.namesPauses ? await pauseNotice(output) : [];
-      output.answer(body, () => [...(spec.lines?.(answer, output) ?? answerLines(schema, answer, output)), ...notice]);
+      const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? answerLines(schema, answer, output));
+      output.answer(body, () => [...lines, ...notice]);
       process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
     };
     if (spec.needs === 'ledger')

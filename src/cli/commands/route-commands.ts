@@ -1,8 +1,11 @@
 /** The commands that routes give, by name, with the words that only the command line has. */
 import { changeLines } from '../output/change-lines.ts';
 import { RUN_ID } from '../output/common-options.ts';
+import { EXIT } from '../output/exit-codes.ts';
 import type { RouteCommand } from './route-command.ts';
 
+const pauses = async () => (await import('../../api/routes/pauses.ts')).pauseRoutes;
+const legalHolds = async () => (await import('../../api/routes/legal-holds.ts')).legalHoldRoutes;
 const reports = async () => (await import('../../api/routes/reports.ts')).reportRoutes;
 
 export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; description: string })[] = [
@@ -63,5 +66,63 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     examples: ['credit-journey list --open'],
     needs: 'temporal',
     namesPauses: true,
+  },
+  {
+    name: 'pauses',
+    description: 'list every pause, in force and past, the oldest first',
+    routes: pauses,
+    operationIds: ['listPauses'],
+    examples: ['credit-journey pauses'],
+    needs: 'ledger',
+  },
+  {
+    // It must stop everything where all else is broken, too.
+    name: 'pause',
+    description: 'send nothing more, on any worker, until resume',
+    routes: pauses,
+    operationIds: ['beginPause'],
+    examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
+    needs: 'ledger',
+    by: 'author',
+    lines: async (answer, output) => (await import('../output/pause-lines.ts')).pausedLines(answer, output),
+  },
+  {
+    name: 'resume',
+    description: 'end a pause, and wake the runs that wait for its end',
+    routes: pauses,
+    operationIds: ['endPause'],
+    examples: ['credit-journey resume --by ops-7 --reason "ticket 4711: corrected"'],
+    needs: 'both',
+    by: 'author',
+    lines: async (answer, output) => (await import('../output/pause-lines.ts')).resumedLines(answer, output),
+    exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
+  },
+  {
+    name: 'legal-hold set',
+    description: 'nothing of the id is disposed of until each of its holds is released',
+    routes: legalHolds,
+    operationIds: ['setLegalHold'],
+    arguments: [['<id>', RUN_ID]],
+    examples: ['credit-journey legal-hold set J-1 --matter 2026-17 --by <name> --reason "<why>"'],
+    needs: 'ledger',
+    by: 'author',
+  },
+  {
+    name: 'legal-hold release',
+    description: 'release the hold of one matter',
+    routes: legalHolds,
+    operationIds: ['releaseLegalHold'],
+    arguments: [['<id>', RUN_ID]],
+    examples: ['credit-journey legal-hold release J-1 --matter 2026-17 --by <name> --reason "<why>"'],
+    needs: 'ledger',
+    by: 'author',
+  },
+  {
+    name: 'legal-hold list',
+    description: 'list every legal hold in force, the oldest first',
+    routes: legalHolds,
+    operationIds: ['listLegalHolds'],
+    examples: ['credit-journey legal-hold list', 'credit-journey legal-hold list --run-key J-1'],
+    needs: 'ledger',
   },
 ];

@@ -4,9 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import { checkDecision } from '../output/check-message.ts';
 import { parseJson, readText } from '../output/json-input.ts';
-import type { DraftDecision } from './decision-flags.ts';
+import { checkDecision, type DraftDecision } from './decision-flags.ts';
 
 /** A decision about one inquiry, checked by itself; whether its hold allows it is judged later. */
 export type AnsweredInquiry = DraftDecision &
@@ -40,15 +39,12 @@ export async function readAnswers(file: string): Promise<unknown[]> {
 }
 
 /** @throws InvalidInputError as `readAnswers` */
-export async function checkedAnswers(
-  answers: readonly unknown[],
-  defaults: Partial<DraftDecision>,
-): Promise<AnsweredInquiry[]> {
+export function checkedAnswers(answers: readonly unknown[], defaults: Partial<DraftDecision>): AnsweredInquiry[] {
   const decisions = answers.map((answer) => withDefaults(answer, defaults));
   const problems: Problem[] = decisions.length === 0 ? [{ path: '', rule: 'must have at least one answer' }] : [];
   const seen = new Set<unknown>();
   for (const [index, decision] of decisions.entries()) {
-    problems.push(...(await problemsOf(decision)).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
+    problems.push(...problemsOf(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
     const trace = isRecord(decision) ? decision.customerTraceNumber : undefined;
     if (trace !== undefined && seen.has(trace)) {
       problems.push({ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' });
@@ -59,9 +55,9 @@ export async function checkedAnswers(
   return decisions as AnsweredInquiry[];
 }
 
-async function problemsOf(decision: unknown): Promise<readonly Problem[]> {
+function problemsOf(decision: unknown): readonly Problem[] {
   try {
-    await checkDecision(decision);
+    checkDecision(decision);
     return [];
   } catch (error) {
     if (error instanceof InvalidInputError) return error.problems;

@@ -48,7 +48,7 @@ export async function askForTheRest(
   const decision = { attempt: hold.attempt, ...draft } as DraftDecision;
   decision.action ??= await askAction(hold, prompter);
   if (decision.action === 'accept')
-    decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold, ofMany));
+    decision.outcome ??= await prompter.choice('The outcome, as the provider gives it', outcomeChoices(hold, ofMany));
   if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision, prompter);
   if (decision.outcome === 'record' && !ofMany) {
     decision.reference ??= await askReference(hold, prompter);
@@ -114,7 +114,7 @@ function outcomeChoices(hold: DecidableHold, ofMany: boolean) {
   return outcomes.flatMap(({ outcome: value, words: what }) => (ofMany && value === 'record' ? [] : [{ value, what }]));
 }
 
-/** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
+/** A reference in the words of the provider's books. `--file` takes the whole of it. */
 async function askReference({ applicantIds: known = [] }: DecidableHold, prompter: Prompter): Promise<ReportReference> {
   const [{ sharedFields }, { problemsIn }] = await Promise.all([
     import('../../messages/message.ts'),

@@ -1,4 +1,4 @@
-/** `--by`, `--reason` and `--matter` of entries in the ledger's log. */
+/** `--by` and `--reason` of entries in the ledger's log. */
 
 import type { Command } from 'commander';
 import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
@@ -11,8 +11,6 @@ export interface AuthorizationOptions {
 }
 
 const MAX_LENGTH = 500;
-/** Long enough for a name and a number. Short, since each list shows it. */
-const MAX_MATTER_LENGTH = 100;
 
 export function withAuthorizationOptions(command: Command): Command {
   return command
@@ -30,14 +28,4 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
   const hidden = Object.entries(authorization).find(([, text]) => FORBIDDEN_CHARACTER.test(text));
   if (hidden) throw new UsageError(`--${hidden[0]} must not hold control characters`);
   return authorization;
-}
-
-/** @throws UsageError */
-export function checkedMatter({ matter }: { matter?: string }): string {
-  const trimmed = matter?.trim() ?? '';
-  if (trimmed === '') throw new UsageError('--matter must be given');
-  if (trimmed.length > MAX_MATTER_LENGTH || FORBIDDEN_CHARACTER.test(trimmed)) {
-    throw new UsageError(`--matter must be 1 to ${MAX_MATTER_LENGTH} printable characters`);
-  }
-  return trimmed;
 }

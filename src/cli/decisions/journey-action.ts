@@ -3,7 +3,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, runKeyProblem } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -106,17 +105,9 @@ export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
  */
 export function requireRunKey(runKey: string, option = '<id>'): void {
   const rule = runKeyProblem(runKey);
-  if (rule) throw argumentProblem({ path: `/${ID_NAMES[parseRunKey(runKey).kind]}`, rule, option });
-}
-
-/** @throws InvalidInputError */
-export function requireJourneyId(journeyId: string): void {
-  const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
-  if (rule) throw argumentProblem({ path: '/journeyId', rule, option: '<journeyId>' });
-}
-
-function argumentProblem(problem: TypedProblem): InvalidInputError {
-  return new InvalidInputError([problem]);
+  if (!rule) return;
+  const path = `/${ID_NAMES[parseRunKey(runKey).kind]}`;
+  throw new InvalidInputError([{ path, rule, option } as TypedProblem]);
 }
 
 /**

@@ -1,26 +1,26 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
+import { decidedSchemaOfOne, describeDecided } from '../../api/holds/decide.ts';
 import { defined } from '../../base/defined.ts';
-import { inParallel } from '../../base/in-parallel.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { wordProblem } from '../../model/provider-word.ts';
-import { type Decided, type Decision, decideMany, previewMany } from '../../operator/decide.ts';
+import { type Decision, decideMany, previewMany } from '../../operator/decide.ts';
 import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import type { OpenHold } from '../../operator/open-work.ts';
-import { checkDecision } from '../output/check-message.ts';
+import { rowTable } from '../output/answer-lines.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
+import { optionKey } from '../output/option-names.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, consequencesOf } from './ask-decision.ts';
-import { type DraftDecision, draftOf, type ResolveOptions, requireFlags } from './decision-flags.ts';
+import { checkDecision, type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
-import { FOLLOWS_WITHIN_MS, whatFollowed } from './what-followed.ts';
 import { queryOf, readHolds } from './work-query.ts';
 
 interface Planned {
@@ -39,18 +39,19 @@ interface Plan {
   leftOut: LeftOut[];
 }
 
+const OF_ONE = [
+  ...['--decision-id', '--attempt', '--report-reference-number', '--requested-at', '--confirm-consumer-ids'],
+  ...['--file', '--proof'],
+];
+
 export async function resolveAll(options: ResolveOptions): Promise<number> {
   const output = createOutput(options);
   const { filters } = queryOf(options);
   if (filters.reason === undefined && options.answers === undefined) {
     throw new UsageError('--all needs a --type, or --answers');
   }
-  const { decisionId, attempt, reference, applicants, confirmConsumerIds, proof } = options;
-  if ([decisionId, attempt, reference, applicants, confirmConsumerIds, proof].some((value) => value !== undefined)) {
-    throw new UsageError(
-      '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof belong to one inquiry, not to --all',
-    );
-  }
+  const foreign = OF_ONE.filter((flag) => options[optionKey(flag)] !== undefined);
+  if (foreign.length > 0) throw new UsageError(`${foreign.join(', ')} belongs to one inquiry, not to --all`);
   const asking = isAsking(output) && options.answers !== '-';
   const prompter = asking ? createPrompter() : undefined;
   try {
@@ -70,16 +71,15 @@ async function resolveSame(
   prompter: Prompter | undefined,
 ): Promise<number> {
   requireNoProofs(process.env, output);
-  if (!prompter) requireFlags(options, { attempt: false });
-  const draft = await draftOf(options);
+  const { draft } = await readDraft(options);
   requireSense(draft, failureType);
-  if (!prompter) await checkDecision(sampleOf(draft));
+  if (!prompter) checkDecision(sampleOf(draft), options);
   return withLedger(options, async (journeys) => {
     const holds = await readHeld(journeys, options);
     const decision = prompter ? await askOnce(holds, draft, prompter, output) : draft;
     if (!decision) return EXIT.done;
     requireSense(decision, failureType);
-    await checkDecision(sampleOf(decision));
+    checkDecision(sampleOf(decision), options);
     // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map((hold) => ({
       hold,
@@ -116,11 +116,13 @@ async function resolveAnswered(
 ): Promise<number> {
   const answers = await readAnswers(file);
   // Its own number belongs to each.
-  const { decisionId: _, ...defaults } = await draftOf(options);
+  const {
+    draft: { decisionId: _, ...defaults },
+  } = await readDraft(options);
   const isLacking = (name: string) => answers.some((answer) => !isRecord(answer) || !(name in answer));
   if (prompter && isLacking('by')) defaults.by ??= await prompter.line('Who decides');
   if (prompter && isLacking('reason')) defaults.reason ??= await prompter.line('Why');
-  const checked = await checkedAnswers(answers, defaults);
+  const checked = checkedAnswers(answers, defaults);
   return withLedger(options, async (journeys) => {
     const holds = await readHeld(journeys, options);
     const byTrace = new Map(holds.map((hold) => [hold.customerTraceNumber, hold]));
@@ -272,45 +274,20 @@ function leftOutLines(leftOut: readonly LeftOut[], { colors, width }: Output): s
   return [colors.yellow(`${leftOut.length} are left out:`), ...lines];
 }
 
-/** Runs that are watched at a time. */
-const AT_ONCE = 8;
-
 async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, output: Output): Promise<number> {
-  const decided = await decideMany(journeys, planned, async ({ hold, draft }) => ({
-    decision: { ...draft, customerTraceNumber: hold.customerTraceNumber } as Decision,
+  const named = planned.map(({ runKey, hold, draft }) => {
+    const { customerTraceNumber, attempt = 0 } = hold;
+    return { runKey, customerTraceNumber, attempt, draft };
+  });
+  const decided = await decideMany(journeys, named, async ({ draft, customerTraceNumber }) => ({
+    decision: { ...draft, customerTraceNumber } as Decision,
   }));
-  const signal = AbortSignal.timeout(FOLLOWS_WITHIN_MS);
-  const decisions = await inParallel(decided, AT_ONCE, (one) => describeDecided(journeys, one, signal));
-  const failed = decisions.filter(({ accepted }) => !accepted);
-  output.answer({ decisions, ...nameLeftOut(leftOut) }, () => [
-    ...table(
-      decisions.map(({ runKey, customerTraceNumber, accepted, error, ledTo }) => [
-        accepted ? 'decided' : 'FAILED',
-        customerTraceNumber,
-        `${runKey}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
-      ]),
-      output.width,
-    ),
+  const inquiries = decided.map(describeDecided);
+  const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
+  output.answer({ inquiries, ...nameLeftOut(leftOut) }, () => [
+    ...rowTable(decidedSchemaOfOne, inquiries, output),
     ...leftOutLines(leftOut, output),
-    `${decisions.length - failed.length} decided, ${failed.length} failed`,
+    `${inquiries.length - failed.length} decided, ${failed.length} failed`,
   ]);
   return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;
 }
-
-/** Describes the outcome of a decision, and the state of its run a moment later. */
-async function describeDecided(journeys: LedgerJourneys, one: Decided<Planned>, signal: AbortSignal) {
-  const named = nameDecision(one);
-  if ('error' in one) {
-    const { error, earlier } = one;
-    const decidedBefore = earlier ? `; ${earlier.by} decided ${earlier.action}` : '';
-    const message = `${error.message}${decidedBefore}`;
-    return { ...named, accepted: false, error: { type: error.name, message }, ledTo: undefined };
-  }
-  const { status } = one.made;
-  if (!status) return { ...named, accepted: true, error: undefined, ledTo: { state: 'noRun', words: NO_RUN } };
-  const run = journeys.run(one.runKey);
-  const { words, status: latest } = await whatFollowed(run, status, named.customerTraceNumber, signal);
-  return { ...named, accepted: true, error: undefined, ledTo: { state: latest.state, ...defined({ words }) } };
-}
-
-const NO_RUN = 'it has no run: the ledger has the decision';

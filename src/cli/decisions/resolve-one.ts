@@ -3,7 +3,6 @@ import { runName } from '../../model/run-key.ts';
 import type { Decision, DecisionMade, SaidHold } from '../../operator/decide.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { checkRunDecision } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { toListed } from '../output/hold-lines.ts';
@@ -13,13 +12,12 @@ import type { ReadProof } from '../output/proof-input.ts';
 import { statusLines } from '../output/status-lines.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import {
+  checkDecision,
   type DraftDecision,
-  draftOf,
   proven,
   type ResolveOptions,
-  requireFlags,
+  readDraft,
   tracedBy,
-  withProof,
 } from './decision-flags.ts';
 import { requireRunKey, withJourneys } from './journey-action.ts';
 import { whatFollowed } from './what-followed.ts';
@@ -36,22 +34,22 @@ interface Given {
   trace: string | undefined;
   draft: DraftDecision;
   proof: ReadProof | undefined;
+  options: ResolveOptions;
 }
 
-export async function resolveOne(runKey: string, named: string | undefined, given: ResolveOptions): Promise<number> {
+export async function resolveOne(runKey: string, named: string | undefined, options: ResolveOptions): Promise<number> {
   requireRunKey(runKey);
-  const { flags: options, proof } = await withProof(given);
+  const { draft, proof } = await readDraft(options);
   const trace = named ?? tracedBy(proof);
   const asking = isAsking(createOutput(options));
-  if (!asking) requireFlags(options);
-  const draft = await draftOf(options);
   if (draft.action === 'seen' && proof) throw new UsageError('--proof belongs to a decision, not to seen');
-  if (!asking && trace !== undefined) await check(runKey, trace, proven(draft, trace, proof));
-  const about = { runKey, trace, draft, proof };
+  const about = { runKey, trace, draft, proof, options };
+  // Without a trace number every other member can be checked.
+  if (!asking) check(about, trace ?? 'T', trace === undefined ? draft : proven(draft, trace, proof));
   return withJourneys(
     options,
     async (journeys, output) => {
-      if (asking) return ask(journeys, about, options, output);
+      if (asking) return ask(journeys, about, output);
       const customerTraceNumber = trace ?? (await findOnlyHold(journeys, about)).customerTraceNumber;
       await send(journeys, runKey, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
       return EXIT.done;
@@ -60,18 +58,12 @@ export async function resolveOne(runKey: string, named: string | undefined, give
   );
 }
 
-async function check(runKey: string, customerTraceNumber: string, draft: DraftDecision): Promise<void> {
-  if (draft.action === 'seen') return;
-  await checkRunDecision(runKey, { ...draft, customerTraceNumber });
+function check({ runKey, options }: Given, customerTraceNumber: string, draft: DraftDecision): void {
+  if (draft.action !== 'seen') checkDecision({ ...draft, customerTraceNumber }, options, runKey);
 }
 
-async function ask(
-  journeys: LedgerJourneys,
-  given: Given,
-  { yes = false }: ResolveOptions,
-  output: Output,
-): Promise<number> {
-  const { runKey, draft, proof } = given;
+async function ask(journeys: LedgerJourneys, given: Given, output: Output): Promise<number> {
+  const { runKey, draft, proof, options } = given;
   const prompter = createPrompter();
   try {
     const { readDecidable } = await import('../../operator/decide.ts');
@@ -81,8 +73,8 @@ async function ask(
     showHold(hold, prompter, output);
     const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
     // Checked before confirmation, so that the operator can still correct it.
-    await check(runKey, customerTraceNumber, decision);
-    if (!yes && !(await confirmed(hold, decision, prompter, output))) {
+    check(given, customerTraceNumber, decision);
+    if (!options.yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }
@@ -148,7 +140,7 @@ async function chooseHold(journeys: LedgerJourneys, given: Given, prompter: Prom
   return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as SaidHold;
 }
 
-function nothingThere({ runKey, trace }: Given): Error {
+function nothingThere({ runKey, trace }: Pick<Given, 'runKey' | 'trace'>): Error {
   return trace === undefined
     ? new Error(`nothing of ${runName(runKey)} is on hold`)
     : new UsageError('no inquiry with this trace number is on hold there');
@@ -165,7 +157,7 @@ async function send(
   const { decide, isOwnInquiry } = await import('../../operator/decide.ts');
   if (action === 'seen') {
     if (!(await isOwnInquiry(journeys, runKey, customerTraceNumber)))
-      throw nothingThere({ runKey, trace: customerTraceNumber, draft, proof: undefined });
+      throw nothingThere({ runKey, trace: customerTraceNumber });
     const answer = await journeys.markSeen({ decisionId, customerTraceNumber, by, reason });
     output.answer({ accepted: true, decisionId, action, ...answer }, () => [decidedLine(answer, decisionId, output)]);
     return;

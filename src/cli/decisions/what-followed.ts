@@ -4,9 +4,9 @@ import type { AnyStatus } from '../../words/runs.ts';
 import type { AnyRun } from './journey-action.ts';
 
 /** An inquiry that is sent again is answered in about a second. A gateway that is slower is not waited for. */
-export const FOLLOWS_WITHIN_MS = 5_000;
+const FOLLOWS_WITHIN_MS = 5_000;
 
-export interface Followed {
+interface Followed {
   status: AnyStatus;
   /** Describes the effect of the decision if the status does not show it. */
   words?: string;

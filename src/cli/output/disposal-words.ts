@@ -1,7 +1,7 @@
 /** Disposals and legal holds in words: planned and finished disposals, obstacles, and copies out of reach. */
-import type { LegalHold, SetHold } from '../../ledger/retention/retention.ts';
+import type { LegalHold } from '../../ledger/retention/retention.ts';
 import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../operator/disposal.ts';
-import { type Output, table, withAge, wrap } from './output.ts';
+import { type Output, table, wrap } from './output.ts';
 
 /** Enough to recognize them; `--json` has all. */
 const MAX_SHOWN = 20;
@@ -145,27 +145,7 @@ function nameOf({ runKey, productCode }: { runKey: string; productCode?: string 
   return productCode === undefined ? runKey : `${runKey} ${productCode}`;
 }
 
-export function holdTable(holds: readonly LegalHold[], { width }: Pick<Output, 'width'>): string[] {
-  const rows = holds.map(({ journeyId, matter, setAt, by, reason }) => [journeyId, matter, withAge(setAt), by, reason]);
-  return table([['ID', 'MATTER', 'SINCE', 'BY', 'REASON'], ...rows], width);
-}
-
-/** Lists holds under a heading; nothing where there are none. */
-export function coveringLines(heading: string, holds: readonly LegalHold[], output: Output): string[] {
-  if (holds.length === 0) return [];
-  return [...wrap(heading, output.width).map(output.colors.yellow), ...holdTable(holds, output)];
-}
-
-/** Says how many records were destroyed before the hold was set. */
-export function destroyedLines({ inquiries, histories }: SetHold['destroyed'], { colors, width }: Output): string[] {
-  if (inquiries + histories === 0) return [];
-  const words =
-    `Destroyed before this hold: ${inquiries} inquiries were disposed of, and ${histories} histories were deleted ` +
-    'from Temporal. Everything else is kept.';
-  return wrap(words, width).map(colors.yellow);
-}
-
 /** Names a hold that prevents a disposal. */
-export function holdWords({ journeyId, matter, by }: LegalHold): string {
+function holdWords({ journeyId, matter, by }: LegalHold): string {
   return `${journeyId} is under a legal hold for matter ${matter}, set by ${by}`;
 }

@@ -18,10 +18,12 @@ export interface Member {
 interface Leaf {
   path: readonly string[];
   schema: z.ZodType;
+  /** The description of the schema, or of what wraps it. */
+  words: string;
 }
 
 /** Members of lists have no option: `--file` gives them. */
-function leavesIn(schema: z.ZodType, path: readonly string[] = []): Leaf[] {
+function leavesIn(schema: z.ZodType, path: readonly string[] = [], outer = ''): Leaf[] {
   const { shape, innerType, options, element } = schema.def as {
     shape?: Record<string, z.ZodType>;
     innerType?: z.ZodType;
@@ -29,29 +31,30 @@ function leavesIn(schema: z.ZodType, path: readonly string[] = []): Leaf[] {
     element?: z.ZodType;
   };
   if (element) return [];
-  if (innerType) return leavesIn(innerType, path);
+  const words = z.globalRegistry.get(schema)?.description ?? outer;
+  if (innerType) return leavesIn(innerType, path, words);
   if (options) return options.flatMap((form) => leavesIn(form, path));
   if (shape) return Object.entries(shape).flatMap(([name, member]) => leavesIn(member, [...path, name]));
-  return [{ path, schema }];
+  return [{ path, schema, words }];
 }
 
 /** Names a member by its own name, or by its whole path if two members share a name. */
 export function membersIn(schemas: readonly z.ZodType[]): Member[] {
   const leaves = new Map(schemas.flatMap((schema) => leavesIn(schema)).map((leaf) => [pointer(leaf.path), leaf]));
   const all = [...leaves.values()];
-  return all.map(({ path, schema }) => {
+  return all.map(({ path, schema, words }) => {
     const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));
     return {
       path: pointer(path),
       flag: `--${(isAlone ? path.slice(-1) : path).map(kebabCase).join('-')}`,
-      ...describeValue(schema),
+      ...describeValue(schema, words),
     };
   });
 }
 
-function describeValue(schema: z.ZodType): Pick<Member, 'kind' | 'words'> {
+function describeValue(schema: z.ZodType, description: string): Pick<Member, 'kind' | 'words'> {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const { type, const: only, enum: values, description = '' } = json;
+  const { type, const: only, enum: values } = json;
   const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
   if (only === true || (values?.[0] === 'true' && values.every((value) => value === 'true' || value === 'false')))
     return { kind: 'flag', words };
