@@ -51,7 +51,6 @@ const TOGETHER = [
   'test/ledger/observed-ledger',
   'test/ledger/outcome',
   'test/ledger/share-explorer',
-  'test/ledger/share-standing',
   'test/model/',
   'test/portfolio/rows-read-again',
   'test/prose',

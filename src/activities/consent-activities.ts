@@ -1,16 +1,68 @@
+import { defined } from '../base/defined.ts';
+import { otherContent } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
 import { describeFault, isAhead } from '../consent/refusals.ts';
+import { type JudgedShare, judgeShare } from '../consent/standing.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import type { JourneyActivities, RecordConsentsArgs, RecordConsentsResult } from './contract.ts';
+import { parseRunKey, toRunKey } from '../model/run-key.ts';
+import type {
+  ConsentTaken,
+  JourneyActivities,
+  LookUpSharesArgs,
+  RecordConsentsArgs,
+  RecordConsentsResult,
+  ShareQuestion,
+} from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
+
+type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
+
+/** Judges a share by everything that the ledger has about it. */
+async function judge(
+  ledger: Ledger,
+  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: Asker,
+  { shareId, validForMs, reportReferenceNumber, reportRunKey, ...user }: ShareQuestion,
+): Promise<JudgedShare & { standing: ShareStanding }> {
+  const facts = await ledger.shareFacts({ runKey, shareId, ...defined({ reportReferenceNumber }) });
+  // A journey's applicants may have been corrected since an earlier start of it received their grants.
+  const start = parseRunKey(runKey).kind === 'journey' ? firstRunId : undefined;
+  const terms = { shareId, owners: facts.owners, consentTrust, ...user, ...defined({ validForMs, start }) };
+  const judged = judgeShare(facts.stored, terms, facts.nowMs);
+  // The ledger had the report when the share started, but no longer has it.
+  const isLost = reportRunKey !== undefined && !facts.owners.includes(reportRunKey);
+  return {
+    ...judged,
+    standing: {
+      applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
+      position: facts.position,
+      ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
+      ...(facts.withdrawn ? { withdrawn: defined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
+    },
+  };
+}
+
+/**
+ * Reads what stands for shares of a run. The grants that no start has received belong to this one from then on, and what
+ * it knows leaves the list of unmatched consents.
+ */
+export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Promise<ShareStanding[]> {
+  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shares, shareIds } = args;
+  const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
+  await ledger.kept.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
+  return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
+}
 
 function recordedOtherwise(path: string): Problem {
   return { path, rule: 'must be what was recorded before under this consentId and decision' };
 }
+
+/** A message that is to be written, or the reason why it is not. */
+type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken, { kind: 'recorded' }>;
 
 /**
  * Creates the activities that check and record consents. Each is idempotent, so Temporal may repeat it without limit.
@@ -20,38 +72,62 @@ function recordedOtherwise(path: string): Problem {
  */
 export function createConsentActivities(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'checkConsentProof' | 'recordConsents' | 'hearConsents' | 'recordLateConsentMessage'> {
+): Pick<JourneyActivities, 'recordConsents' | 'lookUpShares' | 'recordLateConsentMessage'> {
   const { ledger, checkConsentProof } = dependencies;
 
   async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
-    const { ledgerId = ledger.identity.ledgerId, consents, ...told } = args;
-    const doubts = await Promise.all(consents.map(doubtAbout));
-    const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
-    const verdicts = await ledger.recordConsents(ledgerId, checked);
+    const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, consents, faultyGrants, shares } = args;
+    const proven = await Promise.all(consents.map(prove));
+    const written = proven.flatMap((one) => ('consent' in one ? [one.consent] : []));
+    const verdicts = await ledger.recordConsents(ledgerId, written, firstRunId);
+    const isKnown = (consent: ConsentRecord) => verdicts[written.indexOf(consent)]?.kind === 'known';
+    const shareIds = shares.map(({ shareId }) => shareId);
+    const isNoted = (consent: ConsentRecord) => isKnown(consent) || !shareIds.includes(consent.shareId);
+    const noted = written.filter(isNoted);
     // Most messages are new, for a share that the run knows: they need no second transaction.
-    const isMore = told.unknownShares.length + told.matchedShares.length + told.faultyGrants.length > 0;
-    if (isMore || verdicts.some(({ kind }) => kind === 'known')) {
-      await ledger.kept.noteTold(ledgerId, { ...told, consents: checked });
+    if (noted.length + faultyGrants.length > 0) {
+      const unknownShares = noted.flatMap(({ shareId }) => (shareIds.includes(shareId) ? [] : [shareId]));
+      await ledger.kept.noteReceived(ledgerId, { runKey, firstRunId, consents: noted, unknownShares, faultyGrants });
     }
-    for (const consent of checked) {
+    for (const consent of written) {
       if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
     }
-    return {
-      unproved: doubts.flatMap((reason, index) => (reason === undefined ? [] : [{ index, reason }])),
-      knownOtherwise: verdicts.flatMap((verdict, index) =>
-        verdict.kind === 'known' && verdict.paths.length > 0 ? [{ index, paths: verdict.paths }] : [],
-      ),
+    const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
+    const takenOf = async (one: Proven): Promise<ConsentTaken> => {
+      if (!('consent' in one)) return one;
+      const { consent, doubt } = one;
+      const verdict = verdicts[written.indexOf(consent)];
+      if (verdict?.kind !== 'known') return { kind: 'recorded', ...defined({ doubt }) };
+      const { paths } = verdict;
+      if (paths.length > 0) {
+        return { kind: 'refused', reason: otherContent('/consentId with this /decision was used', paths) };
+      }
+      const fault = await findFault(consent, judged[shareIds.indexOf(consent.shareId)]);
+      return { kind: 'recorded', isKnown: true, ...defined({ fault }) };
     };
+    return { taken: await Promise.all(proven.map(takenOf)), standings: judged.map(({ standing }) => standing) };
   }
 
-  /** Returns why a refusal is recorded without its proof. Unreadable keys do not keep a refusal from the ledger. */
-  async function doubtAbout({ receivedAt, ...consent }: ConsentRecord): Promise<string | undefined> {
-    if (consent.proof === undefined || consent.decision === 'granted') return undefined;
+  /** Returns why a grant that the ledger had before permits nothing. */
+  async function findFault(consent: ConsentRecord, share: JudgedShare | undefined): Promise<GrantFault | undefined> {
+    if (consent.decision !== 'granted') return undefined;
+    const worth = share?.judgeGrant(consent) ?? 'stands';
+    return worth === 'stands' ? ((await ledger.kept.fault(consent)) ?? undefined) : worth;
+  }
+
+  /** Unreadable keys do not keep a refusal from the ledger: it is recorded without its proof. */
+  async function prove(consent: ConsentRecord): Promise<Proven> {
+    if (consent.proof === undefined) return { consent };
+    const { receivedAt, ...message } = consent;
+    const isGrant = consent.decision === 'granted';
     try {
-      const verdict = await checkConsentProof(consent, new Date(receivedAt));
-      return verdict.accepted ? undefined : `the proof is refused: ${verdict.reason}`;
+      const verdict = await checkConsentProof(message, new Date(receivedAt));
+      if (verdict.accepted) return { consent };
+      const reason = `the proof is refused: ${verdict.reason}`;
+      return isGrant ? { kind: 'refused', reason } : { consent: withoutProof(consent), doubt: reason };
     } catch {
-      return 'the proof could not be checked';
+      if (isGrant) return { kind: 'unjudged' };
+      return { consent: withoutProof(consent), doubt: 'the proof could not be checked' };
     }
   }
 
@@ -76,11 +152,9 @@ export function createConsentActivities(
   }
 
   return {
-    checkConsentProof: ({ consent, receivedAt }) => translating(() => checkConsentProof(consent, new Date(receivedAt))),
-
     recordConsents: (args) => translating(() => record(args)),
 
-    hearConsents: ({ ledgerId, run }) => translating(() => ledger.kept.hear(ledgerId, run)),
+    lookUpShares: (args) => translating(() => lookUpShares(ledger, args)),
 
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
@@ -90,14 +164,26 @@ export function createConsentActivities(
         }
         const late = { ...(await proved(parsed, receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
-        const { verdict, unmatched, fault } = await ledger.kept.keep(ledgerId, late);
+        const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
         const differing = verdict.kind === 'known' ? verdict.paths : [];
         if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
+        const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
         if (fault) throw new InvalidInputError([describeFault(fault)]);
         const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
         return { duplicate: verdict.kind === 'known', postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
       }),
   };
+}
+
+/** @returns the standing of a share by itself, as its run asks for it at its start */
+export function lookUpReportShare(
+  ledger: Ledger,
+  firstRunId: string,
+  question: ShareQuestion & Pick<RecordConsentsArgs, 'applicantIds' | 'consentTrust'>,
+): Promise<ShareStanding[]> {
+  const { applicantIds, consentTrust, ...share } = question;
+  const asker = { runKey: toRunKey('share', share.shareId), firstRunId, applicantIds, ...defined({ consentTrust }) };
+  return lookUpShares(ledger, { ...asker, shares: [share], shareIds: [share.shareId] });
 }
 
 function withoutProof<T extends ConsentMessage>({ proof: _, ...consent }: T): Omit<T, 'proof'> {

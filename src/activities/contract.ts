@@ -2,9 +2,15 @@
  * Types of the activities' arguments and results. None contains a token, a secret or a report. Some contain applicants,
  * since an attempt needs them.
  */
-import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
+import type {
+  ConsentRecord,
+  FaultyGrant,
+  GrantFault,
+  GrantKey,
+  ShareObjection,
+  ShareStanding,
+} from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/consents/kept-consents.ts';
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type {
   DecisionRecord,
@@ -40,7 +46,6 @@ import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
 import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 import type { FileMark } from '../portfolio/files.ts';
-import type { ProofVerdict } from '../protection/proofs.ts';
 
 /** The facts that a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {
@@ -71,38 +76,52 @@ export interface PreparedRun extends RunIdentity {
 
 /** The facts that a `lendingJourney` run also receives at its start. */
 export interface PreparedJourney extends PreparedRun {
-  /** Consents from before the run. Absent if the ledger did not answer, or has more than a start should carry. */
-  heard?: HeardConsent[];
+  /** What stands for the shares of the input, in their order. Absent if the ledger did not answer. */
+  standings?: ShareStanding[];
 }
 
 /** The facts that a `shareReport` run also fixes at its start. */
 export interface PreparedShare extends PreparedRun {
   report: ReportSource;
   reference: ReportReference;
-  consents: FoundConsents;
+  standing: ShareStanding;
 }
 
-/** The ledger's facts about sharing one report with one secondary user. */
-export interface FoundConsents extends StandingConsents {
-  /** After the share was started, the report was disposed of or came under a legal hold. */
-  reportGone?: true;
-  withdrawn?: NonNullable<ShareObjection['withdrawn']>;
+/** A share of a run, of which the ledger is asked what stands for it. */
+export interface ShareQuestion extends SecondaryUser {
+  shareId: string;
+  /** How old a grant may be. Default: any age. */
+  validForMs?: number;
+  /** Absent while there is no report. */
+  reportReferenceNumber?: string;
+  /** The owner that the ledger had the report under. */
+  reportRunKey?: string;
 }
 
-export interface LookUpConsentsArgs {
-  share: SecondaryUser & { shareId: string };
-  report: ReportSource;
-  reportReferenceNumber: string;
-  /** The report's applicants. */
+/** The run that asks the ledger. */
+interface AskingRun {
+  /** Default: the worker's own ledger. */
+  ledgerId?: string;
+  runKey: string;
+  /** The first run of the chain. */
+  firstRunId: string;
+  /** Everybody whose word may count. */
   applicantIds: readonly string[];
-  consentTrust: GatewayProfile['consentTrust'];
+  /** Default: `namespace`. */
+  consentTrust?: GatewayProfile['consentTrust'];
+}
+
+export interface LookUpSharesArgs extends AskingRun {
+  shares: readonly ShareQuestion[];
+  /** All shares that the run knows. */
+  shareIds: readonly string[];
 }
 
 export interface SubmitInquiryArgs extends InquiryContent {
   run: RunIdentity;
   attempt: number;
   settings: ProtocolSettings;
-  consents: ConsentRecord[];
+  consents: GrantKey[];
   /** SECONDUSE: how old a grant may be when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
   /** After a 401: only a token fetched after this instant will do. */
@@ -202,17 +221,30 @@ export interface RecordDecisionArgs {
   proof?: DecisionProof;
 }
 
-export interface RecordConsentsArgs extends Omit<ToldConsents, 'consents'> {
-  ledgerId?: string;
+export interface RecordConsentsArgs extends AskingRun {
   consents: ConsentRecord[];
+  /** Those shares of the consents and grants that the run knows. */
+  shares: readonly ShareQuestion[];
+  /** Grants that the run does not count any more. */
+  faultyGrants: readonly FaultyGrant[];
 }
 
-/** `index`: the consent's place in the list to be recorded. */
+/** What became of one consent. */
+export type ConsentTaken =
+  /**
+   * `isKnown`: the ledger had it before; then `fault` says why a grant permits nothing. `doubt`: why a refusal was
+   * recorded without its proof.
+   */
+  | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string }
+  | { kind: 'refused'; reason: string }
+  /** The keys that its proof needs cannot be read now. */
+  | { kind: 'unjudged' };
+
 export interface RecordConsentsResult {
-  /** The ledger has other content under the same key, and keeps it. */
-  knownOtherwise: { index: number; paths: string[] }[];
-  /** Refusals that were recorded without their proof, and why. */
-  unproved: { index: number; reason: string }[];
+  /** One for each consent. */
+  taken: ConsentTaken[];
+  /** What stands now, one for each share. */
+  standings: ShareStanding[];
 }
 
 /** The activities as a workflow calls them. */
@@ -221,8 +253,8 @@ export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<PreparedJourney>;
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
-  /** Only reads. Called before each attempt, since consents that another run received do not reach this one. */
-  lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents>;
+  /** Says what stands for shares. Consents that other runs, or none, have received do not reach this one. */
+  lookUpShares(args: LookUpSharesArgs): Promise<ShareStanding[]>;
   /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   /** Checks a share that is requested of a running journey. Paths are those of its message. */
@@ -248,7 +280,7 @@ export interface JourneyActivities {
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
   /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
-  /** Without `ledgerId`: the worker's own ledger. Checks only the proofs of refusals; grants were checked before. */
+  /** Checks the proofs, writes the consents, and says what stands for their shares from then on. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
@@ -260,10 +292,6 @@ export interface JourneyActivities {
   closeWork(args: { ledgerId: string; runKey: string; until: string }): Promise<void>;
   /** Records operators' decisions about the calling run before they take effect. */
   recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
-  /** Returns consents from before this run. The ledger records that the run has received them. */
-  hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
-  /** Judges as of `receivedAt`, so that a repeated call gives the same verdict. */
-  checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
   /**
    * Refuses a grant as `InvalidInput` if its proof is invalid, or missing where a profile that may apply requires one.
    * Refuses any consent if the ledger has other content under its key.

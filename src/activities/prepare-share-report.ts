@@ -1,9 +1,7 @@
 /** Checks a share's input, finds its report, and reads the ledger's consents about sharing it. */
-import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { InquiryView } from '../ledger/records.ts';
-import { standingConsents, tellableConsents } from '../ledger/shares/share-standing.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import {
   type GivenReportInput,
@@ -17,7 +15,8 @@ import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import { toRunKey } from '../model/run-key.ts';
 import { secondaryUserOf } from '../model/stage-end-user.ts';
-import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
+import { lookUpReportShare } from './consent-activities.ts';
+import type { JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
 import { entitlementProblems } from './inquiry-request.ts';
@@ -155,26 +154,8 @@ function refused(path: string, rule: string): InvalidInputError {
 
 export function createPrepareShareReport(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareShareReport' | 'lookUpConsents'> {
+): Pick<JourneyActivities, 'prepareShareReport'> {
   const { ledger } = dependencies;
-
-  async function findConsents(args: Omit<LookUpConsentsArgs, 'applicantIds'>): Promise<FoundConsents> {
-    const { share, report, reportReferenceNumber, consentTrust } = args;
-    const runKey = toRunKey('share', share.shareId);
-    const facts = await ledger.shareFacts({ runKey, shareId: share.shareId, reportReferenceNumber });
-    // The ledger had the report when the share started, but no longer has it.
-    const isLost = report.kind === 'ledger' && !facts.owners.includes(report.runKey);
-    return {
-      ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
-      ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
-      ...(facts.withdrawn ? { withdrawn: defined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
-    };
-  }
-
-  const tell = (found: FoundConsents, shareId: string, applicantIds: readonly string[]): FoundConsents => ({
-    ...found,
-    ...tellableConsents(found, { shareId, applicantIds }),
-  });
 
   return {
     /**
@@ -206,28 +187,13 @@ export function createPrepareShareReport(
             { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },
           ]);
         }
-        const { consentTrust } = profile;
-        const found = await findConsents({
-          share: { shareId, ...sharedWith },
-          report,
-          reportReferenceNumber,
-          consentTrust,
+        const [standing] = await lookUpReportShare(ledger, firstRunId, {
+          ...{ shareId, ...sharedWith, reportReferenceNumber, consentTrust: profile.consentTrust },
+          ...(report.kind === 'ledger' ? { reportRunKey: report.runKey } : {}),
+          applicantIds: reference.applicants.map(({ applicantId }) => applicantId),
         });
-        const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
-        const { ledgerId } = ledger.identity;
-        await ledger.kept.hear(ledgerId, { runKey, firstRunId, shareIds: [shareId], applicantIds });
-        // Consents to the report's journey that came after its end are for this share.
-        const ofOthers = found.own.filter(({ journeyId }) => journeyId !== runKey);
-        if (ofOthers.length > 0) {
-          const told = { runKey, firstRunId, unknownShares: [], matchedShares: [], faultyGrants: [] };
-          await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
-        }
-        const consents = tell(found, shareId, applicantIds);
-        return { ...(await fixRun(dependencies, profile, facts)), report, reference, consents };
+        if (!standing) throw new Error('a share without a standing');
+        return { ...(await fixRun(dependencies, profile, facts)), report, reference, standing };
       }),
-
-    /** @throws `LedgerUnavailable` (repeated) */
-    lookUpConsents: ({ applicantIds, ...args }) =>
-      translating(async () => tell(await findConsents(args), args.share.shareId, applicantIds)),
   };
 }

@@ -1,7 +1,7 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
 import { defined } from '../base/defined.ts';
-import { utcInstant } from '../base/instants.ts';
+import { parseDurationMs, utcInstant } from '../base/instants.ts';
 import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -15,7 +15,8 @@ import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../model/run-key.ts';
-import { pullInquiry, stageInquiry } from '../model/stage-end-user.ts';
+import { pullInquiry, secondaryUserOf, stageInquiry } from '../model/stage-end-user.ts';
+import { lookUpShares } from './consent-activities.ts';
 import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -170,7 +171,7 @@ export function createStartActivities(
         }
         return {
           ...(await fixRun(dependencies, profile, facts)),
-          ...(facts?.hasConsents === false ? { heard: [] } : await heardAtStart(dependencies, journey, firstRunId)),
+          ...(await findStandings(dependencies, profile, { journey, firstRunId, hasConsents: facts?.hasConsents })),
         };
       }),
 
@@ -221,22 +222,27 @@ export function createStartActivities(
   };
 }
 
-/** More, with their proofs, would make the result too long: the run asks for them separately. */
-const MOST_HEARD_AT_START = 100;
-
-/** If the ledger does not answer, the journey still starts, and the run asks for the consents again. */
-async function heardAtStart(
+/** If the ledger does not answer, the journey still starts, and asks for each share when it waits for consent. */
+async function findStandings(
   { ledger }: ActivityDependencies,
-  { journeyId, shares = [], applicants }: LendingJourneyInput,
-  firstRunId: string,
-): Promise<Pick<PreparedJourney, 'heard'>> {
-  const run = {
-    ...{ runKey: journeyId, firstRunId },
-    shareIds: shares.map(({ shareId }) => shareId),
-    applicantIds: applicants.map(({ applicantId }) => applicantId),
-  };
-  const heard = await ifAnswered(ledger.kept.hear(ledger.identity.ledgerId, run));
-  return heard === null || heard.length > MOST_HEARD_AT_START ? {} : { heard };
+  { consentTrust }: GatewayProfile,
+  start: { journey: LendingJourneyInput; firstRunId: string; hasConsents: boolean | undefined },
+): Promise<Pick<PreparedJourney, 'standings'>> {
+  const { journeyId: runKey, shares = [], applicants } = start.journey;
+  const { firstRunId, hasConsents } = start;
+  if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
+  const questions = shares.map((share) => {
+    const validForMs = share.consentValidFor === undefined ? undefined : (parseDurationMs(share.consentValidFor) ?? 0);
+    return { shareId: share.shareId, ...secondaryUserOf(share), ...defined({ validForMs }) };
+  });
+  const standings = await ifAnswered(
+    lookUpShares(ledger, {
+      ...{ runKey, firstRunId, consentTrust, shares: questions },
+      applicantIds: applicants.map(({ applicantId }) => applicantId),
+      shareIds: shares.map(({ shareId }) => shareId),
+    }),
+  );
+  return standings === null ? {} : { standings };
 }
 
 function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {

@@ -1,4 +1,4 @@
-/** Consents as the ledger keeps them, and their meaning for one share (types). */
+/** Consents as the ledger keeps them, and what they mean for one share (types). */
 import type { ConsentMessage } from '../messages/consent.ts';
 
 export interface ConsentRecord extends ConsentMessage {
@@ -6,31 +6,8 @@ export interface ConsentRecord extends ConsentMessage {
   receivedAt: string;
 }
 
-/** Why the ledger did not take a share's claim. It wrote nothing. */
-export interface ShareObjection {
-  /** The share was withdrawn, and perhaps another has taken its place. */
-  withdrawn?: { replacedBy?: string };
-  /** The report was disposed of, or is about to be, or is under a legal hold. */
-  reportGone?: true;
-  /** The grants of the claim that permit nothing. */
-  grants: { applicantId: string; consentId: string; fault: GrantFault }[];
-  /** The refusals of their applicants: the newest that end their grants, and those under other shares' ids. */
-  standing: StandingConsents;
-}
-
-/** The ledger's consents about sharing one report with one secondary user. */
-export interface StandingConsents {
-  /** Consents under this share's id, in the order in which they came; only those grants that count. */
-  own: ConsentRecord[];
-  /** Effective refusals under other ids: each ends every grant that was decided no later than it. */
-  elsewhere: RefusalElsewhere[];
-}
-
-export interface RefusalElsewhere {
-  applicantId: string;
-  decision: 'denied' | 'revoked';
-  decidedAt: string;
-}
+/** The key of a grant in the ledger. */
+export type GrantKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId'>;
 
 /**
  * Why a grant permits nothing. `missing`: it is not for this share and its secondary user. `otherPerson`: when it came,
@@ -38,7 +15,41 @@ export interface RefusalElsewhere {
  */
 export type GrantFault = 'refused' | 'tooOld' | 'spent' | 'missing' | 'otherPerson';
 
-/** A grant that permits nothing, by its key in the ledger, and why. */
-export interface FaultyGrant extends Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId'> {
+/** A grant that permits nothing, and why. */
+export interface FaultyGrant extends GrantKey {
   fault: GrantFault;
+}
+
+/** What stands for one applicant and one share, by everything that the ledger has. */
+export type ApplicantStanding = { applicantId: string } & (
+  | {
+      stands: 'granted';
+      grant: GrantKey & Pick<ConsentRecord, 'receivedAt'>;
+      /** When the applicant decided (RFC 3339). */
+      since: string;
+      /** The last instant at which the grant is young enough, in milliseconds. Absent: it never becomes too old. */
+      youngUntilMs?: number;
+    }
+  /** Absent `consentId`: refused under another share's id. */
+  | { stands: 'denied' | 'revoked'; since: string; consentId?: string }
+  /** `fault`: why the newest `grant` does not count. */
+  | { stands: 'none'; fault?: GrantFault; grant?: GrantKey }
+);
+
+/** What the ledger says about one share. */
+export interface ShareStanding {
+  /** Those applicants of the share who have said something. */
+  applicants: ApplicantStanding[];
+  /** The number of entries in the audit chain that this is based on, or more: of two answers the later one counts. */
+  position: number;
+  /** The share was withdrawn, and perhaps another has taken its place. */
+  withdrawn?: { replacedBy?: string };
+  /** The report was disposed of, or is about to be, or is under a legal hold. */
+  reportGone?: true;
+}
+
+/** Why the ledger did not take a share's claim. It wrote nothing. */
+export interface ShareObjection extends Pick<ShareStanding, 'withdrawn' | 'reportGone'> {
+  /** The grants of the claim that permit nothing. */
+  grants: { applicantId: string; consentId: string; fault: GrantFault }[];
 }

@@ -5,46 +5,55 @@ import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { ConsentRecord, GrantFault } from './consent-record.ts';
 
+/** A denial or a revocation. */
+export type Refusal = ConsentRecord & { decision: 'denied' | 'revoked' };
+
 /**
- * Whether a refusal ends a grant of the same applicant for the same share.
+ * Returns a function that finds the refusal which ends a grant, if any. It looks at each message once: there may be
+ * thousands.
  *
- * @param revokesAll for a revocation: it named no known grant when it came, and so ends all grants before it
+ * @param said by one applicant about one share
  */
-export function endsGrant(
-  refusal: ConsentRecord,
-  grant: ConsentRecord,
-  { revokesAll }: { revokesAll: boolean },
-): boolean {
-  if (refusal.decision === 'granted') return false;
-  if (refusal.consentId === grant.consentId) return true;
-  if (refusal.decision === 'revoked' && !revokesAll) return false;
-  if (isNoEarlier(refusal.decidedAt, notAhead(grant))) return true;
-  return revokesAll && isNoEarlier(refusal.receivedAt, grant.receivedAt);
+export function findEnds(said: readonly ConsentRecord[]): (grant: ConsentRecord) => Refusal | undefined {
+  const firstGrantMs = new Map<string, number>();
+  for (const { decision, consentId, receivedAt } of said) {
+    const atMs = parseInstantMs(receivedAt) ?? 0;
+    if (decision === 'granted') firstGrantMs.set(consentId, Math.min(firstGrantMs.get(consentId) ?? atMs, atMs));
+  }
+  const byConsentId = new Map<string, Refusal>();
+  let endsDecided: Refusal | undefined;
+  let endsReceived: Refusal | undefined;
+  for (const refusal of said.filter(isRefusal)) {
+    byConsentId.set(refusal.consentId, refusal);
+    const namesGrant = (firstGrantMs.get(refusal.consentId) ?? Number.POSITIVE_INFINITY) <= receivedAtMs(refusal);
+    if (refusal.decision === 'revoked' && namesGrant) continue;
+    if (!endsDecided || decidedAtMs(endsDecided) <= decidedAtMs(refusal)) endsDecided = refusal;
+    if (refusal.decision === 'denied') continue;
+    if (!endsReceived || receivedAtMs(endsReceived) <= receivedAtMs(refusal)) endsReceived = refusal;
+  }
+  return (grant) => {
+    const named = byConsentId.get(grant.consentId);
+    if (named) return named;
+    if (endsDecided && decidedAtMs(endsDecided) >= grantedAtMs(grant)) return endsDecided;
+    return endsReceived && receivedAtMs(endsReceived) >= receivedAtMs(grant) ? endsReceived : undefined;
+  };
 }
 
-/** Whether a revocation names no grant that came before it. @param said by the same applicant about the same share */
-export function revokesAllOf(said: readonly ConsentRecord[], revocation: ConsentRecord): boolean {
-  const isNamed = ({ decision, consentId, receivedAt }: ConsentRecord) =>
-    decision === 'granted' && consentId === revocation.consentId && isNoEarlier(revocation.receivedAt, receivedAt);
-  return revocation.decision === 'revoked' && !said.some(isNamed);
+export function isRefusal(consent: ConsentRecord): consent is Refusal {
+  return consent.decision !== 'granted';
 }
 
-/**
- * The refusals that end this grant. @param said everything that its applicant has said about its share, in any order
- */
-export function refusalsAgainst(grant: ConsentRecord, said: readonly ConsentRecord[]): ConsentRecord[] {
-  // A revocation looks only at messages with its own id: thousands of messages stay cheap.
-  const byId = Map.groupBy(said, ({ consentId }) => consentId);
-  return said.filter((one) => endsGrant(one, grant, { revokesAll: revokesAllOf(byId.get(one.consentId) ?? [], one) }));
+export function decidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
+  return parseInstantMs(decidedAt) ?? 0;
 }
 
-function isNoEarlier(one: string, other: string): boolean {
-  return (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
+function receivedAtMs({ receivedAt }: Pick<ConsentRecord, 'receivedAt'>): number {
+  return parseInstantMs(receivedAt) ?? 0;
 }
 
-/** Returns the grant's decision time, but no later than its arrival: the sender's clock may be ahead. */
-export function notAhead({ decidedAt, receivedAt }: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): string {
-  return isNoEarlier(decidedAt, receivedAt) ? receivedAt : decidedAt;
+/** When a grant was decided, but no later than its arrival: the sender's clock may be ahead. */
+export function grantedAtMs(grant: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): number {
+  return Math.min(decidedAtMs(grant), receivedAtMs(grant));
 }
 
 /** Clocks of consent systems may differ from ours by as much. */

@@ -25,10 +25,11 @@ import {
 import { readSharesPage } from './audit/share-pages.ts';
 import { recordConsents } from './consents/consents.ts';
 import {
-  hearConsents,
+  adoptConsents,
   keepConsent,
   markConsentsSeen,
-  noteToldConsents,
+  noteReceived,
+  readFault,
   readUnmatched,
 } from './consents/kept-consents.ts';
 import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
@@ -106,11 +107,11 @@ const WRITES = {
 /** They compare the ledger's id themselves, once they have the lock of their inquiry. */
 const WRITES_OF_INQUIRY = { closeAttempt: lookUpAndClose, recordDecision: decide };
 
-const KEPT_READS = { unmatched: readUnmatched };
+const KEPT_READS = { unmatched: readUnmatched, fault: readFault };
 const KEPT_WRITES = {
   keep: keepConsent,
-  hear: hearConsents,
-  noteTold: noteToldConsents,
+  adopt: adoptConsents,
+  noteReceived,
   markSeen: markConsentsSeen,
 };
 

@@ -1,5 +1,6 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
-import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
+import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
+import type { StoredConsent } from '../consent/standing.ts';
 import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
@@ -35,8 +36,8 @@ export interface ClaimRequest {
   resendAfterMs?: number;
   /** How long after the claim an answer may still come: `sendBy` and every time-out of the attempt. */
   answerWithinMs: number;
-  /** The grants that permit this attempt; written in the claim's transaction. Only SECONDUSE has any. */
-  consents: readonly ConsentRecord[];
+  /** The grants that permit this attempt: the ledger has them. Only SECONDUSE has any. */
+  consents: readonly GrantKey[];
   /** SECONDUSE: how old a grant may be, by the database's clock. Default: any age. */
   consentValidForMs?: number;
   /** The applicants of the request, in its order. */
@@ -274,19 +275,15 @@ export interface ConsentsQuery {
 export interface ShareFacts {
   /** The owners whose consents may count: the share's, and the report's where the ledger has it. */
   owners: string[];
-  /** Every consent about sharing the report, in the order in which it came. */
+  /** Every consent about sharing the report. */
   stored: StoredConsent[];
+  /** The number of entries in the audit chain before all of this was read. */
+  position: number;
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
   withdrawn?: StandingShareWithdrawal;
   /** By the database's clock. */
   nowMs: number;
-}
-
-export interface StoredConsent {
-  consent: ConsentRecord;
-  /** The owner of another share that was, or may have been, posted under it. */
-  usedBy?: string;
 }
 
 export interface RewrapResult {

@@ -32,12 +32,28 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a consent is acknowledged before the ledger has it',
     edits: [
       {
-        file: 'src/workflows/consent/consent-handlers.ts',
-        find: '(!!answer.outcome && journey.recorder.isSettled(record))',
-        replace: '!!answer.outcome',
+        file: 'src/workflows/consent/consents.ts',
+        find: '  await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });',
+        replace: '  if (!summary) return answer(run, record);',
+      },
+      {
+        file: 'src/workflows/consent/consents.ts',
+        find: "const isRecorded = taken?.kind === 'recorded';",
+        replace: 'const isRecorded = taken === undefined;',
       },
     ],
     tests: [{ path: CONSENT_RECORDING, title: 'is in the ledger when an update is answered' }],
+  },
+  {
+    name: 'a refusal on its way to the ledger keeps no share from being posted',
+    edits: [
+      {
+        file: 'src/workflows/consent/share-record.ts',
+        find: ' && !told.isBlocked(share.input.shareId);',
+        replace: ';',
+      },
+    ],
+    tests: [{ path: 'test/model/share-consent.test.ts', title: 'a refusal on its way to the ledger' }],
   },
   {
     name: 'an inquiry has a number of its own for each customer',

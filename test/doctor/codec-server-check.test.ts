@@ -74,7 +74,7 @@ test('reports a refused token, a server that is away or another answer without a
   assert.deepEqual(new Set(found.map(({ status }) => status)), new Set(['fail']));
   assert.match(
     found.map(({ detail }) => detail).join(),
-    /in the namespace.*refuses the token.*cannot be reached.*does not answer as/s,
+    /permit the namespace.*refuses the token.*cannot be reached.*does not answer as/s,
   );
   assert.doesNotMatch(JSON.stringify(found), /sentinel/);
 });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseDurationMs, parseInstantMs } from '../../src/base/instants.ts';
-import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import { judgeShare } from '../../src/consent/standing.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
@@ -210,72 +210,49 @@ const journeys = property({
     journey.result('completed');
     for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
     for (const share of journey.shares.values()) journey.applicantsOf(share);
-    journey.consents.add({ ...(aConsent() as object), receivedAt: new Date().toISOString() } as never);
+    journey.consents.take({ ...(aConsent() as object), receivedAt: new Date().toISOString() } as never, true);
     assert.equal(Object.hasOwn(Object.prototype, 'shareId'), false);
   },
 });
 
-const bookStep = fc.record({
-  act: fc.constantFrom('add', 'add', 'add', 'addPending', 'accept', 'refuse', 'drop'),
+const saidStep = fc.record({
   shareId: fc.constantFrom('S1', '__proto__'),
   applicantId: fc.constantFrom('1A', '2A', 'constructor'),
   consentId: fc.constantFrom('C1', 'C2', 'C3'),
   decision: fc.constantFrom('granted' as const, 'granted' as const, 'denied' as const, 'revoked' as const),
   minute: fc.nat({ max: 5 }),
-  which: fc.nat(),
 });
 
-const books = property({
-  name: 'consent-books',
+/** A grant stands only if it was given for the share, and no later denial and no revocation of its own id was. */
+const standings = property({
+  name: 'consent-standings',
   weight: 2,
-  cases: fc.array(bookStep, { maxLength: 12 }),
+  cases: fc.array(saidStep, { maxLength: 12 }),
   check: (steps) => {
-    const book = new ConsentBook();
-    const judged = new Set<ConsentRecord>();
-    const given: ConsentRecord[] = [];
-    for (const { act, minute, which, ...parts } of steps) {
-      const record = {
-        ...aConsent(),
-        ...parts,
-        decidedAt: `2026-01-01T00:0${minute}:00Z`,
-        receivedAt: '2026-01-01T01:00:00Z',
-      } as ConsentRecord;
-      if (act === 'add' && book.add(record)) judged.add(record);
-      if (act === 'addPending') {
-        const grant = { ...record, decision: 'granted' as const };
-        book.addPending(grant);
-        given.push(grant);
+    const said = steps.map(({ minute, ...parts }) => ({
+      ...aConsent(),
+      ...parts,
+      decidedAt: `2026-01-01T00:0${minute}:00Z`,
+      receivedAt: '2026-01-01T01:00:00Z',
+    })) as ConsentRecord[];
+    const owners = [...new Set(said.map(({ journeyId }) => journeyId))];
+    const stored = said.map((consent) => ({ consent }));
+    for (const shareId of ['S1', '__proto__']) {
+      const terms = { shareId, owners, endUserCode: 'EU999', consentTrust: 'namespace' as const };
+      for (const one of judgeShare(stored, terms, Date.UTC(2026, 0, 2)).applicants) {
+        if (one.stands !== 'granted') continue;
+        const ofShare = said.filter((other) => other.shareId === shareId && other.applicantId === one.applicantId);
+        const isGrant = ({ decision, consentId }: ConsentRecord) =>
+          decision === 'granted' && consentId === one.grant.consentId;
+        assert.ok(ofShare.some(isGrant), 'a grant that nobody gave');
+        const isAgainst = ({ decision, consentId, decidedAt }: ConsentRecord) =>
+          (decision === 'revoked' && consentId === one.grant.consentId) ||
+          (decision === 'denied' && decidedAt > one.since);
+        assert.ok(!ofShare.some(isAgainst), 'a grant that was taken back');
       }
-      const pending = book.pending()[which % Math.max(1, book.pending().length)];
-      if (act === 'accept' && pending && book.accept(pending)) judged.add(pending);
-      if (act === 'refuse' && pending) book.refuse(pending);
-      if (act === 'drop') book.dropMismatchedGrants(parts.shareId, { endUserCode: 'EU999' });
-      assertStandings(book, judged);
     }
   },
 });
-
-/** A grant stands only if it was accepted and no later denial and no revocation of its own id is kept. */
-function assertStandings(book: ConsentBook, judged: ReadonlySet<ConsentRecord>): void {
-  const all = book.all();
-  for (const shareId of ['S1', '__proto__']) {
-    for (const applicantId of ['1A', '2A', 'constructor']) {
-      const standing = book.standing(shareId, applicantId, { nowMs: Date.UTC(2026, 0, 2) });
-      if (standing.kind !== 'granted') continue;
-      const { consent } = standing;
-      assert.ok(judged.has(consent) && consent.decision === 'granted', 'a grant that nobody accepted');
-      assert.ok(consent.shareId === shareId && consent.applicantId === applicantId, 'a grant of another');
-      const against = all.filter(
-        (one) =>
-          one.shareId === shareId &&
-          one.applicantId === applicantId &&
-          ((one.decision === 'revoked' && one.consentId === consent.consentId) ||
-            (one.decision === 'denied' && one.decidedAt > consent.decidedAt)),
-      );
-      assert.deepEqual(against, [], 'a grant that was taken back');
-    }
-  }
-}
 
 const words = property({
   name: 'instants-durations-ids',
@@ -303,5 +280,5 @@ const words = property({
 
 export async function openMessages(): Promise<OpenTarget> {
   const files = openFiles();
-  return { ...files, properties: [agreement, journeys, books, words, ...files.properties] };
+  return { ...files, properties: [agreement, journeys, standings, words, ...files.properties] };
 }

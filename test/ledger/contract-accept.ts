@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
-import { attempted, claimOf, decisionOf, INQUIRY, outcomeOf, SHARE } from './fixtures.ts';
+import { attempted, claimAs, decisionOf, INQUIRY, outcomeOf, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 type Opened = Awaited<ReturnType<Open>>['ledger'];
@@ -125,8 +125,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     const inquiry = { ...inquiryOf('share'), ...SHARE, runKey: 'share:S1' } as InquiryDescription;
     const row = { runKey: 'share:S1', shareId: 'S1', reportReferenceNumber: 'R-1', reportEndUserCode: 'EU1' };
     assert.ok(await ledger.recordShare(ledgerId, row));
-    const claim = claimOf(ledger, { inquiry, sharedReference: 'R-1' });
-    assert.equal((await ledger.claim(claim)).kind, 'claimed');
+    assert.equal((await claimAs(ledger, { inquiry, sharedReference: 'R-1' })).kind, 'claimed');
     await ledger.recordOutcome(
       outcomeOf(ledger, { customerTraceNumber: inquiry.customerTraceNumber, state: 'unknown' }),
     );

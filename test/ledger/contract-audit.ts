@@ -11,6 +11,7 @@ import type { Answer } from '../../src/model/inquiry.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 import {
   attempted,
+  claimAs,
   claimOf,
   consentOf,
   decisionOf,
@@ -160,8 +161,8 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
       ['H', { state: 'refused' }],
     ];
     for (const [trace, outcome] of outcomes) await attempted(ledger, numbered(trace), outcome);
-    await ledger.claim(claimOf(ledger, { ...numbered('I'), answerWithinMs: 0 }));
-    await ledger.claim(claimOf(ledger, numbered('J')));
+    await claimAs(ledger, { ...numbered('I'), answerWithinMs: 0 });
+    await claimAs(ledger, numbered('J'));
     const expected = [
       'A record yes',
       'B noRecord yes',

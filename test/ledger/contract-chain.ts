@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChainFinding } from '../../src/ledger/audit/audit-chain.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { attempted, claimOf, consentOf, decisionOf, INQUIRY, SHARE, TRACE } from './fixtures.ts';
+import { attempted, claimAs, consentOf, decisionOf, INQUIRY, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
@@ -93,7 +93,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'a row that was inserted',
     [
-      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, proof, received_at, recorded_at FROM consents WHERE consent_id = 'C-1'",
+      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, proof, received_at, recorded_at, first_run_id FROM consents WHERE consent_id = 'C-1'",
     ],
     [{ kind: 'inserted', ...consent('C-X') }],
   ],
@@ -152,7 +152,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     const filled = await ledger.verifyChain({ expectHead: empty.head });
     assert.deepEqual([filled.entries, filled.findings], [5, []]);
     assert.match(filled.head, /^[0-9a-f]{64}$/);
-    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-5' })] }));
+    await claimAs(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-5' })] });
     const later = await ledger.verifyChain({ expectHead: filled.head });
     assert.deepEqual([later.entries, later.findings], [6, []]);
   });

@@ -6,7 +6,7 @@ import type { DecisionRecord } from '../../src/ledger/records.ts';
 import { openInquiries, readAttention } from '../support/open-inquiries.ts';
 import {
   attempted,
-  claimOf,
+  claimAs,
   consentOf,
   decisionOf,
   INQUIRY,
@@ -27,7 +27,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
   test('a resend is refused while the first request may still arrive, by the database’s clock', async (t) => {
     const { ledger, url } = await opened(t);
     const { ledgerId } = ledger.identity;
-    const verdict = await ledger.claim(claimOf(ledger, { resendAfterMs: 60_000 }));
+    const verdict = await claimAs(ledger, { resendAfterMs: 60_000 });
     const resendFrom = verdict.kind === 'claimed' ? (verdict.resendFrom ?? '') : '';
     assert.equal(Date.parse(resendFrom), Date.parse(verdict.kind === 'claimed' ? verdict.claimedAt : '') + 60_000);
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' }));
@@ -41,10 +41,10 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
       kind: 'refused',
       reason: `the first request may still arrive: resend is taken from ${resendFrom} on`,
     });
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown', 'it permits nothing');
+    assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown', 'it permits nothing');
     await backend.execute(url, 'UPDATE attempts SET resend_from = resend_from - 60000');
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, resend), { kind: 'recorded' });
-    assert.equal((await ledger.claim(claimOf(ledger, { attempt: 2 }))).kind, 'claimed');
+    assert.equal((await claimAs(ledger, { attempt: 2 })).kind, 'claimed');
   });
 
   test('who wanted a repeat stands before its claim, once, and permits nothing', async (t) => {
@@ -61,7 +61,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     }
     assert.deepEqual(await openInquiries(ledger), []);
     await attempted(ledger, {}, { state: 'unknown' });
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
+    assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown');
     const [inquiry] = await ledger.inquiriesOf('J-1');
     assert.deepEqual(inquiry?.decisions, [repeat]);
   });
@@ -161,16 +161,16 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     }
     assert.equal(await ledger.lookUp(ledgerId, TRACE), null);
     assert.equal((await attempted(ledger, {}, { state: 'unknown' })).kind, 'claimed');
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
-    assert.deepEqual(await ledger.claim(claimOf(ledger, { request: 'other' })), { kind: 'requestDiffers' });
+    assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown');
+    assert.deepEqual(await claimAs(ledger, { request: 'other' }), { kind: 'requestDiffers' });
   });
 
   test('accept gives an unknown outcome the answer that a person was told', async (t) => {
     const { ledger } = await opened(t);
-    await ledger.claim(claimOf(ledger, OVERDUE));
+    await claimAs(ledger, OVERDUE);
     const decision = decisionOf({ action: 'accept', providerSaid: 'posted', answer: RECORD });
     assert.deepEqual(await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision), { kind: 'recorded' });
-    const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    const verdict = await claimAs(ledger, { attempt: 2 });
     assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'accepted');
     assert.deepEqual(verdict.latest.answer, RECORD);
     const [inquiry] = await ledger.inquiriesOf('J-1');
@@ -182,7 +182,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
 
   test('accept judges a doubtful answer, and its report becomes readable', async (t) => {
     const { ledger } = await opened(t);
-    await ledger.claim(claimOf(ledger));
+    await claimAs(ledger);
     const doubtful = outcomeOf(ledger, { state: 'answered', answer: UNKNOWN_CODE, failureType: 'ReturnCodeUnknown' });
     assert.equal(await ledger.recordOutcome(doubtful, '{"returnCode":"Maybe"}'), 'recorded');
     assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null);
@@ -215,7 +215,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
       assert.equal((await ledger.recordDecision(ledgerId, inquiry, decision)).kind, 'recorded');
       assert.equal((await ledger.lookUp(ledgerId, customerTraceNumber))?.state, 'abandoned');
       const attempt = inquiry === fresh ? 1 : 2;
-      assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry, attempt }))), 'abandoned');
+      assert.equal(latestState(await claimAs(ledger, { inquiry, attempt })), 'abandoned');
     }
     const late = outcomeOf(ledger, { state: 'answered', answer: RECORD });
     assert.equal(await ledger.recordOutcome(late), 'late');
@@ -236,10 +236,10 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'refused' });
     const decision = decisionOf({ action: 'amend', answer: RECORD });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'refused');
+    assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'refused');
     assert.equal((await backend.execute(url, 'SELECT * FROM decisions')).length, 1);
     const amended = { customerTraceNumber: 'PQAMENDED', ordinal: 1, amends: TRACE };
-    await ledger.claim(claimOf(ledger, { inquiry: amended, request: 'amended' }));
+    await claimAs(ledger, { inquiry: amended, request: 'amended' });
     const numbers = (await ledger.inquiriesOf('J-1')).map((view) => [view.customerTraceNumber, view.amends]);
     assert.deepEqual(numbers, [
       [TRACE, undefined],
@@ -310,7 +310,7 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
       const { ledger } = await opened(t);
       const { ledgerId } = ledger.identity;
       const { customerTraceNumber = '' } = SHARE;
-      await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf()] }));
+      await claimAs(ledger, { inquiry: SHARE, consents: [consentOf()] });
       const revoked = consentOf({ decision: 'revoked' });
       await ledger.recordConsents(ledgerId, [revoked]);
       assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 0, name);
@@ -322,7 +322,7 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
   test('one whose answer is overdue is flagged at once, and what was granted anew after a denial never', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
-    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf()], sendByMs: 0, answerWithinMs: 0 }));
+    await claimAs(ledger, { inquiry: SHARE, consents: [consentOf()], sendByMs: 0, answerWithinMs: 0 });
     const later = consentOf({ decision: 'denied', consentId: 'C-9' });
     await ledger.recordConsents(ledgerId, [later]);
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...later, decidedAt: '2026-01-01T00:00:00Z' }), 0);

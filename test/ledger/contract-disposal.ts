@@ -7,6 +7,7 @@ import type { DisposalScope } from '../../src/ledger/retention/retention.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import {
   attempted,
+  claimAs,
   claimOf,
   consentOf,
   decisionOf,
@@ -123,7 +124,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
         { attempt: 2, inquiry: PREAPP },
         { inquiry: { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const },
       ]) {
-        states.push(latestState(await ledger.claim(claimOf(ledger, change))));
+        states.push(latestState(await claimAs(ledger, change)));
       }
       return states;
     };
@@ -150,7 +151,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
       const begun = await ledger.retention.begin(JOURNEY, AUTHORIZATION);
       return begun.kind === 'refused' ? begun.obstacles.map(({ reason }) => reason) : [];
     };
-    await ledger.claim(claimOf(ledger));
+    await claimAs(ledger);
     assert.deepEqual(await reasons(), ['sending']);
     await ledger.recordOutcome(outcomeOf(ledger, {}));
     assert.deepEqual(await reasons(), ['undecided']);
@@ -225,8 +226,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await disposed(ledger, { runKey: 'J-1', productCode: 'PREAPP' });
     await assert.rejects(ledger.readReport('J-1', 'PREAPP'), DisposedError);
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: PREAPP }))), 'abandoned');
-    assert.equal(latestState(await ledger.claim(claimOf(ledger))), 'answered');
+    assert.equal(latestState(await claimAs(ledger, { inquiry: PREAPP })), 'abandoned');
+    assert.equal(latestState(await claimAs(ledger)), 'answered');
     assert.equal((await ledger.retention.view(JOURNEY)).inquiries, 1);
   });
 
@@ -323,6 +324,6 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await disposed(ledger, review);
     assert.equal((await retention.view(review)).reports, 0);
     assert.equal((await retention.view({ runKey: other.runKey })).reports, 1);
-    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: third }))), 'abandoned');
+    assert.equal(latestState(await claimAs(ledger, { inquiry: third })), 'abandoned');
   });
 }

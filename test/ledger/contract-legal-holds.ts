@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
-import { attempted, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
@@ -226,7 +226,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
       (await ledger.shareFacts({ runKey: 'share:S-1', shareId: 'S-1', reportReferenceNumber: 'REF-1' })).reportIsGone;
     const claim = async (shareId: string, customerTraceNumber: string) => {
       const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId, customerTraceNumber };
-      const verdict = await ledger.claim(claimOf(ledger, { inquiry, sharedReference: 'REF-1' }));
+      const verdict = await claimAs(ledger, { inquiry, sharedReference: 'REF-1' });
       return verdict.kind === 'notPermitted' ? verdict.reportGone : verdict.kind;
     };
     assert.deepEqual([await reportIsGone(), await claim('S-1', 'SUAAAAAAAAAAAAAAAAAAAAAAAA00')], [true, true]);

@@ -7,6 +7,7 @@ import type { OpenInquiry, OutcomeRecord } from '../../src/ledger/records.ts';
 import { openInquiries } from '../support/open-inquiries.ts';
 import {
   attempted,
+  claimAs,
   claimOf,
   consentOf,
   decisionOf,
@@ -61,8 +62,8 @@ export function openInquiryTests(opened: Open): void {
       ['X-ANSWERED', { state: 'answered', answer: NO_RECORD }],
     ];
     for (const [trace, outcome] of outcomes) await attempted(ledger, numbered(trace), outcome);
-    await ledger.claim(claimOf(ledger, { ...numbered('H-OVERDUE'), answerWithinMs: 0 }));
-    await ledger.claim(claimOf(ledger, numbered('X-INFLIGHT')));
+    await claimAs(ledger, { ...numbered('H-OVERDUE'), answerWithinMs: 0 });
+    await claimAs(ledger, numbered('X-INFLIGHT'));
     assert.deepEqual(await reasons(ledger), {
       'A-UNKNOWN': 'OutcomeUnknown',
       'B-REFUSED': 'RequestRefused',
@@ -144,7 +145,7 @@ export function openInquiryTests(opened: Open): void {
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, true);
-    const again = await ledger.claim(claimOf(ledger));
+    const again = await claimAs(ledger);
     assert.ok(again.kind === 'latest' && again.latest.resendStands);
     await attempted(ledger, { attempt: 2 }, { state: 'unknown' });
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined, 'it is spent');

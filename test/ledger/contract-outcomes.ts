@@ -5,7 +5,7 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import { openInquiries, readAttention } from '../support/open-inquiries.ts';
 import {
   attempted,
-  claimOf,
+  claimAs,
   closeOf,
   consentOf,
   decisionOf,
@@ -24,7 +24,7 @@ const OVERDUE = { answerWithinMs: 0 };
 export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   test('an outcome is recorded once and may be repeated', async (t) => {
     const { ledger } = await opened(t);
-    await ledger.claim(claimOf(ledger));
+    await claimAs(ledger);
     const record = outcomeOf(ledger, {
       state: 'answered',
       answer: RECORD,
@@ -62,7 +62,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD })), 'recorded');
     // The resend stands, unspent, and is worth nothing: the answer is there.
-    const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    const verdict = await claimAs(ledger, { attempt: 2 });
     assert.ok(verdict.kind === 'latest');
     assert.deepEqual(verdict.latest.answer, RECORD);
     assert.equal(verdict.latest.failureType, undefined);
@@ -93,7 +93,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     const report = '{"late":true}';
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), report), 'late');
 
-    const verdict = await ledger.claim(claimOf(ledger, { attempt: 3 }));
+    const verdict = await claimAs(ledger, { attempt: 3 });
     assert.ok(verdict.kind === 'latest');
     const { claimedAt: _, runId: __, ...held } = verdict.latest;
     assert.deepEqual(held, { attempt: 1, latest: 2, state: 'unknown', failureType: 'AnsweredLate' });
@@ -118,7 +118,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     const accept = { action: 'accept', failureType: 'AnsweredLate', answer: RECORD } as const;
     const decision = decisionOf({ decisionId: 'D-4', ...accept });
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decision), { kind: 'recorded' });
-    const settled = await ledger.claim(claimOf(ledger, { attempt: 3 }));
+    const settled = await claimAs(ledger, { attempt: 3 });
     assert.ok(settled.kind === 'latest' && settled.latest.state === 'accepted');
     assert.deepEqual(settled.latest.answer, RECORD);
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, report);
@@ -135,7 +135,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     const { ledgerId } = ledger.identity;
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
-    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    await claimAs(ledger, { attempt: 2 });
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'sending');
     await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'notSent' }));
@@ -206,10 +206,10 @@ export function reportTests(opened: Open): void {
   test('the newest answered report is read as it came', async (t) => {
     const { ledger } = await opened(t);
     const body = JSON.stringify({ names: ['Zoë', '😀'], filler: 'x'.repeat(200_000) });
-    await ledger.claim(claimOf(ledger));
+    await claimAs(ledger);
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"first":1}');
     const again = { customerTraceNumber: 'PQAGAIN', ordinal: 1 };
-    await ledger.claim(claimOf(ledger, { inquiry: again }));
+    await claimAs(ledger, { inquiry: again });
     const newest = outcomeOf(ledger, { ...again, state: 'answered', answer: NO_RECORD });
     await ledger.recordOutcome(newest, body);
     const report = await ledger.readReport('J-1', 'PREQUAL');

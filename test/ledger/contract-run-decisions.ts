@@ -5,7 +5,7 @@ import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { RunDecision } from '../../src/ledger/records.ts';
-import { attempted, claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimAs, type claimOf, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const WHO = {
@@ -74,11 +74,11 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
 
   test('nothing is claimed for a run that was withdrawn, under any number, on any handle; what was made is told', async (t) => {
     const { ledger, again } = await opened(t);
-    const outcome = async (change: Parameters<typeof claimOf>[1]) => (await ledger.claim(claimOf(ledger, change))).kind;
+    const outcome = async (change: Parameters<typeof claimOf>[1]) => (await claimAs(ledger, change)).kind;
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await write(await again(), WITHDRAWN);
     const preapp = { customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00', productCode: 'PREAPP' } as const;
-    const verdict = await ledger.claim(claimOf(ledger, { inquiry: preapp }));
+    const verdict = await claimAs(ledger, { inquiry: preapp });
     assert.deepEqual(verdict, { kind: 'withdrawn', by: WHO.by, reason: WHO.reason });
     assert.equal(await ledger.inquiry(preapp.customerTraceNumber), null, 'nothing of a refused claim is kept');
     assert.equal(await outcome({ inquiry: preapp, run: { workflowId: 'journey-J-1', runId: 'run-2' } }), 'withdrawn');
@@ -87,7 +87,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     const other = { ...preapp, customerTraceNumber: 'PABBBBBBBBBBBBBBBBBBBBBBBB00', runKey: 'J-2' };
     assert.equal(await outcome({ inquiry: other }), 'claimed');
     await write(ledger, { ...WITHDRAWN, by: 'another' });
-    const again2 = await ledger.claim(claimOf(ledger, { inquiry: preapp }));
+    const again2 = await claimAs(ledger, { inquiry: preapp });
     assert.ok(again2.kind === 'withdrawn' && again2.by === WHO.by, 'the first stands');
   });
 
@@ -96,7 +96,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     await write(ledger, { ...WITHDRAWN, runKey: 'portfolio:R-1' });
     const claimed = async (runKey: string, customerTraceNumber: string) => {
       const inquiry = { runKey, customerTraceNumber, productCode: 'ACCTRVW' } as const;
-      return (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
+      return (await claimAs(ledger, { inquiry })).kind;
     };
     assert.equal(await claimed('portfolio:R-1/A-1', 'AVAAAAAAAAAAAAAAAAAAAAAAAA00'), 'withdrawn');
     assert.equal(await claimed('portfolio:R-12/A-1', 'AVBBBBBBBBBBBBBBBBBBBBBBBB00'), 'claimed');
@@ -107,7 +107,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     const other = await again();
     const claims = Array.from({ length: 20 }, async (_, index) => {
       const inquiry = { customerTraceNumber: `PQ${index}` };
-      return (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
+      return (await claimAs(ledger, { inquiry })).kind;
     });
     await write(other, WITHDRAWN);
     const committed = (await other.inquiriesOf('J-1')).filter(({ attempts }) => attempts.length > 0).length;

@@ -135,7 +135,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordConsents(ledgerId, said);
     const told = async () => {
       const { owners, stored } = await ledger.shareFacts(QUERY);
-      return [owners, stored.map(({ consent }) => consent.consentId)];
+      return [owners, stored.map(({ consent }) => consent.consentId).sort()];
     };
     assert.deepEqual(
       await told(),
@@ -145,7 +145,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     assert.deepEqual(await told(), [
       ['share:S-9', 'J-1'],
-      ['OTHER', 'OTHER-SHARE', 'OWNER', 'OWN'],
+      ['OTHER', 'OTHER-SHARE', 'OWN', 'OWNER'],
     ]);
     const { stored } = await ledger.shareFacts(QUERY);
     assert.deepEqual(stored.find(({ consent }) => consent.consentId === 'OWNER')?.consent, said[1]);

@@ -7,6 +7,7 @@ import type { ShareWithdrawal } from '../../src/ledger/records.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 import {
   attempted,
+  claimAs,
   claimOf,
   closeOf,
   consentOf,
@@ -31,7 +32,7 @@ function withdrawn(ledger: Ledger, change: Partial<ShareWithdrawal> = {}) {
 }
 
 async function claimed(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {}): Promise<string> {
-  return latestState(await ledger.claim(claimOf(ledger, { ...change, inquiry: { ...SHARE, ...change.inquiry } })));
+  return latestState(await claimAs(ledger, { ...change, inquiry: { ...SHARE, ...change.inquiry } }));
 }
 
 export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void {
@@ -44,7 +45,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.deepEqual(standing, { by: TYPING_ERROR.by, reason: TYPING_ERROR.reason, replacedBy: 'S2' });
     assert.ok(Date.parse(recordedAt) > 0);
 
-    const verdict = await ledger.claim(claimOf(ledger, { inquiry: SHARE }));
+    const verdict = await claimAs(ledger, { inquiry: SHARE });
     assert.ok(verdict.kind === 'notPermitted');
     assert.deepEqual(verdict.withdrawn, { replacedBy: 'S2' });
     assert.equal(await ledger.inquiry(customerTraceNumber), null, 'nothing of a refused claim is kept');
@@ -64,12 +65,12 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     await withdrawn(ledger, { shareId: 'S-9' });
     const inquiry = { ...SHARE, workflowType: 'shareReport', runKey: 'share:S-9', shareId: 'S-9' };
     const consents = [consentOf({ shareId: 'S-9' })];
-    const verdict = await ledger.claim(claimOf(ledger, { inquiry, consents, sharedReference: 'REF-1' }));
+    const verdict = await claimAs(ledger, { inquiry, consents, sharedReference: 'REF-1' });
     assert.ok(verdict.kind === 'notPermitted' && verdict.withdrawn);
     const other = { ...inquiry, runKey: 'share:S-8', shareId: 'S-8' };
     const ofOther = [consentOf({ shareId: 'S-8' })];
-    const claim = claimOf(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });
-    assert.equal((await ledger.claim(claim)).kind, 'claimed');
+    const claim = await claimAs(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });
+    assert.equal(claim.kind, 'claimed');
   });
 
   test('a share that may have been sent is not withdrawn, and the verdict names its attempt', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countStatements, pageStatements, type WorkStatement } from '../../src/ledger/holds/work.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
-import { attempted, claimOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { openHolds, openWork } from './work-rows.ts';
 
@@ -29,7 +29,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     await held({ ...SHARE, customerTraceNumber: 'T', runKey: 'share:S-9', shareId: 'S-9' });
     // One whose report the ledger does not know.
     await held({ ...SHARE, customerTraceNumber: 'U', runKey: 'share:S-8', shareId: 'S-8' });
-    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: 'Z', runKey: 'J-9' }, answerWithinMs: 0 }));
+    await claimAs(ledger, { inquiry: { customerTraceNumber: 'Z', runKey: 'J-9' }, answerWithinMs: 0 });
 
     const names = async (filters: object) => {
       const rows = await openWork(ledger, filters, 2);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
-import { attempted, claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
+import { attempted, claimAs, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 import { openHolds, openWork } from './work-rows.ts';
 
@@ -62,11 +62,11 @@ function openingTests(opened: Open): void {
 
   test('an attempt that was never answered counts from the end of its time, and is written once somebody meets it', async (t) => {
     const { ledger } = await opened(t);
-    await ledger.claim(claimOf(ledger, { answerWithinMs: 0 }));
+    await claimAs(ledger, { answerWithinMs: 0 });
     const [row] = await openWork(ledger);
     assert.deepEqual([row?.reason, row?.attempt, row?.endUserCode], ['OutcomeUnknown', 1, 'EU1']);
     assert.deepEqual(await ledger.work.of('J-1'), [], 'nobody has written it yet');
-    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
     assert.deepEqual(await endsOf(ledger), ['OutcomeUnknown open']);
   });
@@ -91,7 +91,7 @@ function openingTests(opened: Open): void {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
     await openHolds(ledger, [{}]);
-    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable claimed']);
     await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'unknown' }));
     const giveUp = decisionOf({ attempt: 2, action: 'abandon', failureType: 'OutcomeUnknown' });
@@ -157,7 +157,7 @@ function runHoldTests(opened: Open): void {
     const { ledgerId } = ledger.identity;
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ failureType: 'OutcomeUnknown', decidedAt: at(1) }));
-    await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await openWork(ledger), []);
     await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(5) }]);
     assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
@@ -313,7 +313,7 @@ function readingTests(opened: Open): void {
     const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
     await ledger.work.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
     await attempted(ledger, { inquiry: { ...SHARE, customerTraceNumber: 'D' } }, { state: 'unknown' });
-    await ledger.claim(claimOf(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 }));
+    await claimAs(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 });
     const names = async (filters = {}, limit = 2) =>
       (await openWork(ledger, filters, limit)).map((row) => row.customerTraceNumber ?? row.reason).join(' ');
     for (const limit of [1, 2, 100]) assert.equal(await names({}, limit), 'A B C PortfolioUnavailable D E');

@@ -15,7 +15,18 @@ import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { claimOf, closeOf, consentOf, decisionOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import {
+  claimAs,
+  claimOf,
+  closeOf,
+  consentOf,
+  decisionOf,
+  keyRing,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+} from './fixtures.ts';
 
 const SEEDS = [1, 2, 3, 4];
 const STEPS = 150;
@@ -101,7 +112,7 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
   const claim: Work = (ledger) => {
     const change = { inquiry, attempt, answerWithinMs: isOver ? 0 : 600_000, applicantIds: ['01'] };
     const shared = inquiry.shareId === undefined ? {} : { sharedReference: 'REF-1' };
-    return ledger.claim(claimOf(ledger, { ...change, ...shared }));
+    return claimAs(ledger, { ...change, ...shared });
   };
   const isOver = choice([true, false, false]);
   const outcome = choice(OUTCOMES);

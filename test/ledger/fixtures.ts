@@ -129,6 +129,14 @@ export function consentOf(change: Partial<ConsentRecord> = {}): ConsentRecord {
   };
 }
 
+/** Claims an attempt. The ledger has its grants by then, as it has where a run claims. */
+export async function claimAs(ledger: Ledger, change: ClaimChange = {}): Promise<ClaimVerdict> {
+  const request = claimOf(ledger, change);
+  const consents = request.consents as readonly ConsentRecord[];
+  if (consents.length > 0) await ledger.recordConsents(request.ledgerId, consents);
+  return ledger.claim(request);
+}
+
 /** Claims an attempt and records how it ended, in one go. */
 export async function attempted(
   ledger: Ledger,
@@ -136,7 +144,7 @@ export async function attempted(
   outcome: Partial<OutcomeRecord>,
 ): Promise<ClaimVerdict> {
   const request = claimOf(ledger, change);
-  const verdict = await ledger.claim(request);
+  const verdict = await claimAs(ledger, change);
   const { customerTraceNumber } = request.inquiry;
   await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, attempt: request.attempt, ...outcome }));
   return verdict;

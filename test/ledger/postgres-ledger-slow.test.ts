@@ -9,7 +9,18 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { readAttention } from '../support/open-inquiries.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
-import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
+import {
+  attempted,
+  claimAs,
+  claimOf,
+  consentOf,
+  decisionOf,
+  keyRing,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+} from './fixtures.ts';
 
 const server = await startPostgres();
 after(() => server.stop());
@@ -67,7 +78,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
       }
     };
     const claim = (inquiry: object = OF_JOURNEY) =>
-      ledger.claim(claimOf(ledger, { inquiry, consents: [grant], sharedReference: 'REF-1' }));
+      claimAs(ledger, { inquiry, consents: [grant], sharedReference: 'REF-1' });
     return { ledger, blocker, untilWaiting, claim };
   }
 
@@ -219,17 +230,17 @@ describe('PostgreSQL: round trips', () => {
 
   test('a claim takes two, and so does an outcome with its report: the decision is taken between them', async (t) => {
     const { ledger, trips } = await tripsOf(t);
-    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2);
+    assert.equal(await trips(() => claimAs(ledger)), 2);
     const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
     assert.equal(await trips(() => ledger.recordOutcome(record, '{}')), 2);
-    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2, 'a claim that is refused rolls back');
+    assert.equal(await trips(() => claimAs(ledger)), 2, 'a claim that is refused rolls back');
     assert.equal(await trips(() => ledger.lookUp(ledger.identity.ledgerId, TRACE)), 2);
   });
 
   test('a share takes some more, since its consents are chained', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    const claim = () => ledger.claim(claimOf(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }));
+    const claim = () => claimAs(ledger, { inquiry: SHARE, sharedReference: 'REF-1' });
     const taken = await trips(claim);
     assert.ok(taken <= 14, `${taken} round trips`);
   });
@@ -237,9 +248,9 @@ describe('PostgreSQL: round trips', () => {
   test('where one statement of a round trip fails, nothing after it is carried out', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     const run = { workflowId: 'w', runId: null as unknown as string };
-    await assert.rejects(ledger.claim(claimOf(ledger, { run })), LedgerUnavailableError);
+    await assert.rejects(claimAs(ledger, { run }), LedgerUnavailableError);
     assert.equal(await ledger.inquiry(TRACE), null);
-    assert.equal(await trips(() => ledger.claim(claimOf(ledger))), 2, 'the connection is used on');
+    assert.equal(await trips(() => claimAs(ledger)), 2, 'the connection is used on');
   });
 });
 
@@ -250,7 +261,7 @@ test('PostgreSQL: a pause that commits after a claim has asked for pauses, and b
   await blocker.connect();
   t.after(() => blocker.end());
   await blocker.query('BEGIN; SELECT 1 FROM attempt_counter FOR UPDATE');
-  const claiming = ledger.claim(claimOf(ledger));
+  const claiming = claimAs(ledger);
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
   while ((await execute(url, waiting)).length === 0);
   await blocker.query(`INSERT INTO inquiry_pauses (pause_id, kind, profile, recorded_by, reason, recorded_at)
@@ -263,7 +274,7 @@ describe('PostgreSQL: the server', () => {
   test('whose connections are cut while idle is used again', async (t) => {
     const url = await newUrl();
     const ledger = await open(t, url);
-    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+    assert.equal((await claimAs(ledger)).kind, 'claimed');
     const cut = await execute(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OTHERS}`);
     assert.notEqual(cut.length, 0);
     // The pool may hear of it before or after the next call: unavailable once at the most.
@@ -284,7 +295,7 @@ describe('PostgreSQL: the server', () => {
     t.after(() => blocker.end());
     await blocker.query('BEGIN; LOCK TABLE attempts');
     let isOver = false;
-    const claiming = assert.rejects(ledger.claim(claimOf(ledger)), LedgerUnavailableError).finally(() => {
+    const claiming = assert.rejects(claimAs(ledger), LedgerUnavailableError).finally(() => {
       isOver = true;
     });
     while (!isOver) {
@@ -296,13 +307,13 @@ describe('PostgreSQL: the server', () => {
     await claiming;
     await blocker.query('ROLLBACK');
     assert.deepEqual(await ledger.inquiriesOf('J-1'), []);
-    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+    assert.equal((await claimAs(ledger)).kind, 'claimed');
   });
 
   test('on which another holds the inquiry makes it unavailable after a short while', async (t) => {
     const url = await newUrl();
     const ledger = await open(t, url);
-    await ledger.claim(claimOf(ledger));
+    await claimAs(ledger);
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     t.after(() => blocker.end());

@@ -6,9 +6,8 @@
  */
 
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import { judgeGrants, type StoredConsent } from '../../src/consent/standing.ts';
 import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
-import type { StoredConsent } from '../../src/ledger/records.ts';
-import { judgeGrants } from '../../src/ledger/shares/share-standing.ts';
 import { type Emit, type Walked, walkEveryOrder } from './every-order.ts';
 import { consentOf } from './fixtures.ts';
 
@@ -126,10 +125,14 @@ function knownTo(world: World, share: Share, { bringsStrangersGrant }: ShareMuta
     { consent: GRANT, ...(user ? { usedBy: user } : {}) },
     ...world.recorded.map((name) => ({ consent: REFUSALS[name] })),
   ];
-  const terms = { shareId: 'S1', owners: [share, 'J-1'], endUserCode: bringsStrangersGrant ? 'EU9' : 'EU2' };
+  const terms = {
+    shareId: 'S1',
+    owners: [share, 'J-1'],
+    endUserCode: bringsStrangersGrant ? 'EU9' : 'EU2',
+    validForMs: VALID_FOR_MS,
+  };
   const nowMs = GRANTED_AT_MS + (world.isOld ? VALID_FOR_MS + 1 : 0);
-  const brought = { grants: [GRANT], applicantIds: ['01'], nowMs, validForMs: VALID_FOR_MS };
-  const { grants } = judgeGrants(stored, terms, brought);
+  const grants = judgeGrants(stored, terms, { grants: [GRANT], applicantIds: ['01'], nowMs });
   const known = { ledgerId: 'L', oldestWriter: 1, digest: null, abandoned: false, attempts: [], decisions: [] };
   return { ...known, share: { isWithdrawn: world.withdrawn.includes(share), reportIsGone: world.isGone, grants } };
 }

@@ -1,49 +1,44 @@
 /** What a share makes of all answers of its applicants. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConsentBook } from '../../src/consent/consent-book.ts';
-import { consentTowards, isRefusedByAny, ungranted } from '../../src/workflows/consent/share-record.ts';
-import { consentOf } from '../ledger/fixtures.ts';
+import type { ApplicantStanding } from '../../src/consent/consent-record.ts';
+import { consentTowards, type ShareRecord, ungranted } from '../../src/workflows/consent/share-record.ts';
 
 const IDS = ['1A', '2A', '3A'];
+const STANDS = ['none', 'granted', 'denied', 'revoked'] as const;
+const SHARE = { input: { shareId: 'S1', endUserCode: 'EU999' }, state: 'awaitingConsent' } as ShareRecord;
 
-type Answer = 'none' | 'granted' | 'denied' | 'revoked' | 'tooOld';
-const ANSWERS: readonly Answer[] = ['none', 'granted', 'denied', 'revoked', 'tooOld'];
-const NOW = Date.now();
-
-function bookOf(answers: readonly Answer[]): ConsentBook {
-  const book = new ConsentBook();
-  for (const [nth, answer] of answers.entries()) {
-    const applicantId = IDS[nth] ?? '';
-    const at = (agoMs: number) => new Date(NOW - agoMs).toISOString();
-    const say = (decision: 'granted' | 'denied' | 'revoked', agoMs: number) =>
-      book.add(consentOf({ applicantId, decision, decidedAt: at(agoMs), receivedAt: at(agoMs) }));
-    if (answer === 'granted' || answer === 'revoked') say('granted', 2_000);
-    if (answer === 'tooOld') say('granted', 7_200_000);
-    if (answer === 'denied' || answer === 'revoked') say(answer, 1_000);
-  }
-  return book;
+function told(answers: readonly (typeof STANDS)[number][], isBlocked = false) {
+  const standing = (_: ShareRecord, applicantId: string): ApplicantStanding => {
+    const stands = answers[IDS.indexOf(applicantId)] ?? 'none';
+    const key = { journeyId: 'J', shareId: 'S1', applicantId, consentId: `C-${applicantId}` };
+    const since = '2026-01-01T00:00:00Z';
+    if (stands === 'granted') return { applicantId, stands, since, grant: { ...key, receivedAt: since } };
+    return stands === 'none' ? { applicantId, stands } : { applicantId, stands, since };
+  };
+  return { standing, isBlocked: () => isBlocked };
 }
 
 test('of all answers of three applicants, one refusal refuses a share, and all must have granted it', () => {
-  const share = { shareId: 'S1', consentValidFor: 'PT1H' };
-  const nowMs = Date.now();
-  for (const one of ANSWERS) {
-    for (const two of ANSWERS) {
-      for (const three of ANSWERS) {
+  for (const one of STANDS) {
+    for (const two of STANDS) {
+      for (const three of STANDS) {
         const answers = [one, two, three];
-        const book = bookOf(answers);
         const name = answers.join();
         const open = IDS.filter((_, nth) => answers[nth] !== 'granted');
-        assert.deepEqual(ungranted(book, share, IDS, nowMs), open, name);
+        assert.deepEqual(ungranted(told(answers), SHARE, IDS, 0), open, name);
         const refusal = answers.find((answer) => answer === 'denied' || answer === 'revoked');
-        assert.equal(isRefusedByAny(book, share, IDS), refusal !== undefined, name);
-        const consent = consentTowards(book, share, IDS, nowMs);
+        const consent = consentTowards(told(answers), SHARE, IDS, 0);
         const expected = answers.includes('denied') ? 'denied' : (refusal ?? (open.length > 0 ? 'waiting' : 'granted'));
         assert.equal(consent.kind, expected, name);
-        const named = consent.kind === 'granted' ? consent.consents.map(({ applicantId }) => applicantId) : [];
+        const named = consent.kind === 'granted' ? consent.grants.map(({ applicantId }) => applicantId) : [];
         assert.deepEqual(named, expected === 'granted' ? IDS : [], name);
       }
     }
   }
+});
+
+test('a refusal on its way to the ledger keeps a share that all have granted from being posted', () => {
+  assert.equal(consentTowards(told(['granted', 'granted', 'granted'], true), SHARE, IDS, 0).kind, 'waiting');
+  assert.equal(consentTowards(told([]), SHARE, [], 0).kind, 'waiting', 'nobody has consented');
 });

@@ -64,7 +64,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '1 consumer has authorized it': [
     'test/workflows/consents.test.ts › no sequence of consents posts a share that somebody has not granted, or twice',
-    'test/model/consent-book.test.ts › silence is no grant, a grant stands, and a duplicate changes nothing',
+    'test/model/standing.test.ts › silence is no grant, and a grant stands',
   ],
   '1 permissible purpose exists': [
     'test/gateway/interface-rows.test.ts › 2.6 permissiblePurposeCode: is held to its row',

@@ -124,7 +124,7 @@ describe('what a run is told about consent', () => {
     assert.equal(recorded(journeyId).length, 10);
   });
 
-  test('reaches the ledger with the grants first, in the order in which they came', async () => {
+  test('reaches the ledger with the refusals first, in the order in which they came', async () => {
     const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
     const unlock = lockLedger(harness);
     try {
@@ -140,7 +140,7 @@ describe('what a run is told about consent', () => {
     }
     await handle.result();
     const order = recorded(journeyId).map((name) => name.slice(0, 3));
-    assert.deepEqual(order, ['R-1', 'G-1', 'G-2', 'R-2']);
+    assert.deepEqual(order, ['R-1', 'R-2', 'G-1', 'G-2']);
   });
 
   test('is kept with its proof, or without one that proves nothing', async () => {

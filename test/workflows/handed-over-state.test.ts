@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PreparedRun, PreparedShare } from '../../src/activities/contract.ts';
-import type { CarriedConsent, CarriedRefusal } from '../../src/consent/consent-book.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
+import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import type { InquiryStanding } from '../../src/workflows/inquiry/single-inquiry.ts';
 import { Journey, type JourneyResumption } from '../../src/workflows/journey/journey.ts';
@@ -74,23 +74,30 @@ const COMMON = {
   ],
 } satisfies Partial<PullResumption>;
 
-function consentsTo(journeyId: string, shareId: string): CarriedConsent[] {
-  const record = (consentId: string, decision: 'granted' | 'revoked' = 'granted') => ({
-    ...consentMessage(journeyId, { applicantId: decision === 'granted' ? '1A' : '2A', shareId, consentId, decision }),
-    receivedAt: AT,
-  });
-  return [
-    { record: record('C1'), isRecorded: true, fault: 'tooOld' },
-    { record: record('C6'), isRecorded: true, fault: 'missing' },
-    { record: record('C2'), isRefused: true },
-    { record: record('C3', 'revoked'), revokesAll: true, ended: true },
-    { record: record('C4'), ended: true },
-    { record: { ...record('C5'), proof: 'a.b.c' }, isPending: true },
-  ];
-}
-
-function refusedElsewhere(shareId: string): CarriedRefusal[] {
-  return [{ shareId, applicantId: '1A', decision: 'denied', decidedAtMs: 1 }];
+function consentsTo(journeyId: string, shareId: string): Required<CarriedConsents> {
+  const since = AT;
+  const key = { journeyId, shareId, applicantId: '1A', consentId: 'C1' };
+  const record = { ...consentMessage(journeyId, { applicantId: '2A', shareId }), receivedAt: AT, proof: 'a.b.c' };
+  return {
+    waiting: [{ record }],
+    standings: [
+      [
+        shareId,
+        {
+          applicants: [
+            { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
+            { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
+            { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
+          ],
+          position: 7,
+          withdrawn: { replacedBy: 'S2' },
+          reportGone: true,
+        },
+      ],
+    ],
+    early: [['S9', 2]],
+    faults: [{ ...key, fault: 'otherPerson' }],
+  };
 }
 
 /** Through JSON, as Temporal hands it over. */
@@ -154,12 +161,9 @@ describe('the next run of a journey takes up', () => {
       },
     ],
     consents: consentsTo(input.journeyId, 'S1'),
-    elsewhere: refusedElsewhere('S1'),
-    matchedShares: ['S1'],
     withdrawal,
     stageWasAbandoned: true,
     isClosing: true,
-    hasHeard: true,
     gate: { before: 'PREAPP', since: AT, until: AT },
     extensions: [{ gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' }],
     stagesEndedAs: 'expired',
@@ -190,8 +194,7 @@ describe('the next run of a share by itself takes up', () => {
     ...RUN,
     report: { kind: 'given' },
     reference: REFERENCE,
-    // The next run has them in its book.
-    consents: { own: [], elsewhere: [] },
+    standing: { applicants: [], position: 1 },
   };
   const past: Required<ShareReportResumption> = {
     ...COMMON,
@@ -207,8 +210,6 @@ describe('the next run of a share by itself takes up', () => {
     },
     outcome: 'posted',
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
-    elsewhere: refusedElsewhere(input.shareId),
-    hasNews: true,
     extensions: [{ until: AT, by: 'ops', reason: 'late' }],
   };
   takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));

@@ -1,6 +1,6 @@
 /** Rows of `consents` and `attempt_consents`: grants, refusals, and the grants that permitted each attempt. */
 
-import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { ConsentRecord, GrantKey } from '../../consent/consent-record.ts';
 import { consentDifferences } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
 import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
@@ -25,26 +25,36 @@ export interface ConsentRow
     Columns<Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'> & ConsentRecord['secondaryUser']> {
   evidence: string | null;
   recorded_at: number;
+  /** The start that has received it (the first run of its chain). */
+  first_run_id: string | null;
 }
 
 /**
  * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same
  * key stays. Returns the verdict on each, in the same order.
+ *
+ * @param firstRunId the start that has received them; absent where no run has
  */
 export async function recordConsents(
   tx: Transaction,
   consents: readonly ConsentRecord[],
+  firstRunId?: string,
 ): Promise<Written<ConsentVerdict[]>> {
-  return { keep: true, value: await insertConsents(tx, consents) };
+  return { keep: true, value: await insertConsents(tx, consents, firstRunId) };
 }
 
 /** Like `recordConsents`, as a part of a transaction. */
-export async function insertConsents(tx: Transaction, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
+export async function insertConsents(
+  tx: Transaction,
+  consents: readonly ConsentRecord[],
+  firstRunId?: string,
+): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length === 0) return verdicts;
   await chaining(tx, async (insert) => {
     for (const consent of consents) {
-      const row = await insert('consents', consentColumns(consent), { orKeep: true });
+      const columns = { ...consentColumns(consent), first_run_id: firstRunId };
+      const row = await insert('consents', columns, { orKeep: true });
       verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
     }
   });
@@ -99,7 +109,7 @@ export async function saidAbout(
 export async function linkConsents(
   { session }: Transaction,
   attempt: { customerTraceNumber: string; attempt: number },
-  grants: readonly ConsentRecord[],
+  grants: readonly GrantKey[],
 ): Promise<void> {
   await Promise.all(
     grants.map((grant) =>

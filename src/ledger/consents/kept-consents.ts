@@ -5,13 +5,13 @@
 
 import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { ConsentRecord, FaultyGrant, GrantFault } from '../../consent/consent-record.ts';
-import { refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
+import { findEnds } from '../../consent/refusals.ts';
 import { columnsFrom, fieldsOf } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
-import { type ConsentRow, consentRecord, insertConsents, type PostingRow, saidAbout, wasPosted } from './consents.ts';
+import { type ConsentRow, insertConsents, type PostingRow, saidAbout, wasPosted } from './consents.ts';
 
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
@@ -21,8 +21,6 @@ export interface KeptVerdict {
   verdict: ConsentVerdict;
   /** Absent where journey, share and applicant are known. */
   unmatched?: Unmatched;
-  /** Why a grant that the ledger had before permits nothing. */
-  fault?: GrantFault;
 }
 
 /** A consent that matches nothing, for people. */
@@ -41,8 +39,8 @@ export interface UnmatchedQuery extends ReadersReach {
   after?: UnmatchedConsent;
 }
 
-/** A run that begins, and what it knows. */
-export interface HearingRun {
+/** A start of a run, and what it knows. */
+export interface Start {
   runKey: string;
   /**
    * The first run of its chain. What one run of the chain has received counts in all of them, and in no other start.
@@ -50,93 +48,70 @@ export interface HearingRun {
   firstRunId: string;
   shareIds: readonly string[];
   applicantIds: readonly string[];
-}
-
-/** A consent from before the run. */
-export interface HeardConsent {
-  consent: ConsentRecord;
-  /** A revocation that names a grant in the ledger: it ends that grant alone. */
-  namesGrant?: true;
+  /** The owner of the report: consents to its shares of the same ids match, too. */
+  reportRunKey?: string | undefined;
 }
 
 /** Consents that a run has received, where the ledger needs more than the message. */
-export interface ToldConsents {
-  runKey: string;
-  firstRunId: string;
+export interface ReceivedConsents extends Pick<Start, 'runKey' | 'firstRunId'> {
+  /** Those that the ledger had before, and those for shares that the run does not know. */
   consents: readonly ConsentRecord[];
   /** The shares among them that the run does not know yet. */
   unknownShares: readonly string[];
-  /** Shares that the run has learned of since it received consents to them. */
-  matchedShares: readonly string[];
   /** Grants that the run does not count any more. */
   faultyGrants: readonly FaultyGrant[];
 }
 
-/** A flood of messages must not fill a run. The claim reads every refusal all the same. */
-const MOST_HEARD = 1_000;
 /** A share is often requested a little after its consents. They are listed only where that takes longer. */
 const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
 
 const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
-const SAME_KEY = KEY.map((column) => `k.${column} = c.${column}`).join(' AND ');
+/** A consent `c` and what is kept about it, `k`. */
+export const SAME_KEY = KEY.map((column) => `k.${column} = c.${column}`).join(' AND ');
 
 /** Records a consent that no run has received, by the rules of `recordConsents`. */
 export async function keepConsent(tx: Transaction, consent: ConsentRecord): Promise<Written<KeptVerdict>> {
   const unmatched = await unmatchedIn(tx.session, consent);
   const [verdict = { kind: 'recorded' as const }] = await insertConsents(tx, [consent]);
-  if (verdict.kind === 'recorded') await insertKept(tx, consent, { unmatched, listedAfterMs: 0 });
-  const isKnownGrant = verdict.kind === 'known' && consent.decision === 'granted';
-  const fault = isKnownGrant ? await readFault(tx, consent) : undefined;
-  return { keep: true, value: { verdict, ...defined({ unmatched, fault }) } };
+  if (verdict.kind === 'recorded') await insertKept(tx, consent, unmatched);
+  return { keep: true, value: { verdict, ...defined({ unmatched }) } };
 }
 
 /**
- * Returns the consents that a new run must receive, in order of arrival: every refusal for its shares, and the grants
- * that no other start has received. From then on these grants belong to this start. Limited to the newest 1,000.
+ * Gives the start those grants that no start has received: they count in no other. A consent that matches what the start
+ * knows leaves the list of unmatched ones. Idempotent.
  */
-export async function hearConsents({ session }: Transaction, run: HearingRun): Promise<Written<HeardConsent[]>> {
-  const { runKey, firstRunId } = run;
+export async function adoptConsents({ session }: Transaction, start: Start): Promise<Written<void>> {
+  const { runKey, firstRunId } = start;
   await session.rows('UPDATE kept_consents SET told_to = $2 WHERE journey_id = $1 AND told_to IS NULL', [
     runKey,
     firstRunId,
   ]);
-  const rows = await session.rows<ConsentRow & { told_to: string | null; unmatched: Unmatched | null }>(
-    `SELECT c.*, k.told_to, k.unmatched FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY}
-     WHERE c.journey_id = $1 AND (c.decision <> 'granted' OR k.told_to = $2)
-     ORDER BY c.recorded_at DESC LIMIT ${MOST_HEARD}`,
-    [runKey, firstRunId],
-  );
-  for (const row of rows) {
-    if (row.unmatched !== null) await rematch(session, row, run);
-  }
-  const grants = await session.rows<ConsentRow>(
-    "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
+  const unmatched = await session.rows<KeptRow>(
+    'SELECT * FROM kept_consents WHERE journey_id = $1 AND unmatched IS NOT NULL',
     [runKey],
   );
-  const granted = Map.groupBy(grants.map(consentRecord), saidKey);
-  const heard = rows.sort(byArrival).map((row) => {
-    const said = consentRecord(row);
-    const { proof: _, ...consent } = said;
-    const proof = row.decision === 'granted' && row.proof !== null ? { proof: row.proof } : {};
-    const namesGrant = row.decision === 'revoked' && !revokesAllOf(granted.get(saidKey(said)) ?? [], said);
-    return { consent: { ...consent, ...proof }, ...(namesGrant ? { namesGrant } : {}) };
-  });
-  return { keep: true, value: heard };
+  for (const row of unmatched) await rematch(session, row, start);
+  for (const shareId of start.reportRunKey === undefined ? [] : start.shareIds) {
+    await session.rows(
+      "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
+      [start.reportRunKey ?? null, shareId],
+    );
+  }
+  return { keep: true, value: undefined };
 }
 
-/** Records what a run has received for unknown shares, which of these it now knows, and which grants do not count. */
-export async function noteToldConsents(tx: Transaction, told: ToldConsents): Promise<Written<void>> {
+/** Records which start has received consents, those for unknown shares, and which grants do not count. */
+export async function noteReceived(tx: Transaction, received: ReceivedConsents): Promise<Written<void>> {
   const { session, dialect } = tx;
-  const { runKey, firstRunId, consents, unknownShares, matchedShares, faultyGrants } = told;
+  const { firstRunId, consents, unknownShares, faultyGrants } = received;
   for (const consent of consents) {
-    const isUnknown = unknownShares.includes(consent.shareId);
     await session.rows(
-      `UPDATE kept_consents SET told_to = coalesce(told_to, $6), unmatched = $7 WHERE ${whereKey(1)}`,
-      [...valuesOf(consent), firstRunId, isUnknown ? 'share' : null],
+      `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, unmatched)
+       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, ${dialect.now} + ${SHARE_MAY_FOLLOW_MS}, $6, $7)
+       ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET told_to = excluded.told_to, unmatched = excluded.unmatched`,
+      [...valuesOf(consent), firstRunId, unknownShares.includes(consent.shareId) ? 'share' : null],
     );
-    if (!isUnknown) continue;
-    const listedAfterMs = SHARE_MAY_FOLLOW_MS;
-    await insertKept(tx, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
   }
   for (const { fault, ...grant } of faultyGrants) {
     await session.rows(
@@ -144,12 +119,6 @@ export async function noteToldConsents(tx: Transaction, told: ToldConsents): Pro
        SELECT ${KEY.join(', ')}, ${dialect.now}, ${dialect.now}, $6, $7 FROM consents WHERE ${whereKey(1)}
        ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET fault = excluded.fault`,
       [...valuesOf({ ...grant, decision: 'granted' }), firstRunId, fault],
-    );
-  }
-  for (const shareId of matchedShares) {
-    await session.rows(
-      "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
-      [runKey, shareId],
     );
   }
   return { keep: true, value: undefined };
@@ -230,11 +199,11 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
   return asked.length === 0 || isKnown ? undefined : 'applicant';
 }
 
-/** Why a grant that no run receives any more permits nothing; `undefined` where its own share was posted under it. */
-async function readFault(tx: Transaction, grant: ConsentRecord): Promise<GrantFault | undefined> {
+/** Reads only: why a grant permits nothing; `undefined` also where its own share was posted under it. */
+export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
   const { session } = tx;
   const { journeyId, shareId, applicantId, consentId } = grant;
-  const key = valuesOf(grant);
+  const key = valuesOf({ ...grant, decision: 'granted' });
   const [kept] = await session.rows<{ fault: GrantFault | null }>(
     `SELECT fault FROM kept_consents WHERE ${whereKey(1)}`,
     key,
@@ -251,31 +220,30 @@ async function readFault(tx: Transaction, grant: ConsentRecord): Promise<GrantFa
   if (kept?.fault) return kept.fault;
   const said = await saidAbout(tx, grant);
   const recorded = said.find((one) => one.decision === 'granted' && one.consentId === consentId);
-  return recorded && refusalsAgainst(recorded, said).length > 0 ? 'refused' : undefined;
+  return recorded && findEnds(said)(recorded) ? 'refused' : undefined;
 }
 
 async function insertKept(
   { session, dialect }: Transaction,
   consent: ConsentRecord,
-  how: { unmatched: Unmatched | undefined; listedAfterMs: number; toldTo?: string },
+  unmatched: Unmatched | undefined,
 ): Promise<void> {
   await insertRow(
     session,
     'kept_consents',
     {
       ...columnsFrom(consent, KEY),
-      unmatched: how.unmatched,
-      told_to: how.toldTo,
+      unmatched,
     },
     {
-      sql: { kept_at: dialect.now, listed_from: `${dialect.now} + ${how.listedAfterMs}` },
+      sql: { kept_at: dialect.now, listed_from: dialect.now },
       onConflict: 'ON CONFLICT DO NOTHING',
     },
   );
 }
 
-/** Updates what the consent matches by what the run that begins knows. */
-async function rematch(session: SqlSession, row: ConsentRow, run: HearingRun): Promise<void> {
+/** Updates what the consent matches by what the start knows. */
+async function rematch(session: SqlSession, row: KeptRow, run: Start): Promise<void> {
   const isKnown = run.applicantIds.includes(row.applicant_id);
   const unmatched = isKnown ? (run.shareIds.includes(row.share_id) ? null : 'share') : 'applicant';
   await session.rows(`UPDATE kept_consents SET unmatched = $6 WHERE ${whereKey(1)}`, [
@@ -297,12 +265,4 @@ function instantMs(text: string): number {
 
 function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: UnmatchedKey): string[] {
   return [journeyId, shareId, applicantId, consentId, decision];
-}
-
-function saidKey({ shareId, applicantId }: ConsentRecord): string {
-  return JSON.stringify([shareId, applicantId]);
-}
-
-function byArrival(a: ConsentRow, b: ConsentRow): number {
-  return Date.parse(a.received_at) - Date.parse(b.received_at) || a.recorded_at - b.recorded_at;
 }

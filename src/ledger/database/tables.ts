@@ -192,6 +192,8 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       proof TEXT,
       received_at TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
+      -- The start that has received it: the first run of its chain. NULL: no run has.
+      first_run_id TEXT,
       PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision)
     )`,
     'CREATE INDEX consents_by_share ON consents (share_id)',
@@ -217,9 +219,9 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       -- What of it is not known: journey, share or applicant. NULL: it matches.
       unmatched TEXT,
       listed_from BIGINT NOT NULL,
-      -- The first run of the chain that was told. NULL: none was.
+      -- A further start that has received it. NULL: none has.
       told_to TEXT,
-      -- Of a grant: why the run that received it does not count it any more.
+      -- Why the run that received the grant does not count it any more.
       fault TEXT,
       seen_at BIGINT,
       seen_by TEXT,

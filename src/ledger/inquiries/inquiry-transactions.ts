@@ -11,7 +11,7 @@ import { resendRule } from '../../model/provider-word.ts';
 import { resentNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';
-import { insertConsents, linkConsents } from '../consents/consents.ts';
+import { linkConsents } from '../consents/consents.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import type { Transaction, Unsealed, Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
@@ -125,10 +125,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
         isNew || endByClaim(tx, customerTraceNumber),
       ]);
       // A share writes in several steps. Without them the commit is sent together with the writes.
-      await Promise.all([
-        ...(request.consents.length > 0 ? [written, insertConsents(tx, request.consents)] : []),
-        insertClaimedShare(tx, request),
-      ]);
+      await Promise.all([...(request.consents.length > 0 ? [written] : []), insertClaimedShare(tx, request)]);
       const claimed = written.then(([, { claimedAt, position }]) => ({
         kind: 'claimed' as const,
         attempt: request.attempt,

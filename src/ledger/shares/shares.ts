@@ -2,13 +2,15 @@
 
 import { defined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { ConsentRecord, ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
-import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
+import type { ConsentRecord, GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import { findEnds } from '../../consent/refusals.ts';
+import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { secondaryUserOf } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
+import { SAME_KEY } from '../consents/kept-consents.ts';
 import { fieldsOf } from '../database/fields.ts';
 import {
   insertRow,
@@ -34,7 +36,6 @@ import type {
 import { referenceDigest } from '../reports/report-references.ts';
 import type { DisposalScope, SeparateShare } from '../retention/retention.ts';
 import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
-import { byArrival, type GrantsJudged, judgeGrants } from './share-standing.ts';
 
 /**
  * Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if
@@ -100,21 +101,26 @@ export async function readShareFacts(
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
+  // Read first: whatever is read after it is as new, or newer.
+  const [{ position } = { position: 0 }] = await session.rows<{ position: number }>(
+    'SELECT coalesce(max(position), 0) AS position FROM audit_chain',
+  );
   const reports = await readReports(session, dialect, digest);
   const [{ now: nowMs } = { now: Date.now() }] = reports;
   const found = reports.flatMap(({ run_key }) => (run_key === null ? [] : [run_key]));
   const owners = [...new Set([runKey, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
   const usedBy = await readUses(session, { runKey, shareId, owners });
-  const stored = rows.map((row) => {
+  const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
-    return { consent: consentRecord(row), ...(user === undefined ? {} : { usedBy: user }) };
+    const starts = [row.first_run_id, row.told_to].filter((start) => start !== null);
+    return { consent: consentRecord(row), starts, ...defined({ usedBy: user, noted: row.fault ?? undefined }) };
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await readWithdrawnShare(session, { owners, shareId });
-  return { owners, stored: stored.sort(byArrival), reportIsGone, ...defined({ withdrawn }), nowMs };
+  return { owners, stored, position: Number(position), reportIsGone, ...defined({ withdrawn }), nowMs };
 }
 
 interface ReportRow {
@@ -147,17 +153,21 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   );
 }
 
+type SaidRow = ConsentRow & { told_to: string | null; fault: GrantFault | null };
+
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
 function readSaid(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
-): Promise<ConsentRow[]> {
+): Promise<SaidRow[]> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  return session.rows<ConsentRow>(
-    `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
+  return session.rows<SaidRow>(
+    `SELECT c.*, k.told_to, k.fault FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY} WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
-     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
+     UNION SELECT c.*, k.told_to, k.fault FROM report_shares s
+       JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
+       LEFT JOIN kept_consents k ON ${SAME_KEY}
      WHERE s.reference_digest = $2`,
     [shareId, digest, ...owners],
   );
@@ -197,8 +207,7 @@ function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id'
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
 interface ClaimedShare extends KnownShare {
-  grants: GrantsJudged['grants'];
-  standing: StandingConsents;
+  grants: JudgedGrant[];
   withdrawn?: StandingShareWithdrawal;
 }
 
@@ -217,22 +226,21 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
-  const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
-  const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
-  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged };
+  const terms = { shareId, owners, ...secondaryUserOf(inquiry), validForMs: consentValidForMs };
+  const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
+  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), grants };
 }
 
 /** The answer to a run whose share was not claimed. */
 export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
-  const { reportIsGone, withdrawn, grants, standing } = share;
+  const { reportIsGone, withdrawn, grants } = share;
   return {
     ...(withdrawn ? { withdrawn: told(withdrawn) } : {}),
     ...(reportIsGone ? { reportGone: true } : {}),
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
     ),
-    standing,
   };
 }
 
@@ -367,10 +375,11 @@ async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Pro
   const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
   // Most refusals are about no posting. Everything that was said is read only for those that are.
   if (posted.length === 0) return new Set();
-  const revokesAll = revokesAllOf(await saidAbout(tx, refusal), refusal);
+  const grants = (await saidAbout(tx, refusal)).filter(({ decision }) => decision === 'granted');
+  const findEnd = findEnds([...grants, refusal]);
   return new Set(
     posted
-      .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
+      .filter((permit) => findEnd(consentRecord(permit)) !== undefined)
       .map((permit) => permit.customer_trace_number),
   );
 }
@@ -392,8 +401,9 @@ export async function flagIfRefused(
   if (posted.length === 0) return;
   for (const permit of posted) {
     const grant = consentRecord(permit);
-    const refusals = refusalsAgainst(grant, await saidAbout(tx, grant));
-    if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
+    const said = await saidAbout(tx, grant);
+    const findEnd = findEnds(said.filter((one) => one.decision === 'granted' || isFor(permit, one)));
+    if (!findEnd(grant)) continue;
     return drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   }
 }

@@ -1,8 +1,7 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
-import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import type { ConsentBook, Standing } from '../../consent/consent-book.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { parseDurationMs } from '../../base/instants.ts';
+import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -78,13 +77,17 @@ export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerT
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }
 
-export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
+/** `waiting` also while a refusal is on its way to the ledger. */
+export type Consent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
-type Terms = Pick<ShareInput, 'shareId' | 'consentValidFor'>;
-type Book = Pick<ConsentBook, 'standing'>;
+/** What the ledger has told the run (consents.ts). */
+interface Told {
+  standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
+  isBlocked(shareId: string): boolean;
+}
 
 /** Returns the maximum age of a grant in milliseconds; `undefined` if any age will do. */
-export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValidFor'>): number | undefined {
+export function consentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
   return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
 }
 
@@ -94,46 +97,42 @@ export function consentValidForMs({ consentValidFor }: Pick<Terms, 'consentValid
  * @param nowMs the instant at which grants are young enough or too old. A predicate takes it from the code that waits
  *   (docs/decisions/journeys.md, 54)
  */
-export function consentTowards(book: Book, share: Terms, applicantIds: readonly string[], nowMs: number): Consent {
-  const standings = applicantIds.map((applicantId) => standingOf(book, share, applicantId, nowMs));
-  const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some((standing) => standing.kind === kind));
+export function consentTowards(
+  told: Told,
+  share: ShareRecord,
+  applicantIds: readonly string[],
+  nowMs: number,
+): Consent {
+  const standings = applicantIds.map((applicantId) => told.standing(share, applicantId, nowMs));
+  const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
   if (refusal) return { kind: refusal };
-  const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
-  return consents.length > 0 && consents.length === applicantIds.length
-    ? { kind: 'granted', consents }
-    : { kind: 'waiting' };
-}
-
-/** Whether one of the applicants of the posted share has refused it. */
-export function isRefusedByAny(book: Book, share: Terms, applicantIds: readonly string[]): boolean {
-  // No refusal becomes too old.
-  const { kind } = consentTowards(book, share, applicantIds, 0);
-  return kind === 'denied' || kind === 'revoked';
+  const grants = standings.flatMap((one) => (one.stands === 'granted' ? [one.grant] : []));
+  const isGranted = grants.length > 0 && grants.length === applicantIds.length && !told.isBlocked(share.input.shareId);
+  return isGranted ? { kind: 'granted', grants } : { kind: 'waiting' };
 }
 
 /** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
-export function ungranted(book: Book, share: Terms, applicantIds: readonly string[], nowMs: number): string[] {
-  return applicantIds.filter((applicantId) => standingOf(book, share, applicantId, nowMs).kind !== 'granted');
+export function ungranted(
+  told: Pick<Told, 'standing'>,
+  share: ShareRecord,
+  applicantIds: readonly string[],
+  nowMs: number,
+): string[] {
+  return applicantIds.filter((applicantId) => told.standing(share, applicantId, nowMs).stands !== 'granted');
 }
 
 /** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
 export function firstExpiryInMs(
-  book: Book,
-  share: Terms,
+  told: Pick<Told, 'standing'>,
+  share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,
 ): number | undefined {
-  const validForMs = consentValidForMs(share);
-  if (validForMs === undefined) return undefined;
   const leftMs = applicantIds.flatMap((applicantId) => {
-    const standing = standingOf(book, share, applicantId, nowMs);
-    if (standing.kind !== 'granted') return [];
+    const standing = told.standing(share, applicantId, nowMs);
+    if (standing.stands !== 'granted' || standing.youngUntilMs === undefined) return [];
     // The last millisecond of its time still counts.
-    return [(parseInstantMs(standing.consent.decidedAt) ?? 0) + validForMs + 1 - nowMs];
+    return [standing.youngUntilMs + 1 - nowMs];
   });
   return leftMs.length === 0 ? undefined : Math.max(1, Math.min(...leftMs));
-}
-
-function standingOf(book: Book, share: Terms, applicantId: string, nowMs: number): Standing {
-  return book.standing(share.shareId, applicantId, { nowMs, validForMs: consentValidForMs(share) });
 }

@@ -5,7 +5,7 @@
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
 import { problemIn } from '../../model/problems.ts';
@@ -135,7 +135,7 @@ class InquiryRun {
     return { inquiry: this.#inquiry, ...defined({ applicants, reference }) };
   }
 
-  #permitted(): ConsentRecord[] | null {
+  #permitted(): GrantKey[] | null {
     return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 

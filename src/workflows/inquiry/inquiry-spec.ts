@@ -1,6 +1,6 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
 import type { ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
-import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
+import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
@@ -31,7 +31,7 @@ export interface InquirySpec
    *
    * @param nowMs the instant by which the age of grants is judged
    */
-  permit?(nowMs: number): ConsentRecord[] | null;
+  permit?(nowMs: number): GrantKey[] | null;
   /** How long from `nowMs` until the first of those grants becomes too old, in milliseconds; `undefined`: none will. */
   permitEndsInMs?(nowMs: number): number | undefined;
   /** How old those grants may be when the attempt is claimed. Default: any age. */

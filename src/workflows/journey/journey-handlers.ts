@@ -11,7 +11,7 @@ import { type ExtendMessage, extend } from '../../messages/extend.ts';
 import { requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
-import { handleConsents } from '../consent/consent-handlers.ts';
+import { handleConsents } from '../consent/consents.ts';
 import {
   accepted,
   handleQueries,
@@ -52,7 +52,7 @@ export function handleMessages(journey: Journey): void {
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
   journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
-  journey.recorder.begin();
+  journey.consents.begin();
 }
 
 function handleGates(journey: Journey): void {

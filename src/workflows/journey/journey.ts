@@ -4,9 +4,7 @@ import { defined } from '../../base/defined.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import type { PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {
@@ -28,7 +26,7 @@ import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
-import { ConsentChecks, ConsentRecorder, carriedConsents, endGrant } from '../consent/consent-recording.ts';
+import { type CarriedConsents, Consents } from '../consent/consents.ts';
 import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
@@ -44,14 +42,9 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
-  consents: CarriedConsent[];
-  /** Refusals under other shares' ids. */
-  elsewhere: CarriedRefusal[];
-  /** Shares requested after consents to them had come, of which the ledger does not know yet. */
-  matchedShares: readonly string[];
+  consents: CarriedConsents;
   stageWasAbandoned: boolean;
   isClosing: boolean;
-  hasHeard: boolean;
   gate?: { before: StageCode; since: string; until: string };
   extensions: readonly Extension[];
   stagesEndedAs?: JourneyOutcome;
@@ -64,8 +57,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly skips = new Map<StageCode, Skip>();
-  readonly consents: ConsentBook;
-  readonly checks = new ConsentChecks();
+  readonly consents: Consents;
   applicants: Applicant[];
   readonly persons: NamedPersons;
   /** A stage's inquiry was abandoned: the journey ends with it. */
@@ -83,11 +75,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /** When the journey closes, once all has settled. It takes further shares until then. */
   openUntil: string | undefined;
   readonly extensions: Extensions;
-  readonly recorder: ConsentRecorder;
-  /** Whether the run has read the consents from before its start. */
-  hasHeard = false;
-  /** Earlier consents, if the run's first activity has brought them. */
-  heardAtStart: HeardConsent[] | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();
@@ -99,9 +86,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
    */
   constructor(input: LendingJourneyInput, past?: JourneyResumption) {
     super(input, past);
-    const consents = past?.consents ?? [];
-    this.consents = new ConsentBook(consents, past?.elsewhere);
-    this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
+    this.consents = new Consents(this, past?.consents);
     this.extensions = new Extensions(past?.extensions);
     this.applicants = [];
     this.persons = new NamedPersons(past?.persons);
@@ -130,7 +115,6 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     if (past.gate) this.gateTimes = { since: past.gate.since, until: past.gate.until };
     this.stagesEndedAs = past.stagesEndedAs;
     this.openUntil = past.openUntil;
-    this.hasHeard = past.hasHeard;
   }
 
   override handedOver(): JourneyResumption {
@@ -139,12 +123,10 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return {
       ...super.handedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
-      ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
+      ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
       ...{ persons: this.persons.list, extensions: this.extensions.carried },
-      consents: carriedConsents(this),
-      matchedShares: this.recorder.matchedShares,
-      elsewhere: this.consents.elsewhere,
+      consents: this.consents.carried,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...defined({ stagesEndedAs, openUntil }),
     };
@@ -219,7 +201,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   /** Notes the applicants of a message that is kept: their consents may come before the message takes effect. */
   noteApplicants(applicants: Applicant[]): void {
-    for (const one of applicants) if (isRecord(one)) this.#applicantIds.add(one.applicantId);
+    for (const one of applicants) {
+      if (!isRecord(one) || this.#applicantIds.has(one.applicantId)) continue;
+      this.#applicantIds.add(one.applicantId);
+      this.consents.forget();
+    }
   }
 
   get applicantIds(): string[] {
@@ -326,13 +312,15 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return isStill ? null : '/applicantId names another person than in the report that is shared';
   }
 
-  /** Ends the grants for the share that came while their ids named other persons than in the report. */
-  endGrantsOfOthers({ input: { shareId } }: ShareRecord, report: ReportReference): void {
-    const personsAt = this.#personsAt(report);
-    for (const record of [...this.consents.all(), ...this.consents.pending()]) {
-      if (record.shareId !== shareId || record.decision !== 'granted') continue;
-      if (!this.persons.isWordOf(record, personsAt)) endGrant(this, record, 'otherPerson');
-    }
+  isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
+    const report = this.reportOf(share);
+    if (report === null || report === 'notYet') return false;
+    return !this.persons.isWordOf(grant, this.#personsAt(report));
+  }
+
+  reportTerms(share: ShareRecord) {
+    const report = this.reportOf(share);
+    return report === null || report === 'notYet' ? {} : { reportReferenceNumber: report.reportReferenceNumber };
   }
 
   #personsAt({ reportReferenceNumber }: ReportReference): number {
@@ -419,7 +407,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   get #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
-    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
+    const early = this.endedAs ? undefined : this.consents.early;
     return early?.count ? { earlyConsents: early } : {};
   }
 
@@ -427,7 +415,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return [...this.shares.values()].map((share) => {
       const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? ungranted(this.consents, input, this.applicantsOf(share), Date.now()) : [];
+      const waitingFor = isWaiting ? ungranted(this.consents, share, this.applicantsOf(share), Date.now()) : [];
       return {
         ...{ shareId: input.shareId, state, waitingFor },
         ...defined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
@@ -580,7 +568,7 @@ class NamedPersons {
    * Whether a consent came from the person whom its id named when the list had `length` entries. One of the same
    * millisecond as a change may be of either person, and so is of neither.
    */
-  isWordOf({ applicantId, receivedAt }: ConsentRecord, length: number): boolean {
+  isWordOf({ applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>, length: number): boolean {
     const asked = this.#latest(applicantId, length);
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;

@@ -4,8 +4,7 @@ import { defined } from '../../base/defined.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { secondaryUserOf } from '../../model/stage-end-user.ts';
-import { settleEarlyGrants } from '../consent/consent-handlers.ts';
-import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
+import { closeDown, recordWhatCameLast } from '../consent/consents.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import type { ShownDetails } from '../run/run-details.ts';
@@ -13,7 +12,7 @@ import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { hearEarlierConsents, listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
+import { listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 function journeyDetails(journey: Journey): ShownDetails {
@@ -48,7 +47,6 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   handleMessages,
   details: journeyDetails,
   prepare: prepareJourney,
-  onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
     await settleAllWithdrawals(journey);
@@ -56,14 +54,15 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   },
 };
 
-/** Takes the consents from before the run; the rest is the run's configuration. */
+/** Takes what stands for the shares of the input; the rest is the run's configuration. */
 async function prepareJourney(journey: Journey): Promise<PreparedRun> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
-  const { heard, ...run } = await journeyActivities.prepareJourney.executeWithOptions(
+  const { standings = [], ...run } = await journeyActivities.prepareJourney.executeWithOptions(
     { summary: 'checking the input' },
     [args],
   );
-  journey.heardAtStart = heard;
+  const { shares = [] } = journey.input;
+  for (const [index, standing] of standings.entries()) journey.consents.learn(shares[index]?.shareId ?? '', standing);
   return run;
 }
 
@@ -71,7 +70,6 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   const { handOver } = journey;
   planStages(journey, run);
   compareAgain(journey, run);
-  hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
   await handOver.rest(untilEnded(parts, listConsentWaits(journey, run)));
   const ofStages = await parts[0];

@@ -4,9 +4,7 @@ import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
 import type { WithdrawShareMessage } from '../../messages/withdraw.ts';
 import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
-import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
-import { refuseMessage } from '../run/messages/message-answers.ts';
 import { withdrawalObjection } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 
@@ -108,13 +106,6 @@ export function replacedShare(
 /** Takes a share that `shareObjection` permits; returns `false` if it was taken before. */
 export function takeShare(journey: Journey, share: ShareInput): boolean {
   if (journey.shares.has(share.shareId)) return false;
-  for (const grant of journey.consents.dropMismatchedGrants(share.shareId, share)) {
-    // If the proof is still being checked, the waiting handler reports the refusal.
-    if (journey.checks.settle(grant, { counts: false, reason: FOR_ANOTHER_USER })) continue;
-    refuseMessage(journey, 'consent', FOR_ANOTHER_USER, grant.consentId);
-  }
-  const isEarly = journey.consents.all().some(({ shareId }) => shareId === share.shareId);
-  if (isEarly) journey.recorder.noteMatched(share.shareId);
   journey.addShare(share);
   return true;
 }

@@ -1,18 +1,12 @@
 /** Carries a journey's shares to their ends, and finds the report of each. */
-import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
-import type { HeardConsent } from '../../ledger/consents/kept-consents.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { grantProblem } from '../consent/consent-handlers.ts';
 import { changeShare, isOpen, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { passingIn } from '../inquiry/retries.ts';
-import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/failures.ts';
-import { refuseMessage } from '../run/messages/message-answers.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
@@ -52,7 +46,7 @@ async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord):
     const report = journey.reportOf(share);
     if (report === 'notYet') return endShare(journey, share, 'abandoned');
     if (report === null) return endShare(journey, share, journey.isEnding ? 'abandoned' : 'nothingToShare');
-    journey.endGrantsOfOthers(share, report);
+    journey.consents.look(share);
     const end = await new SharePosting(journey, termsOf(journey, run, share, report)).toItsEnd();
     if (end !== 'otherReport') return endShare(journey, share, end === 'stopped' ? 'abandoned' : end);
     delete share.until;
@@ -102,8 +96,6 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
   let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
   let pulls = journey.stages.length;
   try {
-    const mayBegin = () => journey.hasHeard || journey.isEnding;
-    if (!mayBegin()) await handOver.wait(mayBegin);
     for (;;) {
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;
@@ -193,51 +185,4 @@ export function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const task of tasks) task.catch(reject);
   });
-}
-
-// Consents to a journey's shares from before this run. Its first activity brings them from the ledger.
-
-/**
- * Takes earlier consents. If the ledger did not answer at the start, they are read in the background: only shares wait.
- */
-export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
-  if (journey.hasHeard) return;
-  if (journey.heardAtStart) {
-    hear(journey, journey.heardAtStart);
-    return;
-  }
-  void CancellationScope.nonCancellable(async () => hear(journey, await heardBy(journey, run)));
-}
-
-function hear(journey: Journey, heard: HeardConsent[]): void {
-  journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
-  journey.hasHeard = true;
-}
-
-async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent[]> {
-  const args = {
-    ledgerId: run.ledgerId,
-    run: {
-      runKey: journey.journeyId,
-      firstRunId: workflowInfo().firstExecutionRunId,
-      shareIds: [...journey.shares.keys()],
-      applicantIds: journey.applicantIds,
-    },
-  };
-  const summary = 'hearing what was said before the start';
-  try {
-    return await untilDone('hearConsents', { summary }, args);
-  } catch (error) {
-    // The first claim finds that again, and holds.
-    if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
-    throw error;
-  }
-}
-
-/** Takes refusals always, and a grant as if it came now. */
-function isTaken(journey: Journey, consent: ConsentRecord): boolean {
-  journey.recorder.noteRecorded(consent);
-  const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;
-  if (problem !== null) refuseMessage(journey, 'consent', `said before the start: ${problem}`, consent.consentId);
-  return problem === null;
 }

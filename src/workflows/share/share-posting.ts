@@ -9,14 +9,13 @@ import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import { type ConsentHost, endGrant } from '../consent/consent-recording.ts';
+import type { ConsentHost } from '../consent/consents.ts';
 import {
   type Consent,
   changeShare,
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
-  isRefusedByAny,
   noteRefusalAfterPosting,
   type ShareRecord,
   traceNumberOf,
@@ -48,10 +47,8 @@ export interface SharePostingHost {
   isOtherReport?(): boolean;
   /** Called when it begins to wait. */
   onWait?(): void;
-  /** Whether something was said elsewhere that `refresh` has not looked up yet. */
-  hasNews?(): boolean;
-  /** Looks up news from elsewhere. Called before each attempt, and on news while it waits. */
-  refresh?(): Promise<void>;
+  /** Asks the ledger before each attempt: its consents may come from elsewhere. */
+  asksBeforeAttempts?: true;
   /** Called with the share that takes the place of one that was withdrawn. */
   takeReplacement?(replacement: ShareInput): void;
 }
@@ -115,7 +112,7 @@ export class SharePosting {
         end = 'reportGone';
       }
       if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
-      if (end === 'expired') this.#noteTooOld();
+      if (end === 'expired') this.#run.consents.noteTooOld(share);
       return share.withdrawal ? await this.#endedMeanwhile(end) : end;
     }
   }
@@ -165,14 +162,14 @@ export class SharePosting {
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { handOver, consents, decided } = this.#run;
     const { input } = this.#share;
-    const missing = () => ungranted(consents, input, this.#applicantIds, this.#nowMs);
+    const missing = () => ungranted(consents, this.#share, this.#applicantIds, this.#nowMs);
     // A run that is to hand over leaves the looking up to the next one.
-    const hasNews = () => this.#terms.hasNews?.() === true && !handOver.isDue;
+    const hasNews = () => !consents.has(input.shareId) && !handOver.isDue;
     for (;;) {
       this.#nowMs = Date.now();
       if (isOver()) return true;
       if (hasNews()) {
-        await this.#terms.refresh?.();
+        await consents.lookUp(this.#share);
         continue;
       }
       const { until = '' } = this.#share;
@@ -187,7 +184,7 @@ export class SharePosting {
       if (leftMs <= 0) return false;
       const waitingFor = missing();
       this.#tellMissing(waitingFor);
-      const expiryMs = firstExpiryInMs(consents, input, this.#applicantIds, this.#nowMs);
+      const expiryMs = firstExpiryInMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
       const { called = '' } = this.#terms;
@@ -208,17 +205,18 @@ export class SharePosting {
 
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
-    const { refresh } = this.#terms;
+    const { consents } = this.#run;
+    const refresh = this.#terms.asksBeforeAttempts && (() => consents.lookUp(share));
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
       ...defined({ resume: share.inquiry, refresh }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
-        const consent = consentTowards(this.#run.consents, share.input, this.#applicantIds, nowMs);
+        const consent = consentTowards(consents, share, this.#applicantIds, nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
-        return isPermitted ? consent.consents : null;
+        return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => firstExpiryInMs(this.#run.consents, share.input, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => firstExpiryInMs(consents, share, this.#applicantIds, nowMs),
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
@@ -226,17 +224,6 @@ export class SharePosting {
     if (end.answer.outcome !== 'record') return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';
-  }
-
-  /** The ledger tells the sender of such a grant after the run's end. */
-  #noteTooOld(): void {
-    const { consents, recorder } = this.#run;
-    const { input } = this.#share;
-    const at = { nowMs: Date.now(), validForMs: consentValidForMs(input) };
-    for (const record of consents.all()) {
-      const isGrant = record.shareId === input.shareId && record.decision === 'granted';
-      if (isGrant && consents.worthOf(record, at) === 'tooOld') recorder.noteFault(record, 'tooOld');
-    }
   }
 
   /** Whether it was posted, such as by an earlier run. */
@@ -262,23 +249,24 @@ export class SharePosting {
     changeShare(share, 'posted');
     const { shareId } = share.input;
     this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });
-    noteRefusalAfterPosting(this.#run, share, isRefusedByAny(this.#run.consents, share.input, this.#applicantIds));
+    noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
-  /** Takes the ledger's objection: the run's own book of consents then says the same. */
-  #heed({ withdrawn, reportGone, grants, standing }: ShareObjection): void {
-    const { consents, recorder } = this.#run;
-    const { shareId } = this.#share.input;
+  /** Takes the ledger's objection, and asks what stands by now. */
+  #heed({ withdrawn, reportGone, grants }: ShareObjection): void {
+    for (const { applicantId, consentId, fault } of grants) {
+      const known = this.#run.consents.standing(this.#share, applicantId, 0);
+      // Whoever has refused knows.
+      if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
+      this.#run.consents.fault(known.grant, fault);
+    }
     if (withdrawn) this.#share.withdrawn = withdrawn;
     if (reportGone) this.#share.reportIsGone = true;
-    for (const refusal of consents.heed(shareId, standing)) recorder.noteRecorded(refusal);
-    for (const { applicantId, consentId, fault } of grants) {
-      endGrant(this.#run, { shareId, applicantId, consentId }, fault);
-    }
+    this.#run.consents.forget([this.#share.input.shareId]);
   }
 
   #consent(): Consent {
-    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds, this.#nowMs);
+    return consentTowards(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
   }
 
   #spec(): InquirySpec {

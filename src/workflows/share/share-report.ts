@@ -1,8 +1,7 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
+import type { PreparedShare } from '../../activities/contract.ts';
 import { defined } from '../../base/defined.ts';
-import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../../consent/consent-book.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { extendShareReport } from '../../messages/extend.ts';
@@ -21,17 +20,10 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/stage-end-user.ts';
-import { handleConsents, settleEarlyGrants } from '../consent/consent-handlers.ts';
-import {
-  ConsentChecks,
-  ConsentRecorder,
-  carriedConsents,
-  closeDown,
-  recordWhatCameLast,
-} from '../consent/consent-recording.ts';
+import { type CarriedConsents, Consents, closeDown, handleConsents, recordWhatCameLast } from '../consent/consents.ts';
 import { type ShareRecord, traceNumberOf, ungranted } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
-import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
+import { journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import {
   type Accepted,
@@ -57,9 +49,7 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
   share: ShareRecord;
   /** The outcome, once only consents are left to be recorded. */
   outcome?: ShareReportOutcome;
-  consents: CarriedConsent[];
-  elsewhere: CarriedRefusal[];
-  hasNews?: true;
+  consents: CarriedConsents;
   extensions: readonly Extension[];
 }
 
@@ -70,16 +60,12 @@ export class ReportShare extends SingleInquiry<
   WithdrawShareReportMessage
 > {
   readonly kind = 'share';
-  readonly consents: ConsentBook;
-  readonly checks = new ConsentChecks();
-  readonly recorder: ConsentRecorder;
+  readonly consents: Consents;
   readonly record: ShareRecord;
   readonly extensions: Extensions;
   /** The one share, for the code that receives consents. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
-  /** Whether the ledger has been given something about this share since the run has last asked it. */
-  hasNews: boolean;
   /** Whether the run ends without an outcome and its requests to the ledger are settled. */
   hasNoOutcome = false;
 
@@ -90,9 +76,7 @@ export class ReportShare extends SingleInquiry<
    */
   constructor(input: ShareReportInput, past?: ShareReportResumption) {
     super(input, past);
-    const consents = past?.consents ?? [];
-    this.consents = new ConsentBook(consents, past?.elsewhere);
-    this.recorder = new ConsentRecorder(this, consents);
+    this.consents = new Consents(this, past?.consents);
     const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
       ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
@@ -101,21 +85,15 @@ export class ReportShare extends SingleInquiry<
     this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
     this.outcome = past?.outcome;
-    this.hasNews = past?.hasNews ?? false;
     this.extensions = new Extensions(past?.extensions);
   }
 
   override handedOver(): ShareReportResumption {
-    // The book has the ledger's consents of the start by now.
-    const run = this.run && { ...this.run, consents: { own: [], elsewhere: [] } };
     return {
       ...super.handedOver(),
-      ...defined({ run }),
       share: this.record,
       ...defined({ outcome: this.outcome }),
-      consents: carriedConsents(this),
-      elsewhere: this.consents.elsewhere,
-      ...(this.hasNews ? { hasNews: true } : {}),
+      consents: this.consents.carried,
       extensions: this.extensions.carried,
     };
   }
@@ -177,16 +155,20 @@ export class ReportShare extends SingleInquiry<
     tellIfConsent(this, refused);
   }
 
-  /** Takes over the ledger's present state. */
-  learn(standing: FoundConsents): void {
-    this.record.reportIsGone = standing.reportGone ?? false;
-    if (standing.withdrawn) this.record.withdrawn = standing.withdrawn;
-    for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
-  }
-
   /** Empty before the report is found: only the report says whose consent is needed. */
   applicantsOf(): string[] {
     return this.run?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+  }
+
+  get applicantIds(): string[] {
+    return this.applicantsOf();
+  }
+
+  reportTerms() {
+    if (!this.run) return {};
+    const { report, reference } = this.run;
+    const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
+    return { reportReferenceNumber: reference.reportReferenceNumber, ...defined({ reportRunKey }) };
   }
 
   knowsApplicant(applicantId: string): boolean {
@@ -194,7 +176,7 @@ export class ReportShare extends SingleInquiry<
   }
 
   get consentsMissing(): string[] {
-    return ungranted(this.consents, this.record.input, this.applicantsOf(), Date.now());
+    return ungranted(this.consents, this.record, this.applicantsOf(), Date.now());
   }
 
   status(): ShareReportStatus {
@@ -249,10 +231,7 @@ const lookUpConsents = defineSignal('lookUpConsents');
 
 function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share, consentToShare);
-  const noteNews = () => {
-    share.hasNews = true;
-  };
-  setHandler(lookUpConsents, noteNews, { description: QUERIES.share.lookUpConsents });
+  setHandler(lookUpConsents, () => share.consents.noteNews(), { description: QUERIES.share.lookUpConsents });
   share.decided.begin(share, (effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
     return takeRecordedExtension(share, effect.message);
@@ -265,7 +244,7 @@ function handleShareReportMessages(share: ReportShare): void {
   handleDecisions(share, resolveShareReport, async () => undefined);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
-  share.recorder.begin();
+  share.consents.begin();
 }
 
 /**
@@ -300,10 +279,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
     return journeyActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
-  onPrepared: (share, { consents }) => {
-    share.learn(consents);
-    settleEarlyGrants(share);
-  },
+  onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),
   work: async (share, run) => {
     const outcome = share.outcome ?? (await carry(share, run));
     share.end(outcome);
@@ -329,8 +305,7 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
     report: run.reference,
     inquiry: share.hostIn(run),
     onWait: () => share.publish(),
-    hasNews: () => share.hasNews,
-    refresh: () => refresh(share, run),
+    asksBeforeAttempts: true,
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
@@ -346,17 +321,4 @@ async function withdrawn(share: ReportShare): Promise<ShareReportOutcome> {
 
 function noteWithdrawal({ record, withdrawal }: ReportShare): void {
   if (withdrawal && !record.withdrawn) record.withdrawal = { by: withdrawal.by, reason: withdrawal.reason };
-}
-
-/** Looks up consents and refusals from elsewhere, which reach the ledger and not this run. */
-async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
-  // News during the look-up may be too late for it.
-  share.hasNews = false;
-  const { report, reference, consentTrust } = run;
-  const { reportReferenceNumber } = reference;
-  const applicantIds = share.applicantsOf();
-  const shared = { shareId: share.shareId, ...share.sharedWith };
-  const args = { share: shared, report, reportReferenceNumber, applicantIds, consentTrust };
-  const summary = 'looking up what was said about sharing this report';
-  share.learn(await untilDone('lookUpConsents', { summary }, args));
 }

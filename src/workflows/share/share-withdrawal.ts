@@ -5,7 +5,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { defined } from '../../base/defined.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
-import type { ConsentHost } from '../consent/consent-recording.ts';
+import type { ConsentHost } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, accepted, refused, refuseMessage } from '../run/messages/message-answers.ts';

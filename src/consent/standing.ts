@@ -1,0 +1,213 @@
+/**
+ * What stands for a share, by everything that was said about it, whatever the order in which it came. Pure. The run's
+ * question and the claim are judged by the same rules (docs/shares.md, Consents).
+ *
+ * - A grant counts if it was given under the share's id, to one of its owners and for this very secondary user, if no
+ *   other share may have been posted under it, and if it has a proof where one is needed.
+ * - A denial ends every grant of the applicant for the share that was decided before it.
+ * - A revocation ends the grant of its own consentId, even one that arrives later. If its consentId was unknown when it
+ *   arrived, it ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
+ * - A refusal under another share's id counts if it may mean this secondary user, and is still in force there.
+ */
+import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
+import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
+import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
+
+/** A consent about a report, with what the ledger knows of it beside its words. */
+export interface StoredConsent {
+  consent: ConsentRecord;
+  /** The owner of another share that was, or may have been, posted under it. */
+  usedBy?: string;
+  /** Why its run has found before that the grant does not count. */
+  noted?: GrantFault;
+  /** The starts of the owner that have received it (the first run of each chain). */
+  starts?: readonly string[];
+}
+
+/** The share that consents are compared with. */
+export interface ShareTerms extends SecondaryUser {
+  shareId: string;
+  /** The owners whose grants may count: the share's own (model/run-key.ts), and for a share by itself the report's. */
+  owners: readonly string[];
+  /** Whether a grant without a proof counts. */
+  consentTrust: 'proof' | 'namespace';
+  /** How old a grant may be. Default: any age. */
+  validForMs?: number | undefined;
+  /** Only grants that this start has received count. Default: those of every start. */
+  start?: string | undefined;
+}
+
+/** A judged share. */
+export interface JudgedShare {
+  /** Everybody who has said something about it. */
+  applicants: ApplicantStanding[];
+  /** The validity of one grant, independent of the others. */
+  judgeGrant(grant: GrantKey): GrantFault | 'stands';
+}
+
+/** @param nowMs by the database's clock */
+export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, nowMs: number): JudgedShare {
+  const isOwn = ({ consent }: StoredConsent) =>
+    consent.shareId === terms.shareId && terms.owners.includes(consent.journeyId);
+  const own = stored.filter(isOwn);
+  const others = stored.filter((one) => !isOwn(one) && mayMean(one.consent.secondaryUser, terms));
+  const elsewhere = findRefusalsElsewhere(others.map(({ consent }) => consent));
+  const ids = [...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()];
+  const byApplicant = Map.groupBy(own, ({ consent }) => consent.applicantId);
+  const judged = new Map(
+    [...new Set(ids)].map((applicantId) => {
+      const said = byApplicant.get(applicantId) ?? [];
+      return [applicantId, new ApplicantsWord(said, elsewhere.get(applicantId), terms, nowMs)];
+    }),
+  );
+  return {
+    applicants: [...judged].map(([applicantId, word]) => ({ applicantId, ...word.standing })),
+    judgeGrant: (grant) => judged.get(grant.applicantId)?.judgeGrant(grant) ?? 'missing',
+  };
+}
+
+export interface JudgedGrant {
+  applicantId: string;
+  consentId: string;
+  worth: GrantFault | 'stands';
+}
+
+/**
+ * Judges the grants that a claim names. An applicant without one is named with an empty `consentId`. The run that names a
+ * grant has judged whether it needed a proof.
+ *
+ * @param applicantIds all whose grant is needed
+ */
+export function judgeGrants(
+  stored: readonly StoredConsent[],
+  terms: Omit<ShareTerms, 'consentTrust' | 'start'>,
+  { grants, applicantIds, nowMs }: { grants: readonly GrantKey[]; applicantIds: readonly string[]; nowMs: number },
+): JudgedGrant[] {
+  const share = judgeShare(stored, { ...terms, consentTrust: 'namespace' }, nowMs);
+  const without = applicantIds.filter((id) => !grants.some(({ applicantId }) => applicantId === id));
+  return [
+    ...grants.map((grant) => ({
+      applicantId: grant.applicantId,
+      consentId: grant.consentId,
+      worth: applicantIds.includes(grant.applicantId) ? share.judgeGrant(grant) : ('missing' as const),
+    })),
+    ...without.map((applicantId) => ({ applicantId, consentId: '', worth: 'missing' as const })),
+  ];
+}
+
+/** Everything that one applicant has said about one share. */
+class ApplicantsWord {
+  readonly #said: readonly StoredConsent[];
+  /** The messages that count at all for this share and its secondary user. */
+  readonly #counting: ReadonlySet<StoredConsent>;
+  readonly #endOf: (grant: ConsentRecord) => Refusal | undefined;
+  readonly #elsewhere: Refusal | undefined;
+  readonly #terms: ShareTerms;
+  readonly #nowMs: number;
+
+  constructor(said: readonly StoredConsent[], elsewhere: Refusal | undefined, terms: ShareTerms, nowMs: number) {
+    this.#said = said;
+    this.#elsewhere = elsewhere;
+    this.#terms = terms;
+    this.#nowMs = nowMs;
+    this.#counting = new Set(said.filter((one) => isFor(one, terms)));
+    this.#endOf = findEnds([...this.#counting].map(({ consent }) => consent));
+  }
+
+  get standing() {
+    const { start } = this.#terms;
+    const grants = [...this.#counting].flatMap(({ consent, starts = [] }) =>
+      consent.decision === 'granted' && (start === undefined || starts.includes(start)) ? [consent] : [],
+    );
+    const open = grants.filter((grant) => this.#endOf(grant) === undefined);
+    const unrefused = open.filter((grant) => !this.#isRefusedElsewhere(grant));
+    const newest = findNewest(unrefused.filter((grant) => this.#isYoung(grant)));
+    if (newest) return this.#granted(newest);
+    const tooOld = findNewest(unrefused);
+    if (tooOld) return { stands: 'none', fault: 'tooOld', grant: keyOfGrant(tooOld) } as const;
+    const last = findLastRefusal([...this.#counting].map(({ consent }) => consent));
+    const elsewhere = this.#elsewhere;
+    if (elsewhere && (!last || open.length > 0)) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
+    if (last) return { stands: last.decision, since: last.decidedAt, consentId: last.consentId };
+    const unfit = this.#said.find((one) => !this.#counting.has(one) && one.noted === undefined);
+    if (!unfit) return { stands: 'none' } as const;
+    return {
+      stands: 'none',
+      fault: unfit.usedBy === undefined ? 'missing' : 'spent',
+      grant: keyOfGrant(unfit.consent),
+    } as const;
+  }
+
+  judgeGrant({ journeyId, consentId }: GrantKey): GrantFault | 'stands' {
+    const stored = this.#said.find(
+      ({ consent }) =>
+        consent.journeyId === journeyId && consent.consentId === consentId && consent.decision === 'granted',
+    );
+    if (stored?.usedBy !== undefined) return 'spent';
+    if (!stored || !this.#counting.has(stored)) return 'missing';
+    if (this.#endOf(stored.consent) || this.#isRefusedElsewhere(stored.consent)) return 'refused';
+    return this.#isYoung(stored.consent) ? 'stands' : 'tooOld';
+  }
+
+  #granted(grant: ConsentRecord) {
+    const { validForMs } = this.#terms;
+    return {
+      stands: 'granted' as const,
+      grant: { ...keyOfGrant(grant), receivedAt: grant.receivedAt },
+      since: grant.decidedAt,
+      ...(validForMs === undefined ? {} : { youngUntilMs: grantedAtMs(grant) + validForMs }),
+    };
+  }
+
+  #isRefusedElsewhere(grant: ConsentRecord): boolean {
+    return this.#elsewhere !== undefined && decidedAtMs(this.#elsewhere) >= grantedAtMs(grant);
+  }
+
+  #isYoung(grant: ConsentRecord): boolean {
+    const { validForMs } = this.#terms;
+    return validForMs === undefined || this.#nowMs - grantedAtMs(grant) <= validForMs;
+  }
+}
+
+function keyOfGrant({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
+  return { journeyId, shareId, applicantId, consentId };
+}
+
+function isFor({ consent, usedBy, noted }: StoredConsent, terms: ShareTerms): boolean {
+  if (consent.decision !== 'granted') return true;
+  if (usedBy !== undefined || noted === 'otherPerson' || !isForUser(consent.secondaryUser, terms)) return false;
+  return terms.consentTrust !== 'proof' || consent.proof !== undefined;
+}
+
+/** Returns whether no field that both name differs. */
+function mayMean(named: SecondaryUser, user: SecondaryUser): boolean {
+  const agrees = (a: string | undefined, b: string | undefined) => a === undefined || b === undefined || a === b;
+  return agrees(named.endUserCode, user.endUserCode) && agrees(named.endUser, user.endUser);
+}
+
+/** The latest refusal of each applicant that is in force for another share. */
+function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refusal> {
+  const latest = new Map<string, Refusal>();
+  const byShare = Map.groupBy(said, ({ journeyId, shareId, applicantId }) =>
+    JSON.stringify([journeyId, shareId, applicantId]),
+  );
+  for (const word of byShare.values()) {
+    const last = findLastRefusal(word);
+    const endOf = last && findEnds(word);
+    if (!last || word.some((one) => one.decision === 'granted' && endOf?.(one) === undefined)) continue;
+    const known = latest.get(last.applicantId);
+    if (!known || decidedAtMs(known) <= decidedAtMs(last)) latest.set(last.applicantId, last);
+  }
+  return latest;
+}
+
+function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
+  return said
+    .filter(isRefusal)
+    .reduce<Refusal | undefined>((a, b) => (a && decidedAtMs(a) > decidedAtMs(b) ? a : b), undefined);
+}
+
+/** The newest grant; among several that were decided at the same instant, the first. */
+function findNewest(grants: readonly ConsentRecord[]): ConsentRecord | undefined {
+  return grants.reduce<ConsentRecord | undefined>((a, b) => (a && grantedAtMs(a) >= grantedAtMs(b) ? a : b), undefined);
+}

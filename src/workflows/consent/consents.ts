@@ -1,0 +1,508 @@
+/**
+ * The consents that a run receives. The ledger is their only book: the run writes each message there, refusals first,
+ * and keeps what the ledger says stands for each of its shares. It holds nothing else but messages on their way, and a
+ * refusal on its way keeps its share from being posted.
+ */
+import { CancellationScope, condition, defineSignal, log, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { ConsentTaken, PreparedRun, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type {
+  ApplicantStanding,
+  ConsentRecord,
+  FaultyGrant,
+  GrantFault,
+  GrantKey,
+  ShareStanding,
+} from '../../consent/consent-record.ts';
+import { describeFault, GRANT_FAULTS, isAhead } from '../../consent/refusals.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
+import type { EarlyConsents, RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
+import type { MessageWith, Via } from '../../messages/message.ts';
+import { isForUser } from '../../model/stage-end-user.ts';
+import { untilDone } from '../run/activity-stubs.ts';
+import { inBackground } from '../run/around-the-sdk.ts';
+import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import type { EventsOut } from '../run/events-out.ts';
+import { applicationFailureOf } from '../run/failures.ts';
+import type { HandOver } from '../run/hand-over.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import {
+  type Accepted,
+  accepted,
+  handleUpdate,
+  kindOf,
+  refused,
+  refuseMessage,
+} from '../run/messages/message-answers.ts';
+import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
+import { consentValidForMs, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+
+/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its run key. */
+export interface ConsentHost {
+  readonly journeyId: string;
+  /** Absent until the run is prepared. */
+  readonly run: PreparedRun | undefined;
+  readonly consents: Consents;
+  readonly events: Pick<EventsOut, 'emit'>;
+  readonly inFlight: InFlightActivities;
+  readonly handOver: HandOver;
+  readonly extensions: Extensions;
+  readonly decided: Pick<RunDecisions, 'isAboutShare'>;
+  readonly shares: ReadonlyMap<string, ShareRecord>;
+  knowsApplicant(applicantId: string): boolean;
+  /** Everybody whose word about the share may count. */
+  readonly applicantIds: readonly string[];
+  /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
+  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
+  /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
+  isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
+  /** Returns the report of the share, as far as it is known. */
+  reportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
+  /** Returns the applicants of the report that is shared. */
+  applicantsOf(share: ShareRecord): readonly string[];
+  publish(): void;
+  refuse(refused: RefusedMessage): void;
+}
+
+/** A message on its way to the ledger. Plain data but for `taken`: the next run takes it over. */
+interface WaitingConsent {
+  record: ConsentRecord;
+  /** Its sender waits for no answer, so that `status` shows a refusal. */
+  isAnswered?: true;
+  /** The keys that its proof needs could not be read. */
+  isUnjudged?: true;
+  taken?: ConsentTaken | { kind: 'inNoLedger' };
+}
+
+/** State for the next run. */
+export interface CarriedConsents {
+  waiting?: WaitingConsent[];
+  standings: [shareId: string, standing: ShareStanding][];
+  early?: [shareId: string, count: number][];
+  faults?: FaultyGrant[];
+}
+
+/** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
+const MOST_AT_ONCE = 500;
+/** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
+const MOST_CHARACTERS = 800_000;
+/** The most grants that wait at once for the ledger. Refusals have no such limit. */
+const MOST_WAITING_GRANTS = 1_000;
+const TOO_MANY_WAIT = `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`;
+/** The most share ids that a status names. */
+const EARLY_SHARES_SHOWN = 20;
+
+export class Consents {
+  readonly #host: ConsentHost;
+  #waiting: WaitingConsent[] = [];
+  /** The same, by what they say. */
+  readonly #byContent = new Map<string, WaitingConsent>();
+  #waitingGrants = 0;
+  /** How many refusals of each share are on their way. */
+  readonly #blocked = new Map<string, number>();
+  readonly #standings: Map<string, ShareStanding>;
+  /** Shares about which something was said elsewhere since the run has asked. */
+  readonly #stale = new Set<string>();
+  /** Look-ups in flight. */
+  readonly #asked = new Map<string, Promise<void>>();
+  /** The number of consents for shares that are not requested yet. */
+  readonly #early: Map<string, number>;
+  #faults: FaultyGrant[];
+
+  constructor(host: ConsentHost, past: CarriedConsents = { standings: [] }) {
+    this.#host = host;
+    for (const { record } of past.waiting ?? []) this.#add({ record, isAnswered: true });
+    this.#standings = new Map(past.standings);
+    this.#early = new Map(past.early);
+    this.#faults = [...(past.faults ?? [])];
+  }
+
+  get carried(): CarriedConsents {
+    return {
+      standings: [...this.#standings].filter(([shareId]) => !this.#stale.has(shareId)),
+      ...(this.#waiting.length > 0 ? { waiting: this.#waiting.map(({ record }) => ({ record })) } : {}),
+      ...(this.#early.size > 0 ? { early: [...this.#early] } : {}),
+      ...(this.#faults.length > 0 ? { faults: this.#faults } : {}),
+    };
+  }
+
+  /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
+  begin(): void {
+    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
+  }
+
+  get isFull(): boolean {
+    return this.#waitingGrants >= MOST_WAITING_GRANTS;
+  }
+
+  /** Whether the ledger has everything, or all that it will have. */
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#faults.length === 0;
+  }
+
+  /** Consents to shares that have not been requested yet. */
+  get early(): EarlyConsents {
+    const early = [...this.#early].filter(([shareId]) => !this.#host.shares.has(shareId));
+    const count = early.reduce((sum, [, one]) => sum + one, 0);
+    return { count, shareIds: early.map(([shareId]) => shareId).slice(0, EARLY_SHARES_SHOWN) };
+  }
+
+  /** @returns the message on its way; `isKnown` where the very same one was */
+  take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
+    const known = this.#byContent.get(contentOf(record));
+    if (known) return { waiting: known, isKnown: true };
+    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
+    this.#add(waiting);
+    // An attempt that is not on the wire yet is called back.
+    if (!isGrant(record)) this.#host.inFlight.recheck();
+    return { waiting, isKnown: false };
+  }
+
+  #add(waiting: WaitingConsent): void {
+    this.#waiting.push(waiting);
+    this.#byContent.set(contentOf(waiting.record), waiting);
+    this.#count(waiting.record, 1);
+  }
+
+  #count(record: ConsentRecord, change: 1 | -1): void {
+    const { shareId } = record;
+    if (change < 0) this.#byContent.delete(contentOf(record));
+    if (isGrant(record)) this.#waitingGrants += change;
+    else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
+  }
+
+  /** Whether the run knows what the ledger says about the share by now. */
+  has(shareId: string): boolean {
+    return this.#standings.has(shareId) && !this.#stale.has(shareId);
+  }
+
+  /** Something was said elsewhere: a share that waits asks the ledger again. */
+  noteNews(): void {
+    for (const shareId of this.#standings.keys()) this.#stale.add(shareId);
+  }
+
+  /** Asks the ledger what stands for the share. */
+  lookUp(share: ShareRecord): Promise<void> {
+    const { shareId } = share.input;
+    const asked = this.#asked.get(shareId) ?? this.#ask(share).finally(() => this.#asked.delete(shareId));
+    this.#asked.set(shareId, asked);
+    return asked;
+  }
+
+  async #ask(share: ShareRecord): Promise<void> {
+    const { run, journeyId: runKey, applicantIds, shares } = this.#host;
+    const { shareId } = share.input;
+    const { firstExecutionRunId: firstRunId } = workflowInfo();
+    const args = {
+      ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
+      ...{ runKey, firstRunId, applicantIds, shares: [askAbout(this.#host, share)], shareIds: [...shares.keys()] },
+    };
+    this.#early.delete(shareId);
+    // News during the look-up may be too late for it.
+    this.#stale.delete(shareId);
+    try {
+      const summary = `looking up what was said about sharing ${shareId}`;
+      const [standing] = await untilDone('lookUpShares', { summary }, args);
+      if (standing) this.learn(shareId, standing);
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      this.learn(shareId, { applicants: [], position: 0 });
+    }
+  }
+
+  /** Takes what the ledger says. An answer that was read before another one changes nothing. */
+  learn(shareId: string, standing: ShareStanding): void {
+    const known = this.#standings.get(shareId);
+    if (known && known.position > standing.position) return;
+    this.#standings.set(shareId, standing);
+    const share = this.#host.shares.get(shareId);
+    if (share) this.#apply(share, standing);
+  }
+
+  /** Asks the ledger again before anything is posted: the share's claim, or a new applicant, has shown more. */
+  forget(shareIds: readonly string[] = [...this.#standings.keys()]): void {
+    for (const shareId of shareIds) this.#standings.delete(shareId);
+  }
+
+  /** Acts on what stands for a share, once its report is known, and when that changes. */
+  look(share: ShareRecord): void {
+    const standing = this.#standings.get(share.input.shareId);
+    if (standing) this.#apply(share, standing);
+  }
+
+  #apply(share: ShareRecord, standing: ShareStanding): void {
+    const { isOfOtherPerson } = this.#host;
+    if (standing.withdrawn && !share.withdrawn) share.withdrawn = standing.withdrawn;
+    share.reportIsGone = standing.reportGone ?? false;
+    standing.applicants = standing.applicants.map((one) => {
+      if (one.stands === 'none' && one.grant && one.fault !== undefined && one.fault !== 'tooOld') {
+        this.fault(one.grant, one.fault);
+      }
+      if (one.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, grantOf(one))) return one;
+      this.fault(one.grant, 'otherPerson');
+      return { applicantId: one.applicantId, stands: 'none', fault: 'otherPerson' };
+    });
+    this.#host.inFlight.recheck();
+    if (share.state === 'posted') noteRefusalAfterPosting(this.#host, share, this.isRefused(share));
+  }
+
+  /** Notes why a grant permits nothing any more: a sender who repeats it gets that reason, also after the run's end. */
+  fault({ journeyId, shareId, applicantId, consentId }: GrantKey, fault: GrantFault): void {
+    if (this.#faults.some((one) => one.shareId === shareId && one.consentId === consentId)) return;
+    this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
+    refuseMessage(this.#host, 'consent', GRANT_FAULTS[fault], consentId);
+  }
+
+  /** The same without a word to the sender. */
+  noteTooOld({ input: { shareId } }: ShareRecord): void {
+    for (const one of this.#standings.get(shareId)?.applicants ?? []) {
+      if (one.stands !== 'none' || one.fault !== 'tooOld' || !one.grant) continue;
+      this.#faults.push({ ...one.grant, fault: 'tooOld' });
+    }
+  }
+
+  /** Refuses the grants of a run that ends before it could know which grants count. */
+  refuseUnjudged(reason: string): void {
+    for (const one of this.#waiting) if (isGrant(one.record)) this.#settle(one, { kind: 'refused', reason });
+    this.#dropSettled();
+  }
+
+  /** Whether one of the share's refusals is on its way to the ledger. */
+  isBlocked(shareId: string): boolean {
+    return (this.#blocked.get(shareId) ?? 0) > 0;
+  }
+
+  standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
+    const { applicants = [] } = this.#standings.get(share.input.shareId) ?? {};
+    const found = applicants.find((one) => one.applicantId === applicantId);
+    if (!found) return { applicantId, stands: 'none' };
+    const isTooOld = found.stands === 'granted' && nowMs > (found.youngUntilMs ?? nowMs);
+    return isTooOld ? { applicantId, stands: 'none', fault: 'tooOld', grant: found.grant } : found;
+  }
+
+  isRefused(share: ShareRecord): boolean {
+    // No refusal becomes too old.
+    const standings = this.#host.applicantsOf(share).map((applicantId) => this.standing(share, applicantId, 0));
+    return standings.some(({ stands }) => stands === 'denied' || stands === 'revoked');
+  }
+
+  async #writeAll(): Promise<never> {
+    const mayWrite = ({ record }: WaitingConsent) => this.#host.run !== undefined || !isGrant(record);
+    const isNew = (one: WaitingConsent) => mayWrite(one) && !one.isUnjudged;
+    const hasNews = () => this.#waiting.some(isNew) || (this.#faults.length > 0 && this.#host.run !== undefined);
+    const requested = () => [...this.#early.keys()].flatMap((shareId) => this.#host.shares.get(shareId) ?? []);
+    for (let round = 0; ; ) {
+      await condition(() => hasNews() || this.#waiting.some(mayWrite) || requested().length > 0);
+      // Consents to these shares came before them.
+      for (const share of hasNews() ? [] : requested()) await this.lookUp(share);
+      if (hasNews()) {
+        await this.#write(nextBatch(this.#waiting.filter(isNew)));
+        continue;
+      }
+      if (!this.#waiting.some(mayWrite)) continue;
+      const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
+      const summary = 'the keys of consents cannot be read: proofs are checked again';
+      if (!(await condition(hasNews, waitMs, { summary }))) for (const one of this.#waiting) delete one.isUnjudged;
+    }
+  }
+
+  async #write(batch: readonly WaitingConsent[]): Promise<void> {
+    const { run, journeyId, shares } = this.#host;
+    const consents = batch.map(({ record }) => record);
+    const faultyGrants = run ? this.#faults : [];
+    const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
+    // Before it is prepared, a run cannot say whose word counts. It asks again then.
+    const known = run ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
+    if (!run) for (const shareId of shareIds) this.#stale.add(shareId);
+    const args: RecordConsentsArgs = {
+      ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
+      ...{ runKey: journeyId, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
+      ...{ consents, faultyGrants },
+      shares: known.map((share) => askAbout(this.#host, share)),
+    };
+    const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
+    try {
+      const { taken, standings } = await untilDone('recordConsents', { summary }, args);
+      this.#faults = this.#faults.slice(faultyGrants.length);
+      for (const [index, one] of batch.entries()) this.#settle(one, taken[index] ?? { kind: 'unjudged' });
+      this.#dropSettled();
+      for (const [index, standing] of standings.entries()) this.learn(known[index]?.input.shareId ?? '', standing);
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      // The messages stay readable in this history.
+      log.warn('consents were not recorded: the ledger is not the one that the run has used');
+      this.#faults = this.#faults.slice(faultyGrants.length);
+      for (const one of batch) this.#settleWithoutLedger(one);
+      this.#dropSettled();
+    }
+  }
+
+  #dropSettled(): void {
+    this.#waiting = this.#waiting.filter(({ taken }) => taken === undefined);
+  }
+
+  #settle(waiting: WaitingConsent, taken: ConsentTaken): void {
+    if (taken.kind === 'unjudged') {
+      waiting.isUnjudged = true;
+      return;
+    }
+    const { record } = waiting;
+    this.#count(record, -1);
+    const share = this.#host.shares.get(record.shareId);
+    const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
+    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: wordsOf(fault) };
+    if (taken.kind === 'recorded' && !share)
+      this.#early.set(record.shareId, (this.#early.get(record.shareId) ?? 0) + 1);
+    // The fault of a grant was noted when the grant got it.
+    if (waiting.isAnswered && taken.kind === 'refused') this.#refuse(record, taken.reason);
+    if (taken.kind === 'recorded' && taken.doubt !== undefined) {
+      this.#refuse(record, `${taken.doubt}; what the consumer refused stays refused`);
+    }
+  }
+
+  /** A refusal holds in this run all the same. */
+  #settleWithoutLedger(waiting: WaitingConsent): void {
+    const { record } = waiting;
+    const { applicantId, shareId, decision, decidedAt: since, consentId } = record;
+    this.#count(record, -1);
+    if (decision !== 'granted') {
+      const { applicants = [], ...known } = this.#standings.get(shareId) ?? { position: 0 };
+      const others = applicants.filter((one) => one.applicantId !== applicantId);
+      this.#standings.set(shareId, {
+        ...known,
+        applicants: [...others, { applicantId, stands: decision, since, consentId }],
+      });
+      const share = this.#host.shares.get(shareId);
+      if (share) this.look(share);
+    }
+    this.#refuse(record, 'the ledger is not the one that the run has used: nothing was recorded');
+    waiting.taken = { kind: 'inNoLedger' };
+  }
+
+  #refuse({ consentId }: ConsentRecord, reason: string): void {
+    refuseMessage(this.#host, 'consent', reason, consentId);
+  }
+}
+
+/** The message as it came. */
+function contentOf({ receivedAt: _, ...message }: ConsentRecord): string {
+  return JSON.stringify(message);
+}
+
+/** The states of a share that was, or may have been, sent under its grants. */
+const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
+
+function isGrant({ decision }: ConsentRecord): boolean {
+  return decision === 'granted';
+}
+
+function grantOf({ applicantId, grant }: ApplicantStanding & { stands: 'granted' }) {
+  return { applicantId, receivedAt: grant.receivedAt };
+}
+
+function wordsOf(fault: GrantFault): string {
+  const { path, rule } = describeFault(fault);
+  return `${path} ${rule}`;
+}
+
+/** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
+function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
+  const refusals = waiting.filter(({ record }) => !isGrant(record));
+  const ordered = [...refusals, ...waiting.filter(({ record }) => isGrant(record))];
+  const batch: WaitingConsent[] = [];
+  let characters = 0;
+  for (const one of ordered.slice(0, MOST_AT_ONCE)) {
+    characters += JSON.stringify(one.record).length;
+    if (batch.length > 0 && characters > MOST_CHARACTERS) break;
+    batch.push(one);
+  }
+  return batch;
+}
+
+/** The ledger's question about a share. */
+function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
+  const { shareId, endUserCode, endUser } = share.input;
+  const validForMs = consentValidForMs(share.input);
+  return { shareId, ...defined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
+}
+
+export function handleConsents<Status>(
+  run: ConsentHost & { status(): Status },
+  definition: MessageWith<ConsentMessage>,
+): void {
+  handleUpdate(run, definition, 'recordConsent', {
+    objection: (message) => objectTo(run, message),
+    answer: (message) => answer(run, received(message)),
+  });
+  setHandler(
+    defineSignal<[ConsentMessage]>('consent'),
+    (message) => {
+      const via: Via = 'signal';
+      const reason = definition.objection(run, message, via) ?? objectTo(run, message);
+      if (reason !== null) {
+        refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
+        return;
+      }
+      const { isKnown } = run.consents.take(received(message), true);
+      if (!isKnown) tellIfUnmatched(run, message);
+    },
+    { description: definition.signals?.consent as string },
+  );
+}
+
+function received(message: ConsentMessage): ConsentRecord {
+  return { ...message, receivedAt: new Date().toISOString() };
+}
+
+/** Emits an event since a signal has no answer: the share is not requested, or its id is misspelt. */
+function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
+  const { shareId, applicantId, consentId, decision } = message;
+  if (shares.has(shareId)) return;
+  events.emit('consent.unmatched', [shareId, applicantId, consentId, decision], { shareId, consentId });
+}
+
+/** Answers once the ledger has the message, but no later than an answer may take. */
+async function answer<Status>(
+  run: ConsentHost & { status(): Status },
+  record: ConsentRecord,
+): Promise<Accepted<Status>> {
+  const { waiting, isKnown } = run.consents.take(record, false);
+  const summary = 'answering before a consent is recorded';
+  await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });
+  const { taken } = waiting;
+  if (taken === undefined) waiting.isAnswered = true;
+  if (taken?.kind === 'refused') throw refused(taken.reason);
+  const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
+  const isRecorded = taken?.kind === 'recorded';
+  const isDuplicate = isKnown || (isRecorded && taken.isKnown === true);
+  return { ...accepted(run, isDuplicate), recorded: isRecorded, ...unmatched };
+}
+
+function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
+  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${kindOf(run)}`;
+  if (isAhead(message, Date.now())) return '/decidedAt must not be in the future';
+  // Refusals are always taken.
+  if (message.decision !== 'granted') return null;
+  const share = run.shares.get(message.shareId);
+  if (share && !isForUser(message.secondaryUser, share.input)) return 'the consent is for another secondary user';
+  const ofAnother = run.personProblem?.(message) ?? null;
+  if (ofAnother !== null) return ofAnother;
+  if (message.proof === undefined && run.run?.consentTrust === 'proof') return 'the proof is refused: missing';
+  return run.consents.isFull ? TOO_MANY_WAIT : null;
+}
+
+/** Waits until the ledger has every consent that the run received, and every handler has answered. */
+export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
+  await untilMessagesAnswered(() => consents.isIdle);
+}
+
+/**
+ * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
+ * emitted. A run that ends before it could know which grants count refuses the grants that it received.
+ */
+export async function recordWhatCameLast(run: Pick<ConsentHost, 'journeyId' | 'run' | 'consents'>): Promise<void> {
+  if (!run.run) run.consents.refuseUnjudged(`the ${kindOf(run)} has ended`);
+  const isRecorded = () => run.consents.isIdle;
+  if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
+}
