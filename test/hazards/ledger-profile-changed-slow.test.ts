@@ -13,7 +13,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import { decisionAbout, resetTo, taskBeforeSend, traceOf } from './operator-hands.ts';
+import { decisionAbout, resetTo, taskBeforeSend, traceOf, untilIdle } from './operator-hands.ts';
 
 let harness: Harness;
 let other: Awaited<ReturnType<typeof startSandbox>>;
@@ -119,6 +119,7 @@ describe('a worker that is started again', () => {
       // The run forgets its attempt; that it cannot make another one says nothing of the first.
       const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
       const { holds } = await untilStatus(again, ({ state }) => state === 'held');
+      await untilIdle(again);
       await again.terminate();
       await restartWith(own);
       assert.deepEqual(
