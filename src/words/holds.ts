@@ -203,7 +203,7 @@ export interface DecidedInquiry {
   run: RunKind;
   /** Whether a run waits for the decision. Otherwise the next start continues from the ledger. */
   isRunning: boolean;
-  /** `null` for an answer or a consent that came too late, which is no failure. */
+  /** `null` for late news, which is no failure. */
   failureType: FailureType | null;
   productCode: ProductCode;
   shareId?: string | undefined;
