@@ -7,6 +7,7 @@ import { type JudgedShare, judgeShare } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
+import type { Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { parseRunKey, toRunKey } from '../model/run-key.ts';
 import type {
@@ -20,7 +21,8 @@ import type {
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
 
-type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
+/** Without `firstRunId`, the grants of every start count. */
+type Asker = Pick<RecordConsentsArgs, 'runKey' | 'applicantIds' | 'consentTrust'> & { firstRunId?: string };
 
 /** Judges a share by everything that the ledger has about it. */
 async function judge(
@@ -55,6 +57,16 @@ export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Prom
   const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
   await ledger.kept.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
   return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
+}
+
+/** What stands for the applicant of a consent by now. */
+function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown: boolean): Stands {
+  const found = applicants.find(({ applicantId }) => applicantId === consent.applicantId);
+  if (!found || found.stands === 'none') return { decision: 'none', changed: false };
+  const { stands: decision, since } = found;
+  const consentId = found.stands === 'granted' ? found.grant.consentId : found.consentId;
+  const changed = !isKnown && decision === consent.decision && consentId === consent.consentId;
+  return { decision, since, ...defined({ consentId }), changed };
 }
 
 function recordedOtherwise(path: string): Problem {
@@ -97,13 +109,15 @@ export function createConsentActivities(
       if (!('consent' in one)) return one;
       const { consent, doubt } = one;
       const verdict = verdicts[written.indexOf(consent)];
-      if (verdict?.kind !== 'known') return { kind: 'recorded', ...defined({ doubt }) };
+      const share = judged[shareIds.indexOf(consent.shareId)];
+      const stands = share && findStands(share, consent, verdict?.kind === 'known');
+      if (verdict?.kind !== 'known') return { kind: 'recorded', ...defined({ doubt, stands }) };
       const { paths } = verdict;
       if (paths.length > 0) {
         return { kind: 'refused', reason: otherContent('/consentId with this /decision was used', paths) };
       }
-      const fault = await findFault(consent, judged[shareIds.indexOf(consent.shareId)]);
-      return { kind: 'recorded', isKnown: true, ...defined({ fault }) };
+      const fault = await findFault(consent, share);
+      return { kind: 'recorded', isKnown: true, ...defined({ fault, stands }) };
     };
     return { taken: await Promise.all(proven.map(takenOf)), standings: judged.map(({ standing }) => standing) };
   }
@@ -170,7 +184,11 @@ export function createConsentActivities(
         const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
         if (fault) throw new InvalidInputError([describeFault(fault)]);
         const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
-        return { duplicate: verdict.kind === 'known', postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
+        const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
+        const share = await judge(ledger, { runKey, applicantIds: [applicantId] }, { shareId, ...secondaryUser });
+        const duplicate = verdict.kind === 'known';
+        const stands = findStands(share, late, duplicate);
+        return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
       }),
   };
 }

@@ -30,7 +30,7 @@ import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/p
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
-import type { RecordedConsent } from '../messages/journey/shapes.ts';
+import type { RecordedConsent, Stands } from '../messages/journey/shapes.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
 import type { RequestShareMessage } from '../messages/request-share.ts';
@@ -235,7 +235,7 @@ export type ConsentTaken =
    * `isKnown`: the ledger had it before; then `fault` says why a grant permits nothing. `doubt`: why a refusal was
    * recorded without its proof.
    */
-  | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string }
+  | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string; stands?: Stands }
   | { kind: 'refused'; reason: string }
   /** The keys that its proof needs cannot be read now. */
   | { kind: 'unjudged' };

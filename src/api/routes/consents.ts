@@ -1,10 +1,12 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
+import { defined } from '../../base/defined.ts';
 import { UpdateRefusedError } from '../../client/connection/errors.ts';
 import type { ConsentAnswer, ShareConsentAnswer } from '../../client/runs/handles.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { standsSchema } from '../../messages/journey/shapes.ts';
 import { InvalidInputError, problemWords } from '../../model/problems.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { causeIn, refusedMessage } from '../problem.ts';
@@ -24,6 +26,7 @@ const consentAnswerSchema = z
       .enum(['journey', 'share', 'applicant'])
       .exactOptional()
       .meta({ description: 'What the ledger does not know yet.' }),
+    stands: standsSchema.exactOptional(),
     postedSharesFlagged: z.int().min(0).exactOptional().meta({
       description: 'After the run’s end: the posted shares that it concerns, now flagged for an operator.',
     }),
@@ -81,9 +84,17 @@ function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof co
   const { recorded = false } = answer;
   const duplicate = 'duplicate' in answer && answer.duplicate;
   const unmatched = 'unmatched' in answer ? answer.unmatched : undefined;
+  const stands = 'stands' in answer ? defined({ stands: answer.stands }) : {};
   const flagged = 'postedSharesFlagged' in answer ? { postedSharesFlagged: answer.postedSharesFlagged } : {};
   const state = !recorded ? 'pending' : unmatched === undefined ? 'accepted' : 'kept';
-  return { answer: state, duplicate, recorded, ...(unmatched === undefined ? {} : { unmatched }), ...flagged };
+  return {
+    answer: state,
+    duplicate,
+    recorded,
+    ...(unmatched === undefined ? {} : { unmatched }),
+    ...stands,
+    ...flagged,
+  };
 }
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */

@@ -310,7 +310,17 @@ export const acceptedSchema = z.object({
 });
 
 /** The further members in the answers of runs that receive consents. */
+export const standsSchema = z
+  .object({
+    decision: z.enum(['granted', 'denied', 'revoked', 'none']),
+    since: instant.exactOptional().meta({ description: 'When the applicant decided that.' }),
+    consentId: z.string().exactOptional().meta({ description: 'Absent where another share’s refusal counts here.' }),
+    changed: z.boolean().meta({ description: 'Whether this message has changed it.' }),
+  })
+  .meta({ description: 'What now stands for this applicant and this share, by everything that the ledger has.' });
+
 export const consentAnswerFields = {
+  stands: standsSchema.exactOptional(),
   unmatched: z.literal('share').exactOptional().meta({
     description:
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',
@@ -324,6 +334,7 @@ export const updateAnswerSchema = z.object({
 });
 
 export const recordedConsentSchema = z.object({
+  stands: standsSchema,
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
@@ -372,6 +383,7 @@ export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 /** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export type UpdateAnswer = z.infer<typeof updateAnswerSchema>;
+export type Stands = z.infer<typeof standsSchema>;
 /** The ledger's answer for a consent that it recorded without an open run. */
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;
 /** Result of the workflow `recordLateConsent`. */

@@ -476,7 +476,12 @@ async function answer<Status>(
   const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
   const isRecorded = taken?.kind === 'recorded';
   const isDuplicate = isKnown || (isRecorded && taken.isKnown === true);
-  return { ...accepted(run, isDuplicate), recorded: isRecorded, ...unmatched };
+  return {
+    ...accepted(run, isDuplicate),
+    recorded: isRecorded,
+    ...unmatched,
+    ...(isRecorded ? defined({ stands: taken.stands }) : {}),
+  };
 }
 
 function objectTo(run: ConsentHost, message: ConsentMessage): string | null {

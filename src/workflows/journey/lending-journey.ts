@@ -47,6 +47,7 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   handleMessages,
   details: journeyDetails,
   prepare: prepareJourney,
+  onReset: ({ consents }) => consents.noteNews(),
   work: runToTheEnd,
   recordWhatCameLast: async (journey) => {
     await settleAllWithdrawals(journey);

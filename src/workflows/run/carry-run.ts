@@ -66,6 +66,8 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   onPrepared?(run: R, prepared: Prepared<R>): void;
   /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
+  /** Called after an operator's reset: the run has forgotten what came since. */
+  onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   recordWhatCameLast?(run: R): Promise<void>;
   /** `work` hands over by itself. */
@@ -83,7 +85,10 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(past);
   const run = new definition.State(input, past);
-  onReset(() => run.holds.startAnew());
+  onReset(() => {
+    run.holds.startAnew();
+    definition.onReset?.(run);
+  });
   if (past?.run) run.begin(past.run);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);

@@ -279,6 +279,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
     return journeyActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
+  onReset: ({ consents }) => consents.noteNews(),
   onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),
   work: async (share, run) => {
     const outcome = share.outcome ?? (await carry(share, run));

@@ -7,7 +7,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import { WIRE_NAMES } from '../../../messages/all-messages.ts';
-import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
+import type { RefusedMessage, Stands } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
 import { parseRunKey, type RunKind } from '../../../model/run-key.ts';
 
@@ -33,6 +33,8 @@ export interface Accepted<Status> {
   recorded?: boolean;
   /** The consent's share is not requested yet. */
   unmatched?: 'share';
+  /** What now stands for the consent's applicant and share. */
+  stands?: Stands;
 }
 
 export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
