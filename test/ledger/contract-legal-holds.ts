@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import { retentionEvents } from '../support/retention-events.ts';
 import { attempted, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
@@ -69,7 +70,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([unknown.released, unknown.others.length], [null, 2]);
     const { released, others } = await retention.releaseLegalHold('J-1', ONE);
     assert.deepEqual([released && nameOf(released), others.map(nameOf)], ['J-1 2026-17', ['J-1 2026-18']]);
-    const events = (await retention.events('J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
+    const events = (await retentionEvents(ledger, 'J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
     assert.deepEqual(events, [
       ['legalHoldSet', '2026-17', 'counsel-1'],
       ['legalHoldSet', '2026-18', 'counsel-2'],
@@ -168,7 +169,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
     await retention.releaseLegalHold('J-1', OTHER);
     assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 1)).kind, 'done');
-    const runs = (await retention.events('J-1')).flatMap(({ run }) => run ?? []);
+    const runs = (await retentionEvents(ledger, 'J-1')).flatMap(({ run }) => run ?? []);
     assert.deepEqual(runs, [RUN, RUN]);
   });
 
