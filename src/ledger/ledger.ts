@@ -60,7 +60,6 @@ import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
 import {
   readDisposalOf,
-  readEvents,
   readHolds,
   readUnfinished,
   releaseLegalHold,
@@ -128,7 +127,6 @@ const RETENTION_READS = {
   unfinished: readUnfinished,
   disposalOf: readDisposalOf,
   legalHolds: readHolds,
-  events: readEvents,
 };
 const RETENTION_WRITES = { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold };
 
@@ -163,8 +161,6 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
 export class SqlLedger extends SealedReports {
   readonly #engine: SqlEngine;
   readonly #cipher: LedgerCipher;
-  readonly #transactions: Transactions;
-  readonly #keys: KeyWrapper;
 
   constructor(
     engine: SqlEngine,
@@ -176,8 +172,6 @@ export class SqlLedger extends SealedReports {
     super(identity, transactions, keys);
     this.#engine = engine;
     this.#cipher = cipher;
-    this.#transactions = transactions;
-    this.#keys = keys;
   }
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
@@ -200,14 +194,14 @@ export class SqlLedger extends SealedReports {
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
     for (let races = 1; ; races++) {
-      const verdict = await this.#transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+      const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
       // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
       if (verdict.kind === 'ledgerRestored') {
-        await this.#transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
+        await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
       }
       if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
       // If the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
-      if (await this.#transactions.write((tx) => noteWaiting(tx, request))) return verdict;
+      if (await this.transactions.write((tx) => noteWaiting(tx, request))) return verdict;
     }
   }
 
@@ -217,13 +211,13 @@ export class SqlLedger extends SealedReports {
    */
   async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
     const sealed = report === undefined ? undefined : await this.seal('report', record, report);
-    return this.#transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
+    return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
       byAnyVersion: true,
     });
   }
 
   rewrapDataKeys(): Promise<RewrapResult> {
-    return rewrapDataKeys(this.#transactions, this.#keys, this.identity.ledgerId);
+    return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
   }
 
   /**

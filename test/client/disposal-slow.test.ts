@@ -33,6 +33,7 @@ import {
 } from '../support/journey-harness.ts';
 import { readReferences, readReport } from '../support/ledger-readings.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { retentionEvents } from '../support/retention-events.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
@@ -173,7 +174,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
     assert.ok(!(await filesOf(harness.dataDir, 'ledger.db')).includes(bytes));
     assert.ok(!(await filesOf(serverDir, 'temporal.db')).includes(bytes));
   }
-  const logged = await ledger.retention.events(journeyId);
+  const logged = await retentionEvents(ledger, journeyId);
   assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
   await assert.rejects(readReport(ledger, { runKey: journeyId, productCode: 'PREQUAL' }), {
     name: 'DisposedError',
@@ -330,7 +331,7 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.journeyId === kept);
   assert.ok('refused' in (await disposeOf(context, { runKey: other }, AUTHORIZATION)));
   assert.equal((await handle.describe()).status.name, 'COMPLETED');
-  assert.deepEqual(await ledger.retention.events(other), [], 'nothing was begun');
+  assert.deepEqual(await retentionEvents(ledger, other), [], 'nothing was begun');
   await ledger.retention.releaseLegalHold(kept, hold);
   const done = await disposeOf(context, { runKey: other }, AUTHORIZATION);
   assert.ok('finished' in done && done.finished.runs === 1);
@@ -356,7 +357,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   const refused = await disposeOf(context, { runKey: waiting.journeyId }, AUTHORIZATION);
   assert.ok('refused' in refused);
   assert.equal((await open.describe()).status.name, 'RUNNING');
-  assert.deepEqual(await ledger.retention.events(waiting.journeyId), []);
+  assert.deepEqual(await retentionEvents(ledger, waiting.journeyId), []);
 
   await Promise.all([open.terminate(), onHold.terminate()]);
   assert.deepEqual(await reasons(held.journeyId), ['undecided']);
@@ -374,7 +375,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
   const failed = await cli(['dispose', waiting.journeyId, ...authorization, '--yes'], away);
   assert.deepEqual([failed.code, JSON.parse(failed.stderr).error.type], [1, 'TemporalUnavailableError']);
-  assert.deepEqual((await ledger.retention.events(waiting.journeyId)).length, 2, 'of the legal hold alone');
+  assert.deepEqual((await retentionEvents(ledger, waiting.journeyId)).length, 2, 'of the legal hold alone');
   assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
 
   // By age, the plan separates what may go from what must stay.

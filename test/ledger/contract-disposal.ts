@@ -5,6 +5,7 @@ import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DisposalScope } from '../../src/ledger/retention/retention.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
+import { retentionEvents } from '../support/retention-events.ts';
 import {
   attempted,
   claimAs,
@@ -92,7 +93,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([first.attempts[0]?.state, second.attempts[0]?.state], ['answered', 'accepted']);
     assert.equal(first.attempts[0]?.answer ?? second.attempts[0]?.answer ?? second.decisions[0]?.answer, undefined);
     assert.equal(second.decisions[0]?.reason, 'the provider has no such inquiry');
-    const events = await ledger.retention.events('J-1');
+    const events = await retentionEvents(ledger, 'J-1');
     assert.deepEqual(
       events.map(({ recordedAt: _, ...event }) => event),
       [
@@ -163,7 +164,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     }
     await ledger.recordOutcome(outcomeOf(ledger, ANSWERED), '{"report":2}');
     assert.deepEqual(await reasons(), ['attention']);
-    assert.deepEqual(await ledger.retention.events('J-1'), [], 'nothing was begun');
+    assert.deepEqual(await retentionEvents(ledger, 'J-1'), [], 'nothing was begun');
     await ledger.recordSeen(ledgerId, { decisionId: 'D-9', customerTraceNumber: TRACE, ...AUTHORIZATION });
     assert.deepEqual(await reasons(), []);
     await disposed(ledger);
@@ -201,7 +202,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await disposed(ledger);
     assert.deepEqual(await retention.unfinished(), []);
     assert.equal(await retention.setLegalHold('J-1', HOLD), null, 'nothing is left to be held');
-    const kinds = (await retention.events('J-1')).map(({ kind }) => kind);
+    const kinds = (await retentionEvents(ledger, 'J-1')).map(({ kind }) => kind);
     assert.deepEqual(kinds.slice(0, 3), ['legalHoldSet', 'legalHoldReleased', 'disposalBegun']);
     assert.equal(kinds.at(-1), 'disposed');
   });
@@ -214,7 +215,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
       await ledger.retention.releaseLegalHold('J-1', HOLD);
     }
     assert.deepEqual(
-      (await ledger.retention.events('J-1')).map(({ kind }) => kind),
+      (await retentionEvents(ledger, 'J-1')).map(({ kind }) => kind),
       Array.from({ length: 10 }, (_, index) => (index % 2 ? 'legalHoldReleased' : 'legalHoldSet')),
     );
   });

@@ -69,7 +69,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([unknown.released, unknown.others.length], [null, 2]);
     const { released, others } = await retention.releaseLegalHold('J-1', ONE);
     assert.deepEqual([released && nameOf(released), others.map(nameOf)], ['J-1 2026-17', ['J-1 2026-18']]);
-    const events = (await retention.events('J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
+    const events = (await retentionEvents(ledger, 'J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
     assert.deepEqual(events, [
       ['legalHoldSet', '2026-17', 'counsel-1'],
       ['legalHoldSet', '2026-18', 'counsel-2'],
@@ -168,7 +168,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
     await retention.releaseLegalHold('J-1', OTHER);
     assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 1)).kind, 'done');
-    const runs = (await retention.events('J-1')).flatMap(({ run }) => run ?? []);
+    const runs = (await retentionEvents(ledger, 'J-1')).flatMap(({ run }) => run ?? []);
     assert.deepEqual(runs, [RUN, RUN]);
   });
 

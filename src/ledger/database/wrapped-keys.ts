@@ -7,7 +7,7 @@ import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
 import { fieldsOf } from './fields.ts';
 import { eachPage, readKeyset } from './pages.ts';
-import { keptWhereTrue, type SqlSession, type SqlValue } from './sql-session.ts';
+import { keptWhereTrue, type SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -18,32 +18,6 @@ export function newLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<Wra
 /** Unwraps the secret. Throws `UnknownKeyError` where the key ring lacks its wrapping key. */
 export function openLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<Uint8Array> {
   return keys.unwrap('ledger', wrapped, boundOf(ledgerId));
-}
-
-/** Wraps the ledger's secret under the key ring's current key. */
-export async function rewrapLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<WrappedKey> {
-  return keys.wrap('ledger', await openLedgerSecret(keys, ledgerId, wrapped), boundOf(ledgerId));
-}
-
-export async function readLedgerSecret(session: SqlSession): Promise<WrappedKey | null> {
-  const [row] = await session.rows<{ secret_key_id: string; secret_wrapped: Uint8Array }>(
-    'SELECT secret_key_id, secret_wrapped FROM ledger_identity',
-  );
-  return row ? { keyId: row.secret_key_id, bytes: row.secret_wrapped } : null;
-}
-
-/** Returns whether the secret still was as `before` says; otherwise nothing was written. */
-export async function replaceLedgerSecret(
-  session: SqlSession,
-  before: WrappedKey,
-  after: WrappedKey,
-): Promise<boolean> {
-  const replaced = await session.rows(
-    `UPDATE ledger_identity SET secret_key_id = $1, secret_wrapped = $2
-     WHERE secret_key_id = $3 AND secret_wrapped = $4 RETURNING ledger_id`,
-    [after.keyId, after.bytes, before.keyId, before.bytes],
-  );
-  return replaced.length > 0;
 }
 
 function boundOf(ledgerId: string): string {
@@ -113,17 +87,28 @@ export async function rewrapDataKeys(
   };
 }
 
+/** `false` where it is wrapped under that key already, or was replaced meanwhile: then nothing was written. */
 async function rewrapSecret(
   transactions: Transactions,
   keys: KeyWrapper,
   ledgerId: string,
   keyId: string,
 ): Promise<boolean> {
-  const before = await transactions.read(({ session }) => readLedgerSecret(session));
-  if (!before || before.keyId === keyId) return false;
-  const after = await rewrapLedgerSecret(keys, ledgerId, before);
+  const [row] = await transactions.read(({ session }) =>
+    session.rows<{ secret_key_id: string; secret_wrapped: Uint8Array }>(
+      'SELECT secret_key_id, secret_wrapped FROM ledger_identity',
+    ),
+  );
+  if (!row || row.secret_key_id === keyId) return false;
+  const secret = await openLedgerSecret(keys, ledgerId, { keyId: row.secret_key_id, bytes: row.secret_wrapped });
+  const after = await keys.wrap('ledger', secret, boundOf(ledgerId));
   return transactions.write(async ({ session }) => {
-    return keptWhereTrue(await replaceLedgerSecret(session, before, after));
+    const replaced = await session.rows(
+      `UPDATE ledger_identity SET secret_key_id = $1, secret_wrapped = $2
+       WHERE secret_key_id = $3 AND secret_wrapped = $4 RETURNING ledger_id`,
+      [after.keyId, after.bytes, row.secret_key_id, row.secret_wrapped],
+    );
+    return keptWhereTrue(replaced.length > 0);
   });
 }
 

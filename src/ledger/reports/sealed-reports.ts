@@ -154,18 +154,18 @@ function sealedIn(row: BodyRow): Sealed | null {
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
 export class SealedReports {
   readonly identity: LedgerIdentity;
-  readonly #transactions: Transactions;
-  readonly #keys: KeyWrapper;
+  protected readonly transactions: Transactions;
+  protected readonly keys: KeyWrapper;
 
   constructor(identity: LedgerIdentity, transactions: Transactions, keys: KeyWrapper) {
     this.identity = identity;
-    this.#transactions = transactions;
-    this.#keys = keys;
+    this.transactions = transactions;
+    this.keys = keys;
   }
 
   /** Seals a text for one attempt. Asks the key ring alone. */
   seal(kind: BodyKind, { customerTraceNumber, attempt }: ReportOrigin, text: string): Promise<Sealed> {
-    return seal(this.#keys, text, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt, kind });
+    return seal(this.keys, text, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt, kind });
   }
 
   /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. */
@@ -181,13 +181,13 @@ export class SealedReports {
    */
   async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
     const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
-    const row = await this.#transactions.read(({ session }) => findReport(session, wanted));
+    const row = await this.transactions.read(({ session }) => findReport(session, wanted));
     return row ? { ...fieldsOf(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
   }
 
   /** Returns the gateway's text beside a refusal, and writes down no reader. @throws DisposedError like `readReport` */
   async readRefusal(of: ReportOrigin): Promise<StoredRefusal | null> {
-    const row = await this.#transactions.read(({ session }) => findRefusal(session, of));
+    const row = await this.transactions.read(({ session }) => findRefusal(session, of));
     if (!row) return null;
     const about = fieldsOf(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
     return { ...about, isWhole: row.is_whole === 1, ...(await this.open(row)) };
@@ -195,7 +195,7 @@ export class SealedReports {
 
   /** The newest document of a kind about a caller's reports, and no reader; `null` where there is none. Throws likewise. */
   async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const row = await this.#transactions.read(({ session }) => findDerived(session, runKey, kind));
+    const row = await this.transactions.read(({ session }) => findDerived(session, runKey, kind));
     if (!row) return null;
     const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
     return { kind, of: fieldsOf(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
@@ -206,7 +206,7 @@ export class SealedReports {
    * writes down no reader: they are compared, and leave no worker.
    */
   async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
-    const asked = await this.#transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
+    const asked = await this.transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
     requireSameLedger(ledgerId, asked.ledgerId);
     return Promise.all(asked.found.map((found) => this.#openToCompare(found)));
   }
@@ -229,7 +229,7 @@ export class SealedReports {
    */
   async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
     const sealed = await this.seal(document.kind, document.of, text);
-    return this.#transactions.writeTo(ledgerId, async (tx) => {
+    return this.transactions.writeTo(ledgerId, async (tx) => {
       const sources = [document.of.customerTraceNumber, document.from.customerTraceNumber].sort();
       for (const source of sources) await lockInquiry(tx, source);
       const disposed = await tx.session.rows(
@@ -247,7 +247,7 @@ export class SealedReports {
     const sealed = sealedIn(row);
     if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
     const bound = { ledgerId: this.identity.ledgerId, ...fieldsOf(row, [...ATTEMPT_KEY, 'kind']) };
-    return { storedAt: utcInstant(row.stored_at), body: await unseal(this.#keys, sealed, bound) };
+    return { storedAt: utcInstant(row.stored_at), body: await unseal(this.keys, sealed, bound) };
   }
 }
 

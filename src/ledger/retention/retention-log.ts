@@ -69,15 +69,6 @@ export async function readDisposalOf({ session }: Transaction, runKey: string): 
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-/** Oldest first. */
-export async function readEvents({ session }: Transaction, runKey: string): Promise<RetentionEvent[]> {
-  const rows = await session.rows<EventRow>(
-    'SELECT * FROM retention_events WHERE run_key = $1 ORDER BY recorded_at, event_id',
-    [runKey],
-  );
-  return rows.map(eventOf);
-}
-
 export function eventOf(row: EventRow): RetentionEvent {
   return {
     ...scopeOf(row),
