@@ -103,7 +103,7 @@ function withHelpOption(argv: readonly string[], program: Command): readonly str
   const names: string[] = [];
   for (const name of argv.slice(1)) {
     if (command?.commands.length === 0) break;
-    command = command?.commands.find((one) => one.name() === name);
+    command = command?.commands.find((candidate) => candidate.name() === name);
     names.push(name);
   }
   return command === undefined ? names : [...names, '--help'];

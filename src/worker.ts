@@ -6,10 +6,10 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
-import { inquirySlots, permitsOf } from './activities/inquiry-permits.ts';
+import { allotSlots, inquirySlots } from './activities/inquiry-slots.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
-import { defined } from './base/defined.ts';
+import { omitUndefined } from './base/defined.ts';
 import { whyUnreachable } from './client/connection/why-unreachable.ts';
 import { type Config, cachedWorkflowsThatFit } from './config/config.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
@@ -20,7 +20,7 @@ import { WriterTooOldError } from './ledger/errors.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
-import { gatewayQueueOf, webhookQueueOf } from './model/work-class.ts';
+import { toGatewayQueue, toWebhookQueue } from './model/work-class.ts';
 import { type KeyWrapper, keyAges, makeMissingKeyRing, WatchedKeyRing } from './protection/keys/key-ring.ts';
 import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
@@ -97,13 +97,13 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     onUnknownKey: unknownKeyAlert(options.logger, telemetry),
     onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
-  const permits = permitsOf(config);
+  const slots = allotSlots(config);
   const dependencies: ActivityDependencies = {
     config,
     ledger,
     tokens,
     gateways,
-    permits,
+    slots,
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
@@ -311,14 +311,14 @@ async function createWorkers(
     taskQueue,
     shutdownGraceTime: settings.shutdownGraceMs,
     interceptors,
-    ...(settings.deployment ? { workerDeploymentOptions: versioned(settings.deployment) } : {}),
+    ...(settings.deployment ? { workerDeploymentOptions: toVersionOptions(settings.deployment) } : {}),
     dataConverter,
   };
   const workflowQueue = await Worker.create({
     ...common,
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
-    ...defined({ sinks }),
+    ...omitUndefined({ sinks }),
     activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
@@ -328,14 +328,14 @@ async function createWorkers(
   const gatewayQueues = [...config.profiles.values()].map((profile) => {
     return Worker.create({
       ...common,
-      taskQueue: gatewayQueueOf(taskQueue, profile.name),
+      taskQueue: toGatewayQueue(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
       maxConcurrentActivityTaskExecutions: inquirySlots(config, profile),
-      ...defined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
+      ...omitUndefined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
     });
   });
   const hasEndpoints = [...config.profiles.values()].some((profile) => profile.webhooks?.length);
-  const webhookQueues = [webhookQueueOf(taskQueue)].slice(hasEndpoints ? 0 : 1).map((queue) =>
+  const webhookQueues = [toWebhookQueue(taskQueue)].slice(hasEndpoints ? 0 : 1).map((queue) =>
     Worker.create({
       ...common,
       taskQueue: queue,
@@ -347,7 +347,7 @@ async function createWorkers(
 }
 
 /** All queues alike, so that an activity runs on the version that scheduled it. docs/versioning.md */
-function versioned(version: DeploymentVersion): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+function toVersionOptions(version: DeploymentVersion): NonNullable<WorkerOptions['workerDeploymentOptions']> {
   // Journeys last for weeks and continue across deploys; pinned workflows say so in their definition.
   return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }

@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sdkClientOf } from '../../src/client/credit-journeys.ts';
+import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
@@ -70,7 +70,7 @@ function atGate(): LendingJourneyInput {
 }
 
 async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'], say: (text: string) => void) {
-  const client = sdkClientOf(site.journeys);
+  const client = getSdkClient(site.journeys);
   let toldAt = performance.now();
   for (;;) {
     // A run at its gate shows that only when it is queried. Its first activity is over when no queue has any.
@@ -88,7 +88,7 @@ async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'],
 }
 
 async function backlogOf(site: Site): Promise<number> {
-  const { workflowService, options } = sdkClientOf(site.journeys);
+  const { workflowService, options } = getSdkClient(site.journeys);
   const counts = await Promise.all(
     [1, 2].map(async (taskQueueType) => {
       const { stats } = await workflowService.describeTaskQueue({
@@ -143,7 +143,7 @@ async function restart(
 /** Resolves at the journey's end; a journey that has gone on before has ended already. */
 async function goOn(site: Site, journeyId: string, at: WaitingOptions['at']): Promise<void> {
   const journey = site.journeys.get(journeyId);
-  const handle = sdkClientOf(site.journeys).workflow.getHandle(journey.workflowId);
+  const handle = getSdkClient(site.journeys).workflow.getHandle(journey.workflowId);
   if ((await handle.describe()).status.name !== 'RUNNING') return;
   if (at === 'gate') {
     await journey.advance({ to: 'PREAPP' });

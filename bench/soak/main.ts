@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CreditJourneys, sdkClientOf } from '../../src/client/credit-journeys.ts';
+import { CreditJourneys, getSdkClient } from '../../src/client/credit-journeys.ts';
 import { Sampler } from '../load/series.ts';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
 import { type Hooks, startHooks } from './hooks.ts';
@@ -58,7 +58,7 @@ process.exit(isGood ? 0 : 1);
 async function soak(on: Site, events: Hooks): Promise<boolean> {
   await on.setFaults(FAULTS);
   for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
-  const client = sdkClientOf(on.journeys);
+  const client = getSdkClient(on.journeys);
   await using keyless = await CreditJourneys.connect({
     connection: client.connection,
     namespace: client.options.namespace,

@@ -24,12 +24,12 @@ export function createCompareReports(dependencies: ActivityDependencies): Pick<J
         const comparedWith = earlier.productCode;
         const options = preparedProfile(dependencies, run.profile).changes;
         const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];
-        const [one, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parsed);
-        if (!one || !other) throw new Error('a report that was asked for and not told');
-        if ('gap' in one) return { comparedWith, unavailable: one.gap };
+        const [first, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parseReport);
+        if (!first || !other) throw new Error('a report that was asked for and not told');
+        if ('gap' in first) return { comparedWith, unavailable: first.gap };
         if ('gap' in other) return { comparedWith, unavailable: other.gap };
-        const changes = changesBetween(one.report, other.report, options);
-        const document = { kind: 'changes', of: other.origin, from: one.origin } as const;
+        const changes = changesBetween(first.report, other.report, options);
+        const document = { kind: 'changes', of: other.origin, from: first.origin } as const;
         const text = sealedChangesText({ earlier, later, changes, ...(options && { options }) });
         if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
         return { comparedWith, ...changes.summary };
@@ -39,16 +39,16 @@ export function createCompareReports(dependencies: ActivityDependencies): Pick<J
 
 type Parsed = { report: GatewayResponse; origin: ReportOrigin } | { gap: ComparisonGap };
 
-function parsed(read: ReportToCompare): Parsed {
+function parseReport(read: ReportToCompare): Parsed {
   if ('gap' in read) return read;
   const { customerTraceNumber, attempt, body } = read.report;
   const report = readResponse(body);
   if (!report) return { gap: 'unreadable' };
-  return { report: named(report, read.applicantIds), origin: { customerTraceNumber, attempt } };
+  return { report: addApplicantIds(report, read.applicantIds), origin: { customerTraceNumber, attempt } };
 }
 
 /** Adds each `applicantId`. The interface shows none in a report (2.4); the reference maps each `consumerId` to one. */
-function named(report: GatewayResponse, applicantIds: ReadonlyMap<unknown, string>): GatewayResponse {
+function addApplicantIds(report: GatewayResponse, applicantIds: ReadonlyMap<unknown, string>): GatewayResponse {
   const applicants = report.applicants.map((entry) => {
     const applicantId = applicantIds.get(entry.consumerId);
     return applicantId === undefined ? entry : { ...entry, applicantId };

@@ -1,4 +1,4 @@
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { otherContent } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
@@ -30,10 +30,10 @@ async function judge(
   { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: Asker,
   { shareId, validForMs, reportReferenceNumber, reportRunKey, ...user }: ShareQuestion,
 ): Promise<JudgedShare & { standing: ShareStanding }> {
-  const facts = await ledger.shareFacts({ runKey, shareId, ...defined({ reportReferenceNumber }) });
+  const facts = await ledger.shareFacts({ runKey, shareId, ...omitUndefined({ reportReferenceNumber }) });
   // A journey's applicants may have been corrected since an earlier start of it received their grants.
   const start = parseRunKey(runKey).kind === 'journey' ? firstRunId : undefined;
-  const terms = { shareId, owners: facts.owners, consentTrust, ...user, ...defined({ validForMs, start }) };
+  const terms = { shareId, owners: facts.owners, consentTrust, ...user, ...omitUndefined({ validForMs, start }) };
   const judged = judgeShare(facts.stored, terms, facts.nowMs);
   // The ledger had the report when the share started, but no longer has it.
   const isLost = reportRunKey !== undefined && !facts.owners.includes(reportRunKey);
@@ -43,7 +43,7 @@ async function judge(
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
       position: facts.position,
       ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
-      ...(facts.withdrawn ? { withdrawn: defined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
+      ...(facts.withdrawn ? { withdrawn: omitUndefined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
     },
   };
 }
@@ -66,7 +66,7 @@ function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown
   const { stands: decision, since } = found;
   const consentId = found.stands === 'granted' ? found.grant.consentId : found.consentId;
   const changed = !isKnown && decision === consent.decision && consentId === consent.consentId;
-  return { decision, since, ...defined({ consentId }), changed };
+  return { decision, since, ...omitUndefined({ consentId }), changed };
 }
 
 function recordedOtherwise(path: string): Problem {
@@ -90,7 +90,7 @@ export function createConsentActivities(
   async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
     const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, consents, faultyGrants, shares } = args;
     const proven = await Promise.all(consents.map(prove));
-    const written = proven.flatMap((one) => ('consent' in one ? [one.consent] : []));
+    const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
     const verdicts = await ledger.recordConsents(ledgerId, written, firstRunId);
     const isKnown = (consent: ConsentRecord) => verdicts[written.indexOf(consent)]?.kind === 'known';
     const shareIds = shares.map(({ shareId }) => shareId);
@@ -105,21 +105,21 @@ export function createConsentActivities(
       if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
     }
     const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
-    const takenOf = async (one: Proven): Promise<ConsentTaken> => {
-      if (!('consent' in one)) return one;
-      const { consent, doubt } = one;
+    const toTaken = async (item: Proven): Promise<ConsentTaken> => {
+      if (!('consent' in item)) return item;
+      const { consent, doubt } = item;
       const verdict = verdicts[written.indexOf(consent)];
       const share = judged[shareIds.indexOf(consent.shareId)];
       const stands = share && findStands(share, consent, verdict?.kind === 'known');
-      if (verdict?.kind !== 'known') return { kind: 'recorded', ...defined({ doubt, stands }) };
+      if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };
       const { paths } = verdict;
       if (paths.length > 0) {
         return { kind: 'refused', reason: otherContent('/consentId with this /decision was used', paths) };
       }
       const fault = await findFault(consent, share);
-      return { kind: 'recorded', isKnown: true, ...defined({ fault, stands }) };
+      return { kind: 'recorded', isKnown: true, ...omitUndefined({ fault, stands }) };
     };
-    return { taken: await Promise.all(proven.map(takenOf)), standings: judged.map(({ standing }) => standing) };
+    return { taken: await Promise.all(proven.map(toTaken)), standings: judged.map(({ standing }) => standing) };
   }
 
   /** Returns why a grant that the ledger had before permits nothing. */
@@ -156,7 +156,7 @@ export function createConsentActivities(
   }
 
   /** Refuses a grant whose proof is missing or invalid. Always takes a refusal, but drops an invalid proof. */
-  async function proved(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
+  async function checkProof(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
     const isGrant = consent.decision === 'granted';
     if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;
     const verdict = await checkConsentProof(consent, new Date(receivedAt));
@@ -176,7 +176,7 @@ export function createConsentActivities(
         if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
           throw new InvalidInputError([{ path: '/decidedAt', rule: 'must not be in the future' }]);
         }
-        const late = { ...(await proved(parsed, receivedAt)), receivedAt };
+        const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
         const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
         const differing = verdict.kind === 'known' ? verdict.paths : [];
@@ -200,7 +200,12 @@ export function lookUpReportShare(
   question: ShareQuestion & Pick<RecordConsentsArgs, 'applicantIds' | 'consentTrust'>,
 ): Promise<ShareStanding[]> {
   const { applicantIds, consentTrust, ...share } = question;
-  const asker = { runKey: toRunKey('share', share.shareId), firstRunId, applicantIds, ...defined({ consentTrust }) };
+  const asker = {
+    runKey: toRunKey('share', share.shareId),
+    firstRunId,
+    applicantIds,
+    ...omitUndefined({ consentTrust }),
+  };
   return lookUpShares(ledger, { ...asker, shares: [share], shareIds: [share.shareId] });
 }
 

@@ -60,7 +60,7 @@ export interface RunIdentity {
   seen?: SeenAttempt;
 }
 
-export interface PreparedRun extends RunIdentity {
+export interface RunConfig extends RunIdentity {
   settings: ProtocolSettings;
   /** The attributes that this server has registered. Upserting another would block the run for ever. */
   searchAttributes: SearchAttributeName[];
@@ -75,13 +75,13 @@ export interface PreparedRun extends RunIdentity {
 }
 
 /** The facts that a `lendingJourney` run also receives at its start. */
-export interface PreparedJourney extends PreparedRun {
+export interface JourneyConfig extends RunConfig {
   /** What stands for the shares of the input, in their order. Absent if the ledger did not answer. */
   standings?: ShareStanding[];
 }
 
 /** The facts that a `shareReport` run also fixes at its start. */
-export interface PreparedShare extends PreparedRun {
+export interface ShareConfig extends RunConfig {
   report: ReportSource;
   reference: ReportReference;
   standing: ShareStanding;
@@ -145,7 +145,7 @@ export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
   | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
   /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
-  | { kind: 'elsewhere' }
+  | { kind: 'noSlot' }
   /** The ledger's latest attempt of the inquiry. This activity sent nothing. */
   | { kind: 'latest'; latest: AttemptView }
   /** The ledger has a withdrawal of the run. The activity claimed and sent nothing. */
@@ -250,9 +250,9 @@ export interface RecordConsentsResult {
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   /** `firstRunId`: the first run of the chain. */
-  prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<PreparedJourney>;
-  preparePull(args: { input: PullInput }): Promise<PreparedRun>;
-  prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
+  prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<JourneyConfig>;
+  preparePull(args: { input: PullInput }): Promise<RunConfig>;
+  prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<ShareConfig>;
   /** Says what stands for shares. Consents that other runs, or none, have received do not reach this one. */
   lookUpShares(args: LookUpSharesArgs): Promise<ShareStanding[]>;
   /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
@@ -362,7 +362,7 @@ interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
 }
 
 export interface PortfolioActivities {
-  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
+  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<RunConfig>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
   /** `inFull`: the digest of the whole file is compared, even if its mark is the same. */

@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier, DecisionProofVerifier } from '../protection/proofs.ts';
-import type { InquiryPermits } from './inquiry-permits.ts';
+import type { InquirySlots } from './inquiry-slots.ts';
 
 /** Everything that the worker gives its activities. */
 export interface ActivityDependencies {
@@ -18,7 +18,7 @@ export interface ActivityDependencies {
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
   /** By profile name. One pool serves attempts from both queues. */
-  permits: ReadonlyMap<string, InquiryPermits>;
+  slots: ReadonlyMap<string, InquirySlots>;
   checkConsentProof: ConsentProofVerifier;
   checkDecisionProof: DecisionProofVerifier;
   /** Returns the project's search attributes that the server has registered. */

@@ -1,5 +1,5 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that is sent. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import { type GatewayProfile, hasFingerprint } from '../gateway/profile.ts';
@@ -60,7 +60,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
       permissiblePurposeCode: permissiblePurposeCode ?? '',
       reference: args.reference,
       originalInquiryAt,
-      ...defined({ endUserCode, endUser }),
+      ...omitUndefined({ endUserCode, endUser }),
     });
   }
   const applicants = args.applicants ?? [];

@@ -1,4 +1,4 @@
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
@@ -86,7 +86,7 @@ export function createDecisionActivities(
 ): Pick<JourneyActivities, 'recordDecision' | 'checkRepeatProof'> {
   const { ledger, checkDecisionProof } = dependencies;
 
-  function judged(
+  function judgeProof(
     profile: string,
     decision: { content: DecisionContent | RepeatContent; proof: string | undefined; receivedAt: string },
   ): Promise<DecisionProofVerdict> {
@@ -97,8 +97,8 @@ export function createDecisionActivities(
     const { ledgerId, inquiry, proof } = args;
     // A run cannot declare its own decision proven.
     const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
-    const verdict = await judged(inquiry.profile, {
-      content: contentOf(args),
+    const verdict = await judgeProof(inquiry.profile, {
+      content: toProvedContent(args),
       proof: proof?.jws,
       receivedAt: decision.decidedAt,
     });
@@ -113,14 +113,19 @@ export function createDecisionActivities(
     checkRepeatProof: ({ profile, message, receivedAt }) =>
       translating(async () => {
         const content = repeatContent(ledger.identity.environment, message);
-        const verdict = await judged(profile, { content, proof: message.proof, receivedAt });
+        const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
         if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);
       }),
   };
 }
 
 /** The content that a decision's proof must have signed, made from the very record to be written. */
-function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionArgs): DecisionContent | RepeatContent {
+function toProvedContent({
+  inquiry,
+  decision,
+  occurrence = 0,
+  proof,
+}: RecordDecisionArgs): DecisionContent | RepeatContent {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
   const applicants = proof?.applicants ? { applicants: proof.applicants } : {};
@@ -132,7 +137,7 @@ function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionA
   return decisionContent(environment, {
     ...decision,
     action,
-    ...defined({ outcome, reference }),
+    ...omitUndefined({ outcome, reference }),
     ...applicants,
     ...askedAbout(inquiry, decision, proof),
   });

@@ -24,8 +24,8 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
 
 /** An activity's one argument contains an inquiry, or concerns an attempt of one. */
 function namesIn(args: unknown): InquiryNames {
-  const { inquiry, attempt, customerTraceNumber } = objectOf(args);
-  const { productCode, customerTraceNumber: ofInquiry } = objectOf(inquiry);
+  const { inquiry, attempt, customerTraceNumber } = toObject(args);
+  const { productCode, customerTraceNumber: ofInquiry } = toObject(inquiry);
   const traceNumber = ofInquiry ?? customerTraceNumber;
   return {
     ...(typeof traceNumber === 'string' ? { customerTraceNumber: traceNumber } : {}),
@@ -34,6 +34,6 @@ function namesIn(args: unknown): InquiryNames {
   };
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
+function toObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
 import { examinePortfolio, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
@@ -59,7 +59,7 @@ export function createPortfolioActivities(
         await using handle = await openPortfolio(pathTo(folder), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, badLines, ...examined } = found;
-        return { ...examined, known: { folder, file, format, digest, mark, badLines, ...defined({ columns }) } };
+        return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
       }),
 
     readPortfolioRows: ({ known, from, limit, inFull }) =>

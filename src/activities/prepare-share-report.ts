@@ -14,7 +14,7 @@ import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import { toRunKey } from '../model/run-key.ts';
-import { secondaryUserOf } from '../model/stage-end-user.ts';
+import { toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpReportShare } from './consent-activities.ts';
 import type { JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -40,7 +40,7 @@ async function findSharedReport(
   const found =
     'reference' in report ? await givenReport(ledger, profile, report) : await storedReport(ledger, profile, report);
   if (endUserCode !== undefined && endUserCode === found.endUserCode) {
-    throw refused('/endUserCode', 'must not be the report’s own end user');
+    throw createRefusal('/endUserCode', 'must not be the report’s own end user');
   }
   return found;
 }
@@ -49,19 +49,22 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   const [runKey, path] =
     'pullId' in report ? [toRunKey('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
   const { productCode, customerTraceNumber } = report;
-  const inquiries = (await ledger.inquiriesOf(runKey)).filter((one) => one.productCode === productCode);
-  if (inquiries.length === 0) throw refused(path, `must be one that the ledger has an inquiry of ${productCode} of`);
-  const named = inquiries.filter((one) => one.customerTraceNumber === customerTraceNumber);
+  const inquiries = (await ledger.inquiriesOf(runKey)).filter((candidate) => candidate.productCode === productCode);
+  if (inquiries.length === 0)
+    throw createRefusal(path, `must be one that the ledger has an inquiry of ${productCode} of`);
+  const named = inquiries.filter((candidate) => candidate.customerTraceNumber === customerTraceNumber);
   if (customerTraceNumber !== undefined && named.length === 0) {
-    throw refused('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
+    throw createRefusal('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
   }
   // The newest that was answered: an earlier one is shared only if the caller names it.
-  const inquiry = named[0] ?? inquiries.findLast((one) => outcomeOf(one) || one.disposedAt) ?? inquiries.at(-1);
+  const inquiry =
+    named[0] ?? inquiries.findLast((candidate) => findOutcome(candidate) || candidate.disposedAt) ?? inquiries.at(-1);
   if (!inquiry) throw new Error('no inquiry among some');
   await requireShareable(ledger, profile, { inquiry, path: '/report' });
-  const outcome = outcomeOf(inquiry);
-  if (!outcome) throw refused('/report', 'has no answer yet that could be shared');
-  if (outcome.outcome !== 'record' || !outcome.reference) throw refused('/report', 'has no record: nothing to share');
+  const outcome = findOutcome(inquiry);
+  if (!outcome) throw createRefusal('/report', 'has no answer yet that could be shared');
+  if (outcome.outcome !== 'record' || !outcome.reference)
+    throw createRefusal('/report', 'has no record: nothing to share');
   return sharedReport(inquiry, outcome.reference);
 }
 
@@ -71,7 +74,7 @@ async function givenReport(
   { reference, endUserCode }: GivenReportInput,
 ): Promise<SharedReport> {
   if (Date.parse(reference.requestedAt) > Date.now()) {
-    throw refused('/report/reference/requestedAt', 'must not be in the future');
+    throw createRefusal('/report/reference/requestedAt', 'must not be in the future');
   }
   const known = await ledger.inquiriesReferredTo(reference.reportReferenceNumber);
   const [first] = known;
@@ -80,10 +83,13 @@ async function givenReport(
   const match = known.find(({ inquiry }) => isReport(inquiry)) ?? first;
   const { inquiry } = match;
   if (!isReport(inquiry)) {
-    throw refused(`${path}/reportReferenceNumber`, `must be a report’s: the ledger has it of ${inquiry.productCode}`);
+    throw createRefusal(
+      `${path}/reportReferenceNumber`,
+      `must be a report’s: the ledger has it of ${inquiry.productCode}`,
+    );
   }
   await requireShareable(ledger, profile, { inquiry, path });
-  if (!match.reference) throw refused(path, 'was disposed of');
+  if (!match.reference) throw createRefusal(path, 'was disposed of');
   const problems = [
     ...(inquiry.endUserCode === endUserCode
       ? []
@@ -110,10 +116,10 @@ async function requireShareable(
   { inquiry, path }: { inquiry: InquiryView; path: string },
 ): Promise<void> {
   if (inquiry.customerId !== profile.customerId) {
-    throw refused(path, 'was pulled for another customer than the gateway profile’s');
+    throw createRefusal(path, 'was pulled for another customer than the gateway profile’s');
   }
   const problem = await useProblem(ledger, inquiry);
-  if (problem !== null) throw refused(path, problem);
+  if (problem !== null) throw createRefusal(path, problem);
 }
 
 /** Returns why a report may no longer be used, or `null`. */
@@ -125,7 +131,7 @@ async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string 
 }
 
 /** The latest answer that was understood, or that an operator accepted. */
-function outcomeOf({ attempts }: InquiryView) {
+function findOutcome({ attempts }: InquiryView) {
   const answer = attempts.at(-1)?.answer;
   return answer?.kind === 'outcome' ? answer : undefined;
 }
@@ -142,13 +148,13 @@ function applicantProblems(given: ReportReference, known: ReportReference): Prob
     if (own === consumerId) return [];
     return [{ path: `${path}/${index}/consumerId`, rule: 'must be the applicant’s in the report that the ledger has' }];
   });
-  const isWhole = known.applicants.every((one) =>
-    given.applicants.some((other) => other.applicantId === one.applicantId),
+  const isWhole = known.applicants.every((applicant) =>
+    given.applicants.some((other) => other.applicantId === applicant.applicantId),
   );
   return isWhole ? problems : [...problems, { path, rule: 'must name every applicant of the report' }];
 }
 
-function refused(path: string, rule: string): InvalidInputError {
+function createRefusal(path: string, rule: string): InvalidInputError {
   return new InvalidInputError([{ path, rule }]);
 }
 
@@ -168,13 +174,13 @@ export function createPrepareShareReport(
       translating(async () => {
         const checked = await checkStart(dependencies, 'share', input, {
           parse: () => parseMessage(shareReport, input),
-          problemsOf: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
+          listProblems: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
         });
         const { profile, runKey, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);
         const { source: report, reference, endUserCode: reportEndUserCode } = shared;
         const { shareId, permissiblePurposeCode } = share;
-        const sharedWith = secondaryUserOf(share);
+        const sharedWith = toSecondaryUser(share);
         checkRequestCanBeBuilt(
           profile,
           { productCode: 'SECONDUSE', ...sharedWith, permissiblePurposeCode },

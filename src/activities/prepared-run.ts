@@ -1,6 +1,6 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { parseDurationMs, utcInstant } from '../base/instants.ts';
 import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
@@ -14,16 +14,16 @@ import { requestShare, type ShareInput } from '../messages/request-share.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
-import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../model/run-key.ts';
-import { pullInquiry, secondaryUserOf, stageInquiry } from '../model/stage-end-user.ts';
+import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
+import { pullInquiry, stageInquiry, toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
-import type { JourneyActivities, PortfolioActivities, PreparedJourney, PreparedRun } from './contract.ts';
+import type { JourneyActivities, JourneyConfig, PortfolioActivities, RunConfig } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { translating } from './failures.ts';
 import { applicantProblems, buildRequest, contentAsSent, entitlementProblems } from './inquiry-request.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
-function profileNameOf(input: unknown): string {
+function readProfileName(input: unknown): string {
   const name = (input as { profile?: unknown } | null | undefined)?.profile;
   return typeof name === 'string' ? name : 'default';
 }
@@ -45,7 +45,7 @@ async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): P
 interface StartRules<Input> {
   /** Checks the input by its table. */
   parse(profile: GatewayProfile): Input;
-  problemsOf(profile: GatewayProfile, input: Input): Problem[];
+  listProblems(profile: GatewayProfile, input: Input): Problem[];
 }
 
 /**
@@ -57,11 +57,11 @@ export async function checkStart<Input extends object>(
   dependencies: ActivityDependencies,
   kind: RunKind,
   given: unknown,
-  { parse, problemsOf }: StartRules<Input>,
+  { parse, listProblems }: StartRules<Input>,
 ) {
-  const profile = profileNamed(dependencies, profileNameOf(given));
+  const profile = profileNamed(dependencies, readProfileName(given));
   const input = parse(profile);
-  const ownProblems = problemsOf(profile, input);
+  const ownProblems = listProblems(profile, input);
   const idName = ID_NAMES[kind];
   const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
   const facts = await factsAtStart(dependencies, runKey);
@@ -74,7 +74,7 @@ export async function fixRun(
   dependencies: ActivityDependencies,
   profile: GatewayProfile,
   facts: StartFacts | null,
-): Promise<PreparedRun> {
+): Promise<RunConfig> {
   return {
     environment: profile.environment,
     profile: profile.name,
@@ -87,9 +87,9 @@ export async function fixRun(
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
-    ...(dependencies.permits.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
+    ...(dependencies.slots.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
-    ...defined({ runbookUrl: dependencies.config.runbookUrl }),
+    ...omitUndefined({ runbookUrl: dependencies.config.runbookUrl }),
   };
 }
 
@@ -121,7 +121,7 @@ function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
 
 function workflowIdProblems({ runKey, path }: OwnerInput): Problem[] {
   const { workflowId } = activityInfo().workflowExecution ?? {};
-  const wanted = workflowIdOf(runKey);
+  const wanted = toWorkflowId(runKey);
   if (workflowId === wanted) return [];
   return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
 }
@@ -160,7 +160,7 @@ export function createStartActivities(
       translating(async () => {
         const checked = await checkStart(dependencies, 'journey', input, {
           parse: ({ limits: { maxApplicants } }) => parseMessage(lendingJourney, input, { maxApplicants }),
-          problemsOf: (profile, journey) => [
+          listProblems: (profile, journey) => [
             ...journeyEntitlementProblems(profile, journey),
             ...applicantProblems(profile, journey.applicants),
           ],
@@ -181,7 +181,7 @@ export function createStartActivities(
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
         const checked = await checkStart(dependencies, 'pull', input, {
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
-          problemsOf: pullEntitlementProblems,
+          listProblems: pullEntitlementProblems,
         });
         const { profile, runKey, facts, input: pull } = checked;
         const problems = await productProblems(dependencies.ledger, runKey, pull);
@@ -195,7 +195,7 @@ export function createStartActivities(
       translating(async () => {
         const { profile, facts } = await checkStart(dependencies, 'portfolio', input, {
           parse: () => parseMessage(portfolioReview, input),
-          problemsOf: (profile, review) => entitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
+          listProblems: (profile, review) => entitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
         });
         return fixRun(dependencies, profile, facts);
       }),
@@ -227,13 +227,13 @@ async function findStandings(
   { ledger }: ActivityDependencies,
   { consentTrust }: GatewayProfile,
   start: { journey: LendingJourneyInput; firstRunId: string; hasConsents: boolean | undefined },
-): Promise<Pick<PreparedJourney, 'standings'>> {
+): Promise<Pick<JourneyConfig, 'standings'>> {
   const { journeyId: runKey, shares = [], applicants } = start.journey;
   const { firstRunId, hasConsents } = start;
   if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
   const questions = shares.map((share) => {
     const validForMs = share.consentValidFor === undefined ? undefined : (parseDurationMs(share.consentValidFor) ?? 0);
-    return { shareId: share.shareId, ...secondaryUserOf(share), ...defined({ validForMs }) };
+    return { shareId: share.shareId, ...toSecondaryUser(share), ...omitUndefined({ validForMs }) };
   });
   const standings = await ifAnswered(
     lookUpShares(ledger, {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -46,10 +46,10 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     // since this execution cannot know how far the first one got.
     if (info.attempt > 1) throw finalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
-    const permits = dependencies.permits.get(args.run.profile);
-    const release = args.onWorkflowQueue ? permits?.takeNow() : await permits?.take();
+    const slots = dependencies.slots.get(args.run.profile);
+    const release = args.onWorkflowQueue ? slots?.takeNow() : await slots?.take();
     // If no other queue is left to ask, a worker without the profile fails below.
-    if (permits ? !release : args.onWorkflowQueue) return { kind: 'elsewhere' };
+    if (slots ? !release : args.onWorkflowQueue) return { kind: 'noSlot' };
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
     try {
       return await makeOneAttempt(dependencies, args, endsAt);
@@ -116,12 +116,12 @@ async function makeOneAttempt(
     });
   } catch (error) {
     const durationMs = sinceMs();
-    const failure = await recorder.failed(error, () => dependencies.tokens.invalidate(profile, accessToken));
+    const failure = await recorder.recordFailure(error, () => dependencies.tokens.invalidate(profile, accessToken));
     say('warn', 'the attempt has failed', { durationMs, ...failureFields(failure) });
     throw failure;
   }
   const durationMs = sinceMs();
-  const recorded = await recorder.answered(reply);
+  const recorded = await recorder.recordAnswer(reply);
   say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
   const changes = recorded ? await comparedSoon(dependencies, args, reply, endsAt - REPORTING_MARGIN_MS) : undefined;
   return {
@@ -131,7 +131,7 @@ async function makeOneAttempt(
     recorded,
     requestedAt: reply.requestedAt,
     seen,
-    ...defined({ changes }),
+    ...omitUndefined({ changes }),
   };
 }
 
@@ -154,7 +154,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     // The request is built before the token is requested: an unbuildable request is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
-      ...defined({ fetchedAfter: args.tokenFetchedAfter }),
+      ...omitUndefined({ fetchedAfter: args.tokenFetchedAfter }),
       signal: cancellationSignal(),
     });
     cancellationSignal().throwIfAborted();
@@ -167,12 +167,12 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       digests: requestDigests(dependencies.ledger, args),
       run: callingRun(),
       resendAfterMs: args.settings.resendAfterMs,
-      ...defined({ seen: args.run.seen }),
+      ...omitUndefined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       ...(profile.resendTraceNumber === 'new' ? { resendsUnderNewNumber: true } : {}),
       consents: args.consents,
-      ...defined({ consentValidForMs: args.consentValidForMs }),
+      ...omitUndefined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });
@@ -197,8 +197,8 @@ class OutcomeRecorder {
     this.#claimed = claimed;
   }
 
-  answered(reply: GatewayReply): Promise<boolean> {
-    const failureType = failureTypeOf(reply);
+  recordAnswer(reply: GatewayReply): Promise<boolean> {
+    const failureType = toFailureType(reply);
     return this.#record(
       {
         ...this.#row(),
@@ -206,14 +206,14 @@ class OutcomeRecorder {
         httpStatus: reply.httpStatus,
         answer: reply.answer,
         requestedAt: reply.requestedAt,
-        ...defined({ failureType }),
+        ...omitUndefined({ failureType }),
       },
       { report: reply.body },
     );
   }
 
   /** Returns the failure to throw: translated, recorded if possible, and with its details. */
-  async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
+  async recordFailure(error: unknown, rejectToken: () => void): Promise<unknown> {
     const { seen, resendFrom } = this.#claimed;
     const details = { attempt: this.#args.attempt, claimed: true, seen };
     if (!(error instanceof GatewayError)) {
@@ -223,13 +223,13 @@ class OutcomeRecorder {
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
       const recorded = await this.#record({ ...this.#row(), state, failureType });
       if (state === 'notSent') return error;
-      return submitFailure('OutcomeUnknown', { ...details, recorded, ...defined({ resendFrom }) });
+      return submitFailure('OutcomeUnknown', { ...details, recorded, ...omitUndefined({ resendFrom }) });
     }
     if (error.code === 'TokenRejected') rejectToken();
     // A second 401, with a newly fetched token, is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
-    const facts = defined({
+    const facts = omitUndefined({
       httpStatus: error.httpStatus,
       retryAfterMs: error.retryAfterMs,
       requestedAt: error.requestedAt,
@@ -237,8 +237,9 @@ class OutcomeRecorder {
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#sealedRefusal(error);
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
-    const kept = refusal && (recorded ? { refusalKept: true as const } : defined({ refusal: carriedRefusal(refusal) }));
-    const resend = failureType === 'OutcomeUnknown' ? defined({ resendFrom }) : {};
+    const kept =
+      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: carriedRefusal(refusal) }));
+    const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
 
@@ -296,7 +297,7 @@ function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string
 function answerFields(reply: GatewayReply): Record<string, unknown> {
   const { answer, httpStatus } = reply;
   // A code that is in no table is the gateway's free text. Only the hold shows it, since its payload is encrypted.
-  if (answer.kind !== 'outcome') return { httpStatus, failureType: failureTypeOf(reply) };
+  if (answer.kind !== 'outcome') return { httpStatus, failureType: toFailureType(reply) };
   return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
 }
 
@@ -306,7 +307,7 @@ function failureFields(failure: unknown): Record<string, unknown> {
   return { failureType: type, httpStatus, recorded };
 }
 
-function failureTypeOf(reply: GatewayReply): FailureType | undefined {
+function toFailureType(reply: GatewayReply): FailureType | undefined {
   if (reply.answer.kind === 'unexpectedResponse') return 'UnexpectedResponse';
   return reply.answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : undefined;
 }

@@ -74,22 +74,22 @@ export function createWebhookActivities(
      */
     deliverWebhook: async ({ profile, endpoint: name, event }) => {
       try {
-        const endpoint = config.profiles.get(profile)?.webhooks?.find((one) => one.name === name);
+        const endpoint = config.profiles.get(profile)?.webhooks?.find((webhook) => webhook.name === name);
         if (!endpoint) throw new WebhookError('WebhookNotConfigured');
         // Drops members that the schema lacks: a sender that can write to a run must not get other content signed.
         const { id, type, timestamp, data } = event;
         const body = JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
         return { httpStatus: await sender.send(endpoint, { id, body }, cancellationSignal()) };
       } catch (error) {
-        throw translated(error, config.protocol.retryAfterMaxMs);
+        throw translateError(error, config.protocol.retryAfterMaxMs);
       }
     },
   };
 }
 
-function translated(error: unknown, retryAfterMaxMs: number): unknown {
+function translateError(error: unknown, retryAfterMaxMs: number): unknown {
   if (error instanceof CancelledFailure) return error;
-  if (error instanceof InvalidInputError) return translated(new WebhookError('WebhookInvalid'), retryAfterMaxMs);
+  if (error instanceof InvalidInputError) return translateError(new WebhookError('WebhookInvalid'), retryAfterMaxMs);
   if (!(error instanceof WebhookError)) return passingFailure('ActivityFailed');
   const { code, httpStatus, retryAfterMs } = error;
   return ApplicationFailure.create({

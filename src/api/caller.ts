@@ -1,5 +1,5 @@
 /** The caller of the API, by the claims of its token: what it may do, for which runs, and in which name. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { forbidden } from '../http/refusal.ts';
 import {
@@ -52,14 +52,14 @@ export function apiTokenVerifier(settings: TokenSettings, byClaim: string): Toke
   return createTokenVerifier(settings, (identity, claim) => ({
     ...identity,
     scopes: new Set(wordsIn(claim('scope')).filter(isScope)),
-    profiles: reachOf(claim('profiles')),
-    endUsers: reachOf(claim('end_users')),
+    profiles: readReach(claim('profiles')),
+    endUsers: readReach(claim('end_users')),
     by: nameIn(claim(byClaim)),
   }));
 }
 
 /** A list alone: an end user's name may hold a space. Without the claim there is none. */
-function reachOf(claim: unknown): Reach {
+function readReach(claim: unknown): Reach {
   const names = Array.isArray(claim) ? claim.filter((name) => typeof name === 'string') : claim === '*' ? ['*'] : [];
   return names.includes('*') ? '*' : new Set(names);
 }
@@ -84,7 +84,7 @@ export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 
 /** The reach as the ledger's readings take it. */
 export function readersReach({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): ReadersReach {
   const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
-  return defined({ profiles: toList(profiles), endUsers: toList(endUsers) });
+  return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
 }
 
 /** @throws Refusal 403 */

@@ -70,11 +70,11 @@ export function referencePage(document: Json): string {
   );
   const common = answersOfAll(operations);
   const resources = tags.map(({ name, description }) => {
-    const own = operations.filter((one) => one.tags.includes(name));
+    const own = operations.filter((operation) => operation.tags.includes(name));
     const links = own.map(
       ({ operationId, summary }) => `<li><a href="#${text(operationId)}">${text(summary)}</a></li>`,
     );
-    const parts = own.map((one) => operationHtml(one, common));
+    const parts = own.map((operation) => operationHtml(operation, common));
     return {
       contents: `<li>${text(name)}<ul>${links.join('')}</ul></li>`,
       part: `<h2 id="of-${text(name)}">${text(name)}</h2>\n<p>${prose(description)}</p>\n${parts.join('\n')}`,
@@ -121,7 +121,7 @@ function answersOfAll(operations: readonly Listed[]): Answers {
   return Object.fromEntries(
     ofAll.map((status) => {
       const byWords = Map.groupBy(operations, ({ responses }) => responses[status]?.description);
-      const [most = []] = [...byWords.values()].sort((one, other) => other.length - one.length);
+      const [most = []] = [...byWords.values()].sort((a, b) => b.length - a.length);
       return [status, most[0]?.responses[status] as Answers[string]];
     }),
   );
@@ -129,17 +129,17 @@ function answersOfAll(operations: readonly Listed[]): Answers {
 
 function answerRows(answers: Answers): string[][] {
   return Object.entries(answers).map(([status, { description, content }]) => [
-    `<code>${text(status)}</code> ${content ? formOf(Object.values(content)[0]?.schema) : ''}`,
+    `<code>${text(status)}</code> ${content ? linkSchema(Object.values(content)[0]?.schema) : ''}`,
     prose(description),
   ]);
 }
 
 function operationHtml(operation: Listed, common: Answers): string {
   const { operationId, method, path, summary, description = '', parameters = [], requestBody, responses } = operation;
-  const body = requestBody ? `<p>Body: ${formOf(Object.values(requestBody.content)[0]?.schema)}</p>` : '';
-  const taken = parameters.map((one) => [
-    `<code>${text(one.name)}</code> <span class="faint">${text(one.in)}${one.required ? ', required' : ''}</span>`,
-    prose(one.description ?? ''),
+  const body = requestBody ? `<p>Body: ${linkSchema(Object.values(requestBody.content)[0]?.schema)}</p>` : '';
+  const taken = parameters.map((parameter) => [
+    `<code>${text(parameter.name)}</code> <span class="faint">${text(parameter.in)}${parameter.required ? ', required' : ''}</span>`,
+    prose(parameter.description ?? ''),
   ]);
   const own = Object.entries(responses).filter(
     ([status, { description: said }]) => common[status]?.description !== said,
@@ -155,7 +155,7 @@ function schemaHtml(name: string, schema: Json): string {
   )}</code></pre></details>`;
 }
 
-function formOf(schema: Json | undefined): string {
+function linkSchema(schema: Json | undefined): string {
   const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema?.$ref ?? ''))?.[1] ?? '';
   return name === '' ? '' : `<a href="#schema-${text(name)}"><code>${text(name)}</code></a>`;
 }

@@ -1,7 +1,7 @@
 /** Runs an operation of the table in this process, for its own user: what the command line does, without a token. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
@@ -66,15 +66,15 @@ export function checkCall(route: Route, { params = {}, query = {}, body = {}, by
     const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
     return rule === null ? [] : [{ path: `/${name}`, rule }];
   });
-  if (route.query) problems.push(...problemsOf(route.query, query));
-  if (route.body) problems.push(...problemsOf(route.body, body));
-  if (by !== undefined || route.body) problems.push(...problemsOf(AUTHOR, defined({ by })));
+  if (route.query) problems.push(...listProblems(route.query, query));
+  if (route.body) problems.push(...listProblems(route.body, body));
+  if (by !== undefined || route.body) problems.push(...listProblems(AUTHOR, omitUndefined({ by })));
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 const AUTHOR = z.object({ by: text(MAX_BY_CHARACTERS) });
 
-function problemsOf(schema: z.ZodType, value: object): readonly Problem[] {
+function listProblems(schema: z.ZodType, value: object): readonly Problem[] {
   try {
     parseWith(schema, value);
     return [];
@@ -101,7 +101,7 @@ export async function callLocally(
       if (by === undefined) throw new InvalidInputError([{ path: '/by', rule: 'is required' }]);
       return by;
     },
-    noted: () => {},
+    note: () => {},
     giveUpSlot: () => {},
     signal: ending,
     stopping: ending,

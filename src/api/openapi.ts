@@ -70,7 +70,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    (paths[route.path] as Json)[route.method.toLowerCase()] = operationOf(route, components);
+    (paths[route.path] as Json)[route.method.toLowerCase()] = buildOperation(route, components);
   }
   components.refer(PROBLEM, 'problem');
   return {
@@ -84,7 +84,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
     },
     servers: [{ url: 'http://127.0.0.1:7282' }],
     security: [{ token: [] }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name, description: RESOURCES[name] })),
+    tags: [...new Set(routes.map(toTag))].map((name) => ({ name, description: RESOURCES[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -105,27 +105,27 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
 }
 
 /** The resource: `journeys` of `/v1/journeys/{journeyId}`. */
-function tagOf({ path }: Pick<Route, 'path'>): string {
+function toTag({ path }: Pick<Route, 'path'>): string {
   return path.split('/')[2] ?? '';
 }
 
-function operationOf(route: Route, components: Components): Json {
+function buildOperation(route: Route, components: Components): Json {
   const { operationId, summary, description, scope, body, deprecated } = route;
   return {
     operationId,
-    tags: [tagOf(route)],
+    tags: [toTag(route)],
     summary,
     ...(description === undefined ? {} : { description }),
     'x-scope': scope,
     security: [{ token: [scope] }],
     ...(deprecated ? { deprecated: true } : {}),
-    ...parametersOf(route),
+    ...buildParameters(route),
     ...(body ? { requestBody: { required: true, content: jsonContent(components.refer(body, operationId)) } } : {}),
-    responses: responsesOf(route, components),
+    responses: buildResponses(route, components),
   };
 }
 
-function parametersOf({ path, query, headers = {} }: Route): { parameters?: Json[] } {
+function buildParameters({ path, query, headers = {} }: Route): { parameters?: Json[] } {
   const ofPath = parametersIn(path).map((name) => {
     const { description, schema } = PATH_PARAMETERS[name];
     return { name, in: 'path', required: true, description, schema };
@@ -145,9 +145,9 @@ function parametersOf({ path, query, headers = {} }: Route): { parameters?: Json
   return { parameters: [...ofPath, ...ofQuery, ...ofHeaders] };
 }
 
-function responsesOf(route: Route, components: Components): Json {
+function buildResponses(route: Route, components: Components): Json {
   const answers = Object.entries(route.answers).map(([status, answer]) => {
-    return [status, answerOf(answer, components, `${route.operationId}${status}`)] as const;
+    return [status, buildResponse(answer, components, `${route.operationId}${status}`)] as const;
   });
   const problems: Record<number, string> = {
     ...ALWAYS,
@@ -163,7 +163,7 @@ function responsesOf(route: Route, components: Components): Json {
   return Object.fromEntries([...answers, ...refusals]);
 }
 
-function answerOf({ description, schema, headers = {} }: AnswerForm, components: Components, name: string): Json {
+function buildResponse({ description, schema, headers = {} }: AnswerForm, components: Components, name: string): Json {
   const named = Object.entries(headers).map(([header, what]) => {
     return [header, { description: what, schema: { type: 'string' } }] as const;
   });
@@ -214,8 +214,8 @@ function plainSchema(schema: z.ZodType): Json {
  */
 function forGenerators({ jsonSchema }: { jsonSchema: Json }): void {
   delete jsonSchema.id;
-  const { type, anyOf, oneOf } = jsonSchema;
-  const choice = anyOf ?? oneOf;
+  const { type, anyOf, oneOf: readChoice } = jsonSchema;
+  const choice = anyOf ?? readChoice;
   if (type === undefined || choice === undefined) return;
   const [first, second, ...more] = choice as Json[];
   if (!first || !second || more.length > 0) throw new Error('a choice beside a type must be between two');

@@ -1,10 +1,10 @@
 /** Reports, refusals, changes and references as the API answers them: whole, or with personal data masked. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { gone, Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import { referencesOf } from '../ledger/reports/report-references.ts';
+import { listReferences } from '../ledger/reports/report-references.ts';
 import type { Reader } from '../ledger/reports/reports.ts';
 import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
@@ -40,7 +40,7 @@ export async function reportAnswer(
   reading: Reading,
 ): Promise<{ text: string; customerTraceNumber: string }> {
   const { runKey, productCode, ofInquiry } = wanted;
-  const named = { runKey, productCode, ...defined({ customerTraceNumber: ofInquiry }) };
+  const named = { runKey, productCode, ...omitUndefined({ customerTraceNumber: ofInquiry }) };
   const stored = await ledger.reading.report(named, seenBy(reading));
   if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
   const { body, ...about } = stored;
@@ -95,7 +95,7 @@ export async function referencesAnswer(
     throw new Refusal(404, 'NotFound', 'noJourney', 'the ledger has no inquiry of such a journey');
   }
   if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
-  const found = referencesOf(journeyId, inquiries);
+  const found = listReferences(journeyId, inquiries);
   const redacted = view === 'redacted';
   const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
   const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;

@@ -37,7 +37,7 @@ export interface Call<Params extends string = string, Query = unknown> {
   /** Returns the name of the caller, from the token. @throws Refusal 403 */
   by(): string;
   /** Into the audit line, also where the request is refused afterwards. */
-  noted(target: Partial<AccessRecord>): void;
+  note(target: Partial<AccessRecord>): void;
   /** For one that only waits from here on: makes room for others. */
   giveUpSlot(): void;
   /** Aborted once the caller has gone. */
@@ -100,8 +100,8 @@ export function route<
   const Path extends `/v1/${string}`,
   Query extends z.ZodObject,
   const Answers extends Record<number, AnswerForm>,
->(one: RouteOf<Path, Query, Answers>): Route {
-  return one as unknown as Route;
+>(definition: RouteOf<Path, Query, Answers>): Route {
+  return definition as unknown as Route;
 }
 
 /** Whether the answer is a worker's to give: without one it takes all the time that it may. */
@@ -172,7 +172,7 @@ export const PATH_PARAMETERS = {
   attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),
   productCode: {
     description: 'A product of the gateway.',
-    problem: (value) => (PRODUCTS.some((one) => one === value) ? null : `must be ${PRODUCTS.join(' or ')}`),
+    problem: (value) => (PRODUCTS.some((product) => product === value) ? null : `must be ${PRODUCTS.join(' or ')}`),
     schema: { type: 'string', enum: PRODUCTS },
   },
 } as const satisfies Record<string, Parameter>;

@@ -7,7 +7,7 @@ import { startedInput } from '../client/runs/start-run.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { parseRunKey, toRunKey, workflowIdOf } from '../model/run-key.ts';
+import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import type { RunScope } from './caller.ts';
 
 /**
@@ -49,7 +49,7 @@ const UNREADABLE: RunScope = { profiles: [], endUsers: null };
  * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
 export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
-  async function scopeOf(runKey: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
+  async function findScope(runKey: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : ofTemporal(client, runKey),
       openLedger().then((ledger) => ledger.reading.madeFor(runKey)),
@@ -57,24 +57,24 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
     const found: RunScope[] = [];
     const run = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
     const hasSource = parseRunKey(runKey).kind === 'share' && !isTemporalAway;
-    const source = !hasSource ? undefined : depth === 0 ? await sourceOf(run) : NOBODYS;
+    const source = !hasSource ? undefined : depth === 0 ? await findReportScope(run) : NOBODYS;
     if (run) found.push('input' in run ? ofInput(run.input, source) : UNREADABLE);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, runKey));
-    if (found.length > 0) return joined(found);
+    if (found.length > 0) return joinScopes(found);
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;
   }
 
   /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
-  async function sourceOf(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
+  async function findReportScope(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
     const report = run && 'input' in run && isRecord(run.input) ? run.input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
     const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
     if (typeof endUserCode !== 'string' && typeof owner === 'string') {
-      return { endUsers: (await scopeOf(owner, 1))?.endUsers ?? null };
+      return { endUsers: (await findScope(owner, 1))?.endUsers ?? null };
     }
     // For its time alone.
-    await scopeOf(NOBODYS_ID, 1).catch(() => undefined);
+    await findScope(NOBODYS_ID, 1).catch(() => undefined);
     return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NOBODYS;
   }
 
@@ -83,7 +83,7 @@ export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
   return async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
     const known = kept.get(runKey);
     if (ofLate && known && known.untilMs > Date.now()) return known.scope;
-    const scope = await scopeOf(runKey, 0, isTemporalAway);
+    const scope = await findScope(runKey, 0, isTemporalAway);
     // The newest last, so that the first is the oldest.
     kept.delete(runKey);
     if (scope && !isTemporalAway) kept.set(runKey, { scope, untilMs: Date.now() + KEPT_MS });
@@ -102,7 +102,7 @@ type StartedRun = { input: unknown } | { isUnreadable: true };
 /** `undefined` where Temporal has no such run; without an input where its payloads are encrypted under foreign keys. */
 async function ofTemporal(client: Client, runKey: string): Promise<StartedRun | undefined> {
   try {
-    const read = () => startedInput(client, workflowIdOf(runKey));
+    const read = () => startedInput(client, toWorkflowId(runKey));
     return { input: await client.withDeadline(Date.now() + TIMEOUT_MS, read) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || isNotFound(error)) return undefined;
@@ -145,7 +145,7 @@ function ofInquiries(inquiries: readonly MadeFor[], runKey: string): RunScope {
   return { profiles, endUsers: names.length > 0 ? [...new Set(names)] : null };
 }
 
-function joined(scopes: readonly RunScope[]): RunScope {
+function joinScopes(scopes: readonly RunScope[]): RunScope {
   const known = scopes.filter(({ endUsers }) => endUsers !== null);
   return {
     profiles: [...new Set(scopes.flatMap(({ profiles }) => profiles))],

@@ -1,7 +1,7 @@
 /** Starts the HTTP API: a front of the client and the ledger, without a state of its own. docs/http-api.md */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
 import { answerUnreadable, CONNECT, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
@@ -20,7 +20,7 @@ import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
-import { credentialOf, requireOwnPage, requireProxyFor } from './session/credentials.ts';
+import { readCredential, requireOwnPage, requireProxyFor } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
 
 export type { ApiOptions } from './options.ts';
@@ -63,16 +63,16 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
     server: {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
-      genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+      genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
       clientErrorHandler: refuseUnreadable,
       return503OnClosing: false,
     },
     policy: (isTrustedProxy) => ({
       describe: ({ id }) => ({ requestId: id }),
-      async callerOf(request) {
-        const sources = defined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
-        const { authorization, signedInBy } = credentialOf(request, sources);
+      async verifyCaller(request) {
+        const sources = omitUndefined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
+        const { authorization, signedInBy } = readCredential(request, sources);
         if (signedInBy !== 'authorization') requireOwnPage(request);
         return { ...(await verify(authorization)), signedInBy };
       },
@@ -99,7 +99,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const services = createServices({ ...options, work: limits.work });
   addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
   if (cookie) addSignIn(app, { cookie, verify, audit });
-  addDocuments(app, readinessOf(services, stopping.signal));
+  addDocuments(app, createReadiness(services, stopping.signal));
   addRoutes(app, { guard, audit, services, stopping: stopping.signal });
   return {
     ...(await listen()),
@@ -115,7 +115,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 }
 
 /** Each check in words that name nothing. */
-function readinessOf({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
+function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
   return new Readiness(PROBE_MS, {
     stopping: () => (stopping.aborted ? 'is stopping' : null),
     temporal: async () => {
@@ -130,7 +130,7 @@ function readinessOf({ client, openLedger }: ApiServices, stopping: AbortSignal)
 }
 
 /** A caller's own goes into our logs: bounded, of harmless characters, and nothing that may be a social security number. */
-function requestIdOf(given: string | string[] | undefined): string {
+function toRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && opaqueIdProblem(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
@@ -145,7 +145,7 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
   for (const route of ROUTES) {
     app.route({
       method: route.method,
-      url: urlOf(route),
+      url: toUrl(route),
       config: {
         route: `${route.method} ${route.path}`,
         needs: { scope: route.scope } satisfies ApiNeeds,
@@ -157,15 +157,15 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
 }
 
 /** Returns the path in Fastify's form: `/v1/journeys/:journeyId`. */
-function urlOf({ path }: Route): string {
+function toUrl({ path }: Route): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const startedAt = performance.now();
-  const { permission: caller, noted } = frame.guard.granted(request);
+  const { permission: caller, note } = frame.guard.requireGranted(request);
   try {
-    return await answerCaller(frame, route, { caller, noted, startedAt, request, reply });
+    return await answerCaller(frame, route, { caller, note, startedAt, request, reply });
   } catch (error) {
     const refusal = error instanceof Refusal ? error : refusalOfError(error);
     if (refusal?.status === 404 && !reachesAll(caller)) await untilNextStep({ startedAt });
@@ -181,12 +181,12 @@ interface Exchange {
 async function answerCaller(
   { guard, audit, services, stopping }: Frame,
   route: Route,
-  { caller, noted, startedAt, request, reply }: Pick<Call, 'caller' | 'noted' | 'startedAt'> & Exchange,
+  { caller, note, startedAt, request, reply }: Pick<Call, 'caller' | 'note' | 'startedAt'> & Exchange,
 ): Promise<FastifyReply> {
   const params = readParams(route, request);
   if (!params) throw unknownRun();
   const about = route.about?.(params);
-  if (about !== undefined) noted({ journeyId: about });
+  if (about !== undefined) note({ journeyId: about });
   if (about !== undefined && !reachesAll(caller)) {
     const scope = await services.runScope(about);
     if (!scope || !reaches(caller, scope)) throw unknownRun();
@@ -200,8 +200,8 @@ async function answerCaller(
     query: readQuery(route, request),
     body: readBody(route, request),
     by: () => actingName(caller),
-    noted,
-    giveUpSlot: () => guard.accessOf(request)?.giveUpSlot(),
+    note,
+    giveUpSlot: () => guard.findAccess(request)?.giveUpSlot(),
     signal: gone.signal,
     stopping,
     sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
@@ -211,7 +211,7 @@ async function answerCaller(
   const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
   // Before anything is given out; an answer whose access cannot be noted is none.
-  audit.record({ ...(guard.accessOf(request)?.record ?? { address: request.ip, route: route.path }), status });
+  audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
   reply.code(status).headers({ ...deprecation(route), ...headers });
   if (stream) return reply.type(stream.type).send(stream.content);
   if (body === undefined) return reply.send();

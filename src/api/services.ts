@@ -1,6 +1,6 @@
 /** Services that handlers of operations share, for the lifetime of the program. */
 import type { Client } from '@temporalio/client';
-import { sdkClientOf } from '../client/credit-journeys.ts';
+import { getSdkClient } from '../client/credit-journeys.ts';
 import { type SlotLimits, Slots } from '../http/limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
@@ -46,7 +46,7 @@ type ServiceOptions = Pick<ApiOptions, 'environment' | 'journeys' | 'maxApplican
 export function createServices(options: ServiceOptions): ApiServices {
   const { journeys, maxApplicants, environment, profiles, signer, portfolioDirectory } = options;
   const { temporalUi, runbookUrl, signOutPath, feedLimits, work = DEFAULT_LIMITS.work } = options;
-  const client = sdkClientOf(journeys);
+  const client = getSdkClient(journeys);
   const openLedger = () => journeys.openedLedger();
   return {
     ...{ journeys, client, openLedger, maxApplicants, environment, profiles, signer, portfolioDirectory },

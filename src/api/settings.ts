@@ -1,6 +1,6 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
@@ -24,7 +24,7 @@ export interface ApiSettings {
  * @throws ConfigError with every problem at once
  */
 export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}): ApiSettings {
-  return readPart({ ...env, ...defined({ API_HOST: overrides.host, API_PORT: overrides.port }) }, readSettings);
+  return readPart({ ...env, ...omitUndefined({ API_HOST: overrides.host, API_PORT: overrides.port }) }, readSettings);
 }
 
 function readSettings(reader: EnvironmentReader): ApiSettings {
@@ -47,7 +47,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
       ...service,
       ...readSignIn(reader, service),
       port: reader.get('API_PORT'),
-      ...defined({
+      ...omitUndefined({
         portfolioDirectory: reader.get('PORTFOLIO_DIR'),
         temporalUi: reader.get('API_TEMPORAL_UI'),
         runbookUrl: reader.get('RUNBOOK_URL'),
@@ -56,7 +56,10 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
     },
     ledgerAccess: readLedgerAccess(reader),
     logLevel: reader.get('LOG_LEVEL'),
-    ...defined({ decisionKeyFile: reader.get('API_DECISION_KEY_FILE'), metricsAddress: reader.get('METRICS_ADDRESS') }),
+    ...omitUndefined({
+      decisionKeyFile: reader.get('API_DECISION_KEY_FILE'),
+      metricsAddress: reader.get('METRICS_ADDRESS'),
+    }),
   };
 }
 
@@ -76,7 +79,7 @@ function readSignIn(
   if (isByToken && !isLoopbackHost(host)) {
     reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
   }
-  return defined({
+  return omitUndefined({
     tokenHeader: header?.toLowerCase(),
     signIn: isByToken ? ('token' as const) : undefined,
     signInPath: reader.get('API_SIGN_IN_PATH'),

@@ -4,6 +4,6 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 };
 
 /** The object without those of its members that are `undefined`; `''`, `0` and `false` stay. Pure. */
-export function defined<T extends { [K in keyof T]: NonNullable<unknown> | undefined }>(members: T): Defined<T> {
+export function omitUndefined<T extends { [K in keyof T]: NonNullable<unknown> | undefined }>(members: T): Defined<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

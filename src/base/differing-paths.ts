@@ -35,10 +35,10 @@ function compareObjects(
   { path, isInList }: { path: string; isInList: boolean },
 ): string[] {
   const ofKept = Object.keys(kept).flatMap((name) =>
-    compare(kept[name], sent[name], { path: `${path}/${escaped(name)}`, isInList }),
+    compare(kept[name], sent[name], { path: `${path}/${escapePointer(name)}`, isInList }),
   );
   const added = Object.keys(sent).filter((name) => sent[name] !== undefined && !Object.hasOwn(kept, name));
-  const ofSent = isInList && added.length > 0 ? [path] : added.map((name) => `${path}/${escaped(name)}`);
+  const ofSent = isInList && added.length > 0 ? [path] : added.map((name) => `${path}/${escapePointer(name)}`);
   return [...ofKept, ...ofSent];
 }
 
@@ -50,6 +50,6 @@ export function otherContent(what: string, paths: readonly string[]): string {
 }
 
 /** RFC 6901. */
-function escaped(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

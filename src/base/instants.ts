@@ -51,7 +51,7 @@ interface Timestamp {
 }
 
 /** Milliseconds since the epoch; `null` where the timestamp is missing. */
-export function millisecondsOf(timestamp: Timestamp | null | undefined): number | null {
+export function toMilliseconds(timestamp: Timestamp | null | undefined): number | null {
   if (!timestamp || timestamp.seconds === undefined || timestamp.seconds === null) return null;
   return Number(timestamp.seconds) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000);
 }

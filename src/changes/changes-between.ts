@@ -1,5 +1,5 @@
 /** Compares two reports of the same consumers: docs/changes.md. Pure. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import {
   type AccountCrossReference,
@@ -10,7 +10,7 @@ import {
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
 import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from '../model/change-options.ts';
-import { comparable, completeOptions, entriesOf, inOrder, sumFigures, textOf } from './figures.ts';
+import { comparable, completeOptions, inOrder, readEntries, readText, sumFigures } from './figures.ts';
 import type {
   ApplicantChanges,
   Identification,
@@ -22,7 +22,7 @@ import type {
   TradelineChange,
   UnreadableField,
 } from './report-changes.ts';
-import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
+import { findChange, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
 
 // Matches the entries of two reports that concern the same consumer.
 
@@ -49,29 +49,29 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
   const before = readFiles(earlier);
   const after = readFiles(later);
   const matches: MatchedApplicants['matches'] = [];
-  const pair = (one: ApplicantFile, other: ApplicantFile) => {
-    matches.push({ earlier: one, later: other });
-    before.files.delete(one);
-    after.files.delete(other);
+  const pair = (a: ApplicantFile, b: ApplicantFile) => {
+    matches.push({ earlier: a, later: b });
+    before.files.delete(a);
+    after.files.delete(b);
   };
   const byConsumer = new Map([...after.files].map((file) => [file.consumerId, file]));
-  for (const one of [...before.files]) {
-    const other = one.consumerId === undefined ? undefined : byConsumer.get(one.consumerId);
-    if (other) pair(one, other);
+  for (const file of [...before.files]) {
+    const other = file.consumerId === undefined ? undefined : byConsumer.get(file.consumerId);
+    if (other) pair(file, other);
   }
   pairByApplicantId(before.files, after.files, pair);
   const [lone] = before.nameless;
   const [other] = after.nameless;
   const isAlone = earlier.applicants.length === 1 && later.applicants.length === 1;
   if (isAlone && (lone || other)) {
-    const one = lone ?? [...before.files][0];
+    const file = lone ?? [...before.files][0];
     const another = other ?? [...after.files][0];
-    if (one && another) pair(one, another);
+    if (file && another) pair(file, another);
   }
   for (const file of before.files) matches.push({ earlier: file });
   for (const file of after.files) matches.push({ later: file });
   return {
-    matches: matches.sort((one, another) => inOrder(orderOf(one), orderOf(another))),
+    matches: matches.sort((a, b) => inOrder(toOrder(a), toOrder(b))),
     unidentified: isAlone
       ? { earlier: 0, later: 0 }
       : { earlier: before.nameless.length, later: after.nameless.length },
@@ -81,17 +81,17 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
 function pairByApplicantId(
   before: ReadonlySet<ApplicantFile>,
   after: ReadonlySet<ApplicantFile>,
-  pair: (one: ApplicantFile, other: ApplicantFile) => void,
+  pair: (a: ApplicantFile, b: ApplicantFile) => void,
 ): void {
   const ofBefore = Map.groupBy(before, ({ applicantId }) => applicantId);
   const ofAfter = Map.groupBy(after, ({ applicantId }) => applicantId);
   for (const [applicantId, ones] of ofBefore) {
     if (applicantId === undefined) continue;
     const others = ofAfter.get(applicantId) ?? [];
-    const [one] = ones;
+    const [earlierFile] = ones;
     const [other] = others;
-    if (!one || !other || ones.length > 1 || others.length > 1) continue;
-    if (one.consumerId === undefined || other.consumerId === undefined) pair(one, other);
+    if (!earlierFile || !other || ones.length > 1 || others.length > 1) continue;
+    if (earlierFile.consumerId === undefined || other.consumerId === undefined) pair(earlierFile, other);
   }
 }
 
@@ -100,8 +100,8 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
   const files = new Map<string, ApplicantFile>();
   const nameless: ApplicantFile[] = [];
   for (const entry of applicants) {
-    const consumerId = textOf(entry.consumerId);
-    const applicantId = textOf(entry.applicantId);
+    const consumerId = readText(entry.consumerId);
+    const applicantId = readText(entry.applicantId);
     const consumers = isRecord(entry.consumer) ? [entry.consumer as Consumer] : [];
     if (consumerId === null && applicantId === null) {
       nameless.push({ consumers });
@@ -125,7 +125,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
   return { files: new Set(files.values()), nameless };
 }
 
-function orderOf({ earlier, later }: MatchedApplicants['matches'][number]): string {
+function toOrder({ earlier, later }: MatchedApplicants['matches'][number]): string {
   return JSON.stringify([
     later?.consumerId ?? earlier?.consumerId ?? '',
     later?.applicantId ?? earlier?.applicantId ?? '',
@@ -157,7 +157,7 @@ class Identities<Entry extends Parts> {
   notIn(other: Identities<Entry>): Entry[] {
     return [...this.#byKey]
       .filter(([key]) => !other.#byKey.has(key))
-      .sort(([one], [another]) => inOrder(one, another))
+      .sort(([a], [b]) => inOrder(a, b))
       .map(([, entry]) => entry);
   }
 }
@@ -203,7 +203,7 @@ interface IdentificationContext {
  * 0 means unknown (docs/decisions/gateway.md), and so does any value that is no integer. Returns `undefined` if nothing
  * is known.
  */
-function identificationOf(
+function readIdentification(
   account: Record<string, unknown>,
   { resolve, names, addresses }: IdentificationContext,
 ): Partial<Record<RefKind, Identification>> | undefined {
@@ -256,10 +256,10 @@ function compareFiles(
   const changes = emptyChanges(match);
   if (after.length === 0) return { ...changes, presence: 'left' };
   if (before.length === 0) return { ...changes, presence: 'joined' };
-  const one = readFile(before, 'earlier', options);
+  const earlierFile = readFile(before, 'earlier', options);
   const other = readFile(after, 'later', options);
-  const paired = pairTradelines(one.accounts, other.accounts);
-  compared.earlier.push(...one.accounts);
+  const paired = pairTradelines(earlierFile.accounts, other.accounts);
+  compared.earlier.push(...earlierFile.accounts);
   compared.later.push(...other.accounts);
   compared.onlyEarlier.push(...paired.onlyEarlier.map(({ account }) => account));
   compared.onlyLater.push(...paired.onlyLater.map(({ account }) => account));
@@ -267,14 +267,14 @@ function compareFiles(
     withIdentification(found, own, opposite);
   return {
     ...changes,
-    newAccounts: paired.onlyLater.map(alone(other, one)),
-    vanishedAccounts: paired.onlyEarlier.map(alone(one, other)),
-    changedAccounts: paired.pairs.flatMap((pair) => changeOf(pair, options) ?? []),
-    newNames: other.names.notIn(one.names),
-    vanishedNames: one.names.notIn(other.names),
-    newAddresses: other.addresses.notIn(one.addresses),
-    vanishedAddresses: one.addresses.notIn(other.addresses),
-    unreadable: [...one.unreadable, ...other.unreadable],
+    newAccounts: paired.onlyLater.map(alone(other, earlierFile)),
+    vanishedAccounts: paired.onlyEarlier.map(alone(earlierFile, other)),
+    changedAccounts: paired.pairs.flatMap((pair) => findChange(pair, options) ?? []),
+    newNames: other.names.notIn(earlierFile.names),
+    vanishedNames: earlierFile.names.notIn(other.names),
+    newAddresses: other.addresses.notIn(earlierFile.addresses),
+    vanishedAddresses: earlierFile.addresses.notIn(other.addresses),
+    unreadable: [...earlierFile.unreadable, ...other.unreadable],
   };
 }
 
@@ -282,7 +282,7 @@ function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: App
   const applicantId = later?.applicantId ?? earlier?.applicantId;
   const consumerId = later?.consumerId ?? earlier?.consumerId;
   return {
-    ...defined({ applicantId, consumerId }),
+    ...omitUndefined({ applicantId, consumerId }),
     presence: 'both',
     newAccounts: [],
     vanishedAccounts: [],
@@ -311,14 +311,18 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     const { contributor = null, accountNumber = null, opened = null } = told ?? {};
     unreadable.push({ report, field, contributor, accountNumber, opened });
   };
-  const listed = (name: 'accounts' | 'names' | 'addresses', field: UnreadableField['field'], consumer: Consumer) => {
-    const found = entriesOf(consumer[name]);
+  const listEntries = (
+    name: 'accounts' | 'names' | 'addresses',
+    field: UnreadableField['field'],
+    consumer: Consumer,
+  ) => {
+    const found = readEntries(consumer[name]);
     for (let count = 0; count < found.unreadable; count++) note(field);
     return found.entries;
   };
   for (const consumer of consumers) {
     const resolve = refIdResolver(consumer);
-    for (const raw of listed('accounts', 'account', consumer)) resolvers.set(readTradeline(raw, options), resolve);
+    for (const raw of listEntries('accounts', 'account', consumer)) resolvers.set(readTradeline(raw, options), resolve);
   }
   const accounts = [...resolvers.keys()];
   for (const { told, balance, creditLimit, isStatusReadable } of accounts) {
@@ -327,15 +331,15 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     if (!isStatusReadable) note('statusCode', told);
   }
   const names = new Identities(
-    consumers.flatMap((consumer) => listed('names', 'name', consumer)),
+    consumers.flatMap((consumer) => listEntries('names', 'name', consumer)),
     readName,
   );
   const addresses = new Identities(
-    consumers.flatMap((consumer) => listed('addresses', 'address', consumer)),
+    consumers.flatMap((consumer) => listEntries('addresses', 'address', consumer)),
     readAddress,
   );
   const inWriting = unreadable.map((field) => [JSON.stringify(field), field] as const);
-  const sorted = inWriting.sort(([one], [other]) => inOrder(one, other)).map(([, field]) => field);
+  const sorted = inWriting.sort(([a], [b]) => inOrder(a, b)).map(([, field]) => field);
   return { accounts, resolvers, names, addresses, unreadable: sorted };
 }
 
@@ -346,7 +350,7 @@ function withIdentification(
 ): Tradeline {
   const resolve = own.resolvers.get(account) ?? (() => undefined);
   const { names, addresses } = opposite;
-  const identification = identificationOf(account.raw, { resolve, names, addresses });
+  const identification = readIdentification(account.raw, { resolve, names, addresses });
   return { ...account.told, tied, ...(identification && { identification }) };
 }
 
@@ -359,7 +363,7 @@ function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
   const sum = (count: (changes: ApplicantChanges) => number) =>
     applicants.reduce((total, changes) => total + count(changes), 0);
   const present = (presence: ApplicantChanges['presence']) => sum((changes) => Number(changes.presence === presence));
-  const changed = (is: (change: TradelineChange) => boolean) =>
+  const countChanged = (is: (change: TradelineChange) => boolean) =>
     sum(({ changedAccounts }) => changedAccounts.filter(is).length);
   return {
     applicantsCompared: present('both'),
@@ -367,11 +371,11 @@ function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
     applicantsLeft: present('left'),
     newAccounts: sum(({ newAccounts }) => newAccounts.length),
     vanishedAccounts: sum(({ vanishedAccounts }) => vanishedAccounts.length),
-    closedAccounts: changed(({ status }) => status?.change === 'closed'),
-    reopenedAccounts: changed(({ status }) => status?.change === 'reopened'),
-    statusChanges: changed(({ status }) => status?.change === 'changed'),
-    balanceMoves: changed(({ balance }) => balance !== undefined),
-    creditLimitMoves: changed(({ creditLimit }) => creditLimit !== undefined),
+    closedAccounts: countChanged(({ status }) => status?.change === 'closed'),
+    reopenedAccounts: countChanged(({ status }) => status?.change === 'reopened'),
+    statusChanges: countChanged(({ status }) => status?.change === 'changed'),
+    balanceMoves: countChanged(({ balance }) => balance !== undefined),
+    creditLimitMoves: countChanged(({ creditLimit }) => creditLimit !== undefined),
     newNames: sum(({ newNames }) => newNames.length),
     vanishedNames: sum(({ vanishedNames }) => vanishedNames.length),
     newAddresses: sum(({ newAddresses }) => newAddresses.length),

@@ -43,8 +43,8 @@ export function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold
 }
 
 /** The share is of the larger figure: it never divides by zero, and is the same in both directions. */
-function isBeyond(difference: Big, one: Big, other: Big, { amount, percent }: FigureThreshold): boolean {
-  const larger = one.gt(other) ? one : other;
+function isBeyond(difference: Big, a: Big, b: Big, { amount, percent }: FigureThreshold): boolean {
+  const larger = a.gt(b) ? a : b;
   return difference.gte(amount) && difference.times(100).gte(larger.times(percent));
 }
 
@@ -55,24 +55,24 @@ export function sumFigures(figures: readonly Figure[]): string {
 }
 
 /** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
-export function textOf(value: unknown): string | null {
+export function readText(value: unknown): string | null {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   return (typeof value === 'string' && value.trim()) || null;
 }
 
 /** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
 export function comparable(value: unknown): string | null {
-  return textOf(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
+  return readText(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
 }
 
 /** An order that is the same on every machine, unlike an order by language. */
-export function inOrder(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+export function inOrder(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
-export function entriesOf(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
+export function readEntries(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
   if (list === undefined || list === null) return { entries: [], unreadable: 0 };
   if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
   const entries = list.filter(isRecord);

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
-import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, textOf } from './figures.ts';
+import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, readText } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
 
 /** One entry of `consumer.accounts[]`, parsed. */
@@ -24,19 +24,19 @@ export interface ReadTradeline {
 export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: ChangeOptions): ReadTradeline {
   const balance = readFigure(raw.balance);
   const creditLimit = readFigure(raw.creditLimit);
-  const statusCode = textOf(raw.statusCode);
+  const statusCode = readText(raw.statusCode);
   const told: ReadTradeline['told'] = {
-    contributor: textOf(raw.contributor),
-    accountNumber: textOf(raw.accountNumber),
-    type: textOf(raw.type),
-    opened: textOf(raw.opened),
+    contributor: readText(raw.contributor),
+    accountNumber: readText(raw.accountNumber),
+    type: readText(raw.type),
+    opened: readText(raw.opened),
     balance: figureOrNull(balance),
     creditLimit: figureOrNull(creditLimit),
     statusCode,
     closed: statusCode !== null && closedStatusCodes.includes(statusCode),
   };
   const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
-  const references = Object.entries(reference).sort(([one], [other]) => inOrder(one, other));
+  const references = Object.entries(reference).sort(([a], [b]) => inOrder(a, b));
   return {
     key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),
     content: JSON.stringify([
@@ -49,7 +49,7 @@ export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes 
     told,
     balance,
     creditLimit,
-    // `textOf` returns no text for a missing or an empty one.
+    // `readText` returns no text for a missing or an empty one.
     isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
     raw,
   };
@@ -77,10 +77,10 @@ export function pairTradelines(earlier: readonly ReadTradeline[], later: readonl
     const alike = pairAlike(ones.sort(inRank), others.sort(inRank));
     const inTurn = Math.min(alike.ones.length, alike.others.length);
     for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
-    for (const [index, one] of alike.ones.entries()) {
+    for (const [index, tradeline] of alike.ones.entries()) {
       const other = alike.others[index];
-      if (other) paired.pairs.push({ earlier: one, later: other, tied });
-      else paired.onlyEarlier.push({ account: one, tied });
+      if (other) paired.pairs.push({ earlier: tradeline, later: other, tied });
+      else paired.onlyEarlier.push({ account: tradeline, tied });
     }
     for (const account of alike.others.slice(inTurn)) paired.onlyLater.push({ account, tied });
   }
@@ -94,36 +94,36 @@ function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradelin
   const pairs: { earlier: ReadTradeline; later: ReadTradeline }[] = [];
   const left: ReadTradeline[] = [];
   const turns = new Map<string, number>();
-  for (const one of ones) {
-    const turn = turns.get(one.content) ?? 0;
-    const other = waiting.get(one.content)?.[turn];
-    turns.set(one.content, turn + 1);
-    if (!other) left.push(one);
+  for (const tradeline of ones) {
+    const turn = turns.get(tradeline.content) ?? 0;
+    const other = waiting.get(tradeline.content)?.[turn];
+    turns.set(tradeline.content, turn + 1);
+    if (!other) left.push(tradeline);
     else {
       taken.add(other);
-      pairs.push({ earlier: one, later: other });
+      pairs.push({ earlier: tradeline, later: other });
     }
   }
   return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
 }
 
-function inRank(one: ReadTradeline, other: ReadTradeline): number {
+function inRank(a: ReadTradeline, b: ReadTradeline): number {
   return (
-    inOrder(one.told.type ?? '', other.told.type ?? '') ||
-    figureOrder(one.balance, other.balance) ||
-    figureOrder(one.creditLimit, other.creditLimit) ||
-    inOrder(one.rank, other.rank)
+    inOrder(a.told.type ?? '', b.told.type ?? '') ||
+    figureOrder(a.balance, b.balance) ||
+    figureOrder(a.creditLimit, b.creditLimit) ||
+    inOrder(a.rank, b.rank)
   );
 }
 
-function figureOrder(one: Figure, other: Figure): number {
-  if (one !== null && one !== 'unreadable' && other !== null && other !== 'unreadable') return one.cmp(other);
+function figureOrder(a: Figure, b: Figure): number {
+  if (a !== null && a !== 'unreadable' && b !== null && b !== 'unreadable') return a.cmp(b);
   const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
-  return place(one) - place(other);
+  return place(a) - place(b);
 }
 
 /** The change of one tradeline; `undefined` if nothing changed beyond the thresholds. */
-export function changeOf(
+export function findChange(
   { earlier, later, tied }: PairedTradelines['pairs'][number],
   options: ChangeOptions,
 ): TradelineChange | undefined {

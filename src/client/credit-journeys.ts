@@ -55,7 +55,7 @@ let clientOf: (journeys: CreditJourneys) => Client;
  *
  * @internal
  */
-export function sdkClientOf(journeys: CreditJourneys): Client {
+export function getSdkClient(journeys: CreditJourneys): Client {
   return clientOf(journeys);
 }
 

@@ -33,23 +33,23 @@ export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<
 
 export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPolicy<CodecNeeds, Caller, Permission> {
   return {
-    async callerOf(request) {
+    async verifyCaller(request) {
       if (gate.kind === 'jwt') return gate.verify(request.headers.authorization);
       const { segment = '' } = request.params as { segment?: string };
       if (!isSame(segment, gate.segment)) throw notFound();
       return gate.caller;
     },
     countedBy: (request) => [gate.kind === 'path' && request.ip],
-    permit({ action, asksReveal }, { caller, request, noted }) {
-      const namespace = namespaceOf(request, caller, namespaces);
-      noted({ namespace });
+    permit({ action, asksReveal }, { caller, request, note }) {
+      const namespace = readNamespace(request, caller, namespaces);
+      note({ namespace });
       return permit(caller, action, namespace, asksReveal || revealAsked(request));
     },
   };
 }
 
 /** The header's; without one the only one that it can mean. */
-function namespaceOf(request: FastifyRequest, caller: Caller, namespaces: readonly string[]): string {
+function readNamespace(request: FastifyRequest, caller: Caller, namespaces: readonly string[]): string {
   const header = request.headers['x-namespace'];
   const served = namespaces.filter((namespace) => caller.roles.has(namespace));
   if (header === undefined) {
@@ -72,9 +72,9 @@ function revealAsked(request: FastifyRequest): boolean {
 }
 
 /** In the same time however much of it was guessed. */
-function isSame(one: string, other: string): boolean {
+function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return timingSafeEqual(digest(a), digest(b));
 }
 
 /**
@@ -115,7 +115,7 @@ function rolesIn(claim: unknown): Map<string, Set<Role>> {
   const roles = new Map<string, Set<Role>>();
   for (const word of wordsIn(claim)) {
     const at = word.lastIndexOf(':');
-    const role = ROLES.find((one) => one === word.slice(at + 1));
+    const role = ROLES.find((candidate) => candidate === word.slice(at + 1));
     if (at <= 0 || role === undefined) continue;
     const namespace = word.slice(0, at);
     roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));

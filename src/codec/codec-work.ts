@@ -1,14 +1,21 @@
 /** `/encode` and `/decode`: between the protocol's JSON and the payload codec. */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { surveyJson } from '../base/json-safety.ts';
-import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from '../http/payload-json.ts';
+import {
+  base64,
+  jsonPayload,
+  type PayloadJson,
+  parseJsonValue,
+  payloadJson,
+  readPayloads,
+} from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Problem } from '../model/problems.ts';
 import { isUndecodable, undecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
-import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
+import { readEncoding, toBytes } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
 import type { Permission, View } from './access.ts';
 import type { CodecServerLimits } from './settings.ts';
@@ -74,22 +81,22 @@ export class CodecWork {
     let bytes = 0;
     // One after the other: what they inflate to is counted before the next.
     for (const { json, payload } of readPayloads(body, limits.payloads)) {
-      const opened = await this.#opened(codec, payload, json, permission);
+      const opened = await this.#open(codec, payload, json, permission);
       if ('shown' in opened) {
         decoded.undecodable += 1;
         decoded.payloads.push(opened.shown);
         continue;
       }
-      bytes += bytesOf(opened.inner.data).byteLength;
+      bytes += toBytes(opened.inner.data).byteLength;
       if (bytes > limits.decodedBytes) {
         throw new Refusal(413, 'TooLarge', 'decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
       }
-      decoded.payloads.push(viewOf(opened.inner, permission.view));
+      decoded.payloads.push(toView(opened.inner, permission.view));
     }
     return decoded;
   }
 
-  async #opened(
+  async #open(
     codec: PayloadCodec,
     payload: Payload,
     json: PayloadJson,
@@ -123,17 +130,17 @@ export class CodecWork {
   }
 }
 
-function viewOf(inner: Payload, view: View): PayloadJson {
+function toView(inner: Payload, view: View): PayloadJson {
   if (view === 'whole') return payloadJson(inner);
-  switch (encodingOf(inner)) {
+  switch (readEncoding(inner)) {
     case 'binary/null':
       return payloadJson({ metadata: { encoding: Buffer.from('binary/null') } });
     case 'json/plain': {
-      const parsed = jsonValueOf(inner.data);
+      const parsed = parseJsonValue(inner.data);
       return jsonPayload(parsed ? redact(parsed[0]) : MASKED);
     }
     default:
-      return jsonPayload(`${MASKED} (binary, ${bytesOf(inner.data).byteLength} bytes)`);
+      return jsonPayload(`${MASKED} (binary, ${toBytes(inner.data).byteLength} bytes)`);
   }
 }
 
@@ -141,8 +148,8 @@ const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter i
 
 /** Finds payloads that no reader could decode once encrypted, and masked values that must not be sent. */
 function encodingProblems(payload: Payload, path: string): Problem[] {
-  const data = bytesOf(payload.data);
-  switch (encodingOf(payload)) {
+  const data = toBytes(payload.data);
+  switch (readEncoding(payload)) {
     case 'binary/null':
       return [];
     case 'binary/plain':
@@ -159,7 +166,7 @@ function encodingProblems(payload: Payload, path: string): Problem[] {
 }
 
 function jsonProblems(data: Buffer, path: string): Problem[] {
-  const parsed = jsonValueOf(data);
+  const parsed = parseJsonValue(data);
   if (!parsed) return [{ path, rule: 'must be JSON in UTF-8' }];
   const text = data.toString('utf8');
   if (surveyJson(text, NO_NAMES).depth > MAX_JSON_DEPTH) {

@@ -1,6 +1,6 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
 import { randomBytes } from 'node:crypto';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { type HttpService, openService } from '../http/service.ts';
 import { ConfigError } from '../model/problems.ts';
 import {
@@ -39,7 +39,7 @@ const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted'];
  */
 export async function startCodecServer(options: CodecServerOptions): Promise<RunningCodecServer> {
   const { keys, namespaces, originNamespaces = [], uiOrigins, onUnknownKey = () => {} } = options;
-  const gate = gateOf(options);
+  const gate = createGate(options);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const service: CodecService = openService(options, {
     limits,
@@ -62,7 +62,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   return {
     url,
     port,
-    ...defined({ path }),
+    ...omitUndefined({ path }),
     endpoint: `${url}${path ?? ''}`,
     async close() {
       app.server.closeAllConnections();
@@ -90,10 +90,10 @@ function addRoutes({ app, guard, audit }: CodecService, codec: CodecWork, gate: 
       const url = `${gate.kind === 'path' ? '/:segment' : ''}${asksReveal ? '/reveal' : ''}/${action}`;
       const needs: CodecNeeds = { action, asksReveal };
       app.post(url, { config: { route: `/${action}`, needs } }, async (request) => {
-        const { permission } = guard.granted(request);
+        const { permission } = guard.requireGranted(request);
         const { payloads, noted } = await work[action](request.body, permission);
         // Before anything is given out; it throws where the line cannot be written.
-        const about = { address: request.ip, route: url, ...guard.accessOf(request)?.record };
+        const about = { address: request.ip, route: url, ...guard.findAccess(request)?.record };
         audit.record({ ...about, ...noted, status: 200 });
         return { payloads };
       });
@@ -101,7 +101,7 @@ function addRoutes({ app, guard, audit }: CodecService, codec: CodecWork, gate: 
   }
 }
 
-function gateOf({ authentication, environment, namespaces, host = '127.0.0.1' }: CodecServerOptions): Gate {
+function createGate({ authentication, environment, namespaces, host = '127.0.0.1' }: CodecServerOptions): Gate {
   if (authentication.kind === 'jwt') return { kind: 'jwt', verify: codecTokenVerifier(authentication) };
   const problems = pathProblems(environment, host);
   if (problems.length > 0) throw new ConfigError(problems);

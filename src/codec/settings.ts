@@ -1,5 +1,5 @@
 /** From environment variables to the codec server's options; docs/codec-server.md has the table. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { checkProcess } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
@@ -29,7 +29,7 @@ export function loadCodecServerSettings(
   env: NodeJS.ProcessEnv,
   overrides: { host?: string; port?: string } = {},
 ): CodecServerSettings {
-  const given = defined({ CODEC_SERVER_HOST: overrides.host, CODEC_SERVER_PORT: overrides.port });
+  const given = omitUndefined({ CODEC_SERVER_HOST: overrides.host, CODEC_SERVER_PORT: overrides.port });
   return readPart({ ...env, ...given }, readSettings);
 }
 
@@ -50,14 +50,14 @@ function readSettings(reader: EnvironmentReader): CodecServerSettings {
     },
     keyRingFile: reader.get('KEY_RING_FILE'),
     logLevel: reader.get('LOG_LEVEL'),
-    ...defined({ metricsAddress: reader.get('METRICS_ADDRESS') }),
+    ...omitUndefined({ metricsAddress: reader.get('METRICS_ADDRESS') }),
   };
 }
 
 function readAuthentication(reader: EnvironmentReader, host: string): Authentication {
   if (reader.raw('CODEC_JWKS_URL') === undefined && reader.raw('CODEC_JWKS_FILE') === undefined) {
     for (const { variable, rule } of pathProblems(reader.environment, host)) reader.report(variable, rule);
-    return { kind: 'path', ...defined({ roles: readPathRoles(reader) }) };
+    return { kind: 'path', ...omitUndefined({ roles: readPathRoles(reader) }) };
   }
   const permissionsClaim = reader.get('CODEC_JWT_PERMISSIONS_CLAIM');
   return { kind: 'jwt', ...readTokenSettings(reader, 'CODEC'), permissionsClaim };

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
@@ -72,7 +72,7 @@ export function readClientSettings(reader: EnvironmentReader, use: ClientUse): C
   return {
     environment: reader.environment,
     payloads: readPayloadAccess(reader, codecServer, use),
-    ...defined({ codecServer }),
+    ...omitUndefined({ codecServer }),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
     maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
@@ -115,7 +115,7 @@ export function readCodecServer(reader: EnvironmentReader): CodecServerAccess | 
   if (!readToken && reader.environment === 'production') {
     reader.report('CODEC_SERVER_TOKEN_FILE', 'is required in production');
   }
-  return { url, ...defined({ readToken, caCertificate: reader.get('CODEC_SERVER_CA_FILE') }) };
+  return { url, ...omitUndefined({ readToken, caCertificate: reader.get('CODEC_SERVER_CA_FILE') }) };
 }
 
 /** Secrets that libraries read from the environment by themselves, and their proper place in production. */
@@ -196,7 +196,7 @@ function readTemporalOptions(env: Record<string, string>): TemporalOptions | Con
       tls: tls || undefined,
       metadata: metadata as Record<string, string> | undefined,
     };
-    return { address, namespace, connectionOptions: { address, ...defined(given) } };
+    return { address, namespace, connectionOptions: { address, ...omitUndefined(given) } };
   } catch (error) {
     const rule = `must lead to a profile whose TLS files can be read (${errorCode(error)})`;
     return [{ variable: 'TEMPORAL_CONFIG_FILE', rule }];

@@ -3,7 +3,7 @@
  * by variable name and never by value (docs/configuration.md has the tables).
  */
 import { getHeapStatistics } from 'node:v8';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import type { ProtocolSettings } from '../model/inquiry.ts';
@@ -114,7 +114,7 @@ function readConfig(reader: EnvironmentReader): Config {
     worker: readWorkerSettings(reader, [...profiles.values()], protocol),
     logLevel: reader.get('LOG_LEVEL'),
     telemetry: readTelemetry(reader),
-    ...defined({
+    ...omitUndefined({
       consentKeysFile: readProofKeys(reader, profiles, 'consent'),
       decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
       portfolioDirectory: reader.get('PORTFOLIO_DIR'),
@@ -192,7 +192,7 @@ function readWorkerSettings(
     ledgerWatchMs: reader.get('LEDGER_WATCH_EVERY_MS'),
     // A limit and not a wait: an idle worker stops at once.
     shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
-    ...defined({
+    ...omitUndefined({
       maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
       workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
       deployment: readDeployment(reader),
@@ -219,8 +219,8 @@ function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefine
  */
 function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
   return reader.raw('TEMPORAL_DEPLOYMENT_NAME') === undefined
-    ? defined({ deploymentName: reader.get('DEPLOYMENT_NAME'), buildId: reader.get('BUILD_ID') })
-    : defined({
+    ? omitUndefined({ deploymentName: reader.get('DEPLOYMENT_NAME'), buildId: reader.get('BUILD_ID') })
+    : omitUndefined({
         deploymentName: reader.get('TEMPORAL_DEPLOYMENT_NAME'),
         buildId: reader.get('TEMPORAL_WORKER_BUILD_ID'),
       });
@@ -234,7 +234,7 @@ export function readTelemetry(reader: EnvironmentReader): TelemetrySettings {
   }
   return {
     metricsRefreshMs: reader.get('METRICS_REFRESH_SECONDS') * 1_000,
-    ...defined({ metricsAddress, healthAddress, traceEndpoint: readTraceEndpoint(reader) }),
+    ...omitUndefined({ metricsAddress, healthAddress, traceEndpoint: readTraceEndpoint(reader) }),
   };
 }
 
@@ -302,7 +302,7 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   const keysFile = readProofKeys(reader, profiles, 'decision');
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { trust: trustByName(profiles), ...defined({ keysFile }) };
+  return { trust: trustByName(profiles), ...omitUndefined({ keysFile }) };
 }
 
 /**

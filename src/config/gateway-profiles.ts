@@ -17,7 +17,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -110,7 +110,7 @@ function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
         : DEFAULT_CHANGE_OPTIONS,
     allowed: {},
     webhooks: webhookFromEnvironment(reader),
-    ...defined({ caCertificate: reader.get('GATEWAY_CA_FILE'), rehearsal: isRehearsal || undefined }),
+    ...omitUndefined({ caCertificate: reader.get('GATEWAY_CA_FILE'), rehearsal: isRehearsal || undefined }),
   };
   checkRehearsal(profile, (field, rule) => reader.report(TEXTS[field], rule));
   return profile;
@@ -423,7 +423,7 @@ function mergeProfile(
     allowed: settings.allowed ?? {},
     // One customer's events never go to another's endpoints either.
     webhooks: webhookEndpoints(reader, webhooks, { environment, variable: VARIABLE, place: `${place}/webhooks` }),
-    ...defined({ caCertificate }),
+    ...omitUndefined({ caCertificate }),
   };
   checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
   return merged;
@@ -460,7 +460,7 @@ function toEndpoint(
   files: string[],
 ): WebhookEndpoint {
   const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
-  return { name, url, readSecrets, allowPrivateAddresses, ...defined({ events }) };
+  return { name, url, readSecrets, allowPrivateAddresses, ...omitUndefined({ events }) };
 }
 
 /** Reads the one endpoint that variables can name: `default`, of the default profile. */

@@ -1,5 +1,5 @@
 /** The addresses of the ledger and the key ring. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
 import { type EnvironmentReader, readPart } from './environment.ts';
 import { ledgerAddressProblem } from './rules.ts';
@@ -42,7 +42,7 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
   }
   return {
     environment,
-    ledger: { url: readUrl(reader), durability: readDurability(reader), ...defined({ expectedId }) },
+    ledger: { url: readUrl(reader), durability: readDurability(reader), ...omitUndefined({ expectedId }) },
     keyRingFile: reader.get('KEY_RING_FILE'),
     keyRingMayBeMade: isSandbox && reader.raw('KEY_RING_FILE') === undefined,
   };

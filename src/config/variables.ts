@@ -205,7 +205,7 @@ function makeWords(environment: Environment) {
     /** The default of the sandbox. Elsewhere the variable is required. */
     inSandbox: <T extends z.ZodType<string, string>>(value: string, schema: T) =>
       environment === 'sandbox' ? schema.prefault(value as never) : schema,
-    ruled: (problem: (value: string, environment: Environment) => string | null) =>
+    withRule: (problem: (value: string, environment: Environment) => string | null) =>
       text((value) => problem(value, environment)),
     /** An address without the slash at its end. */
     address: () => text((url) => addressProblem(url, environment)).transform(withoutSlash),
@@ -213,11 +213,11 @@ function makeWords(environment: Environment) {
 }
 
 function gateway(environment: Environment) {
-  const { inSandbox, ruled } = makeWords(environment);
+  const { inSandbox, withRule } = makeWords(environment);
   return {
     GATEWAY_ENVIRONMENT: choice(ENVIRONMENTS).prefault('sandbox'),
-    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, ruled(gatewayAddressProblem)),
-    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, ruled(gatewayAddressProblem)),
+    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, withRule(gatewayAddressProblem)),
+    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, withRule(gatewayAddressProblem)),
     GATEWAY_API_VERSION: text(apiVersionProblem).prefault('grs_v001'),
     // Interface 2.1: only the sample value is known.
     GATEWAY_AUDIENCE: text().prefault('servicegateway'),
@@ -259,9 +259,9 @@ function gateway(environment: Environment) {
 
 /** Ledger, keys and files. */
 function storage(environment: Environment) {
-  const { inSandbox, ruled } = makeWords(environment);
+  const { inSandbox, withRule } = makeWords(environment);
   return {
-    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', ruled(ledgerVariableProblem)),
+    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(ledgerVariableProblem)),
     LEDGER_URL_FILE: text().optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
@@ -286,14 +286,14 @@ function storage(environment: Environment) {
 
 /** The way to Temporal and the codec server, and logs. Clients read these too. */
 function client(environment: Environment) {
-  const { address, ruled } = makeWords(environment);
+  const { address, withRule } = makeWords(environment);
   return {
     CODEC_SERVER_URL: address().optional(),
     CODEC_SERVER_TOKEN: text().optional(),
     CODEC_SERVER_TOKEN_FILE: text().optional(),
     CODEC_SERVER_CA_FILE: certificate().optional(),
     // The default contains the environment, so that workers of two environments never take each other's work.
-    TASK_QUEUE: ruled(taskQueueProblem).prefault(`credit-journeys-${environment}`),
+    TASK_QUEUE: withRule(taskQueueProblem).prefault(`credit-journeys-${environment}`),
     // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
     LOG_LEVEL: choice(LOG_LEVELS)
       .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE in the sandbox alone')
@@ -302,7 +302,7 @@ function client(environment: Environment) {
     // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
     METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
     HEALTH_ADDRESS: listenAddress().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: ruled(collectorProblem).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: withRule(collectorProblem).optional(),
   };
 }
 
@@ -330,7 +330,7 @@ function protocol(environment: Environment) {
 }
 
 function worker(environment: Environment) {
-  const { ruled } = makeWords(environment);
+  const { withRule } = makeWords(environment);
   return {
     RUNBOOK_URL: text(runbookProblem).transform(withoutSlash).optional(),
     // A restored ledger may lack attempts since the last look without notice.
@@ -346,7 +346,7 @@ function worker(environment: Environment) {
     BUILD_ID: form(BUILD, BUILD_RULE).optional(),
     TEMPORAL_DEPLOYMENT_NAME: form(DEPLOYMENT, DEPLOYMENT_RULE).optional(),
     TEMPORAL_WORKER_BUILD_ID: form(BUILD, BUILD_RULE).optional(),
-    WEBHOOK_URL: ruled(webhookAddressProblem).optional(),
+    WEBHOOK_URL: withRule(webhookAddressProblem).optional(),
     WEBHOOK_SECRET_FILE: list().prefault(''),
     WEBHOOK_ALLOW_PRIVATE_ADDRESSES: choice(['yes', 'no']).prefault('no'),
     // A receiver that broke on a Friday evening is repaired by Monday.

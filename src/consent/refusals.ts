@@ -95,14 +95,14 @@ export function consentDifferences(
   { hasGrantedSince }: { hasGrantedSince: boolean },
 ): string[] {
   const keepsTime = sent.decidedNow === true && (sent.decision === 'granted' || !hasGrantedSince);
-  return differingPaths(consentContent(kept), consentContent(keepsTime ? withTimesOf(kept, sent) : sent));
+  return differingPaths(consentContent(kept), consentContent(keepsTime ? keepTimes(kept, sent) : sent));
 }
 
 function consentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
   return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
 }
 
-function withTimesOf(kept: ConsentMessage, sent: ConsentMessage): ConsentMessage {
+function keepTimes(kept: ConsentMessage, sent: ConsentMessage): ConsentMessage {
   const { decidedAt, evidence } = sent;
   const isCapturedNow = evidence !== undefined && evidence.capturedAt === decidedAt;
   const capturedAt = isCapturedNow ? kept.evidence?.capturedAt : undefined;

@@ -50,14 +50,16 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
   const isOwn = ({ consent }: StoredConsent) =>
     consent.shareId === terms.shareId && terms.owners.includes(consent.journeyId);
   const own = stored.filter(isOwn);
-  const others = stored.filter((one) => !isOwn(one) && mayMean(one.consent.secondaryUser, terms));
+  const others = stored.filter(
+    (storedConsent) => !isOwn(storedConsent) && mayMean(storedConsent.consent.secondaryUser, terms),
+  );
   const elsewhere = findRefusalsElsewhere(others.map(({ consent }) => consent));
   const ids = [...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()];
   const byApplicant = Map.groupBy(own, ({ consent }) => consent.applicantId);
   const judged = new Map(
     [...new Set(ids)].map((applicantId) => {
       const said = byApplicant.get(applicantId) ?? [];
-      return [applicantId, new ApplicantsWord(said, elsewhere.get(applicantId), terms, nowMs)];
+      return [applicantId, new ApplicantConsents(said, elsewhere.get(applicantId), terms, nowMs)];
     }),
   );
   return {
@@ -96,7 +98,7 @@ export function judgeGrants(
 }
 
 /** Everything that one applicant has said about one share. */
-class ApplicantsWord {
+class ApplicantConsents {
   readonly #said: readonly StoredConsent[];
   /** The messages that count at all for this share and its secondary user. */
   readonly #counting: ReadonlySet<StoredConsent>;
@@ -110,7 +112,7 @@ class ApplicantsWord {
     this.#elsewhere = elsewhere;
     this.#terms = terms;
     this.#nowMs = nowMs;
-    this.#counting = new Set(said.filter((one) => isFor(one, terms)));
+    this.#counting = new Set(said.filter((storedConsent) => isFor(storedConsent, terms)));
     this.#endOf = findEnds([...this.#counting].map(({ consent }) => consent));
   }
 
@@ -122,14 +124,16 @@ class ApplicantsWord {
     const open = grants.filter((grant) => this.#endOf(grant) === undefined);
     const unrefused = open.filter((grant) => !this.#isRefusedElsewhere(grant));
     const newest = findNewest(unrefused.filter((grant) => this.#isYoung(grant)));
-    if (newest) return this.#granted(newest);
+    if (newest) return this.#toGranted(newest);
     const tooOld = findNewest(unrefused);
     if (tooOld) return { stands: 'none', fault: 'tooOld', grant: keyOfGrant(tooOld) } as const;
     const last = findLastRefusal([...this.#counting].map(({ consent }) => consent));
     const elsewhere = this.#elsewhere;
     if (elsewhere && (!last || open.length > 0)) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
     if (last) return { stands: last.decision, since: last.decidedAt, consentId: last.consentId };
-    const unfit = this.#said.find((one) => !this.#counting.has(one) && one.noted === undefined);
+    const unfit = this.#said.find(
+      (storedConsent) => !this.#counting.has(storedConsent) && storedConsent.noted === undefined,
+    );
     if (!unfit) return { stands: 'none' } as const;
     return {
       stands: 'none',
@@ -149,7 +153,7 @@ class ApplicantsWord {
     return this.#isYoung(stored.consent) ? 'stands' : 'tooOld';
   }
 
-  #granted(grant: ConsentRecord) {
+  #toGranted(grant: ConsentRecord) {
     const { validForMs } = this.#terms;
     return {
       stands: 'granted' as const,
@@ -194,7 +198,7 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
   for (const word of byShare.values()) {
     const last = findLastRefusal(word);
     const endOf = last && findEnds(word);
-    if (!last || word.some((one) => one.decision === 'granted' && endOf?.(one) === undefined)) continue;
+    if (!last || word.some((consent) => consent.decision === 'granted' && endOf?.(consent) === undefined)) continue;
     const known = latest.get(last.applicantId);
     if (!known || decidedAtMs(known) <= decidedAtMs(last)) latest.set(last.applicantId, last);
   }

@@ -41,12 +41,12 @@ export function fail(detail: string, toDo: string): Finding {
 }
 
 /** @param why what kept doctor from checking, without the name of the check */
-function unchecked(why: string, toDo: string): Finding {
+function createUnchecked(why: string, toDo: string): Finding {
   return { status: 'unchecked', detail: `doctor could not check this: ${why}`, toDo };
 }
 
 /** `1 key`, `2 keys`. */
-export function counted(count: number, noun: string): string {
+export function describeCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -125,7 +125,7 @@ export async function ledgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
   return content;
 }
 
-export function rulesOf(problems: readonly ConfigProblem[]): string {
+export function describeRules(problems: readonly ConfigProblem[]): string {
   return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
 }
 
@@ -163,13 +163,13 @@ const GRPC_CODES: Readonly<Record<number, string>> = {
 };
 
 /** `PERMISSION_DENIED` and the like. */
-function grpcCodeOf({ code }: { code: number }): string {
+function toGrpcCode({ code }: { code: number }): string {
   return GRPC_CODES[code] ?? `code ${code}`;
 }
 
 /** Why Temporal refused; `other` where its error does not say. */
-export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'notKnown' | 'other' {
-  switch (isGrpcServiceError(error) ? grpcCodeOf(error) : '') {
+export function toRefusalReason(error: unknown): 'notFound' | 'notAllowed' | 'notKnown' | 'other' {
+  switch (isGrpcServiceError(error) ? toGrpcCode(error) : '') {
     case 'NOT_FOUND':
       return 'notFound';
     case 'PERMISSION_DENIED':
@@ -216,23 +216,23 @@ export interface CheckResult extends Finding {
 /** Runs checks beside one another, each within `timeoutMs`. In the order of `checks`, whichever ends first. Never throws. */
 export function runChecks(checks: readonly Check[], context: DoctorContext, timeoutMs: number): Promise<CheckResult[]> {
   return Promise.all(
-    checks.map(async (check) => ({ check: check.name, ...(await findingOf(check, context, timeoutMs)) })),
+    checks.map(async (check) => ({ check: check.name, ...(await runCheck(check, context, timeoutMs)) })),
   );
 }
 
-async function findingOf(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
+async function runCheck(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
   const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
-  if (isWrong) return unchecked('its configuration is wrong', 'put that right first');
+  if (isWrong) return createUnchecked('its configuration is wrong', 'put that right first');
   const ending = new AbortController();
   const timeout = Promise.withResolvers<Finding>();
   const timer = setTimeout(() => {
     const why = `it did not end within ${timeoutMs / 1000} s`;
-    timeout.resolve(unchecked(why, 'find out what hangs, or give it a longer --timeout'));
+    timeout.resolve(createUnchecked(why, 'find out what hangs, or give it a longer --timeout'));
   }, timeoutMs);
   try {
     return await Promise.race([check.run(context, ending.signal), timeout.promise]);
   } catch (error) {
-    return failureOf(error);
+    return toFinding(error);
   } finally {
     clearTimeout(timer);
     ending.abort();
@@ -240,21 +240,21 @@ async function findingOf(check: Check, context: DoctorContext, timeoutMs: number
 }
 
 /** Shows only the kind of an error: its message may quote the input that failed. */
-function failureOf(error: unknown): Finding {
-  if (error instanceof NotCheckedError) return unchecked(error.message, error.toDo);
+function toFinding(error: unknown): Finding {
+  if (error instanceof NotCheckedError) return createUnchecked(error.message, error.toDo);
   if (isGrpcServiceError(error)) {
-    return unchecked(`Temporal answered ${grpcCodeOf(error)}`, 'see the server’s log, and run it again');
+    return createUnchecked(`Temporal answered ${toGrpcCode(error)}`, 'see the server’s log, and run it again');
   }
   // Its message names the database's code at most.
   if (error instanceof LedgerUnavailableError)
-    return unchecked(error.message, 'see the database’s log, and run it again');
+    return createUnchecked(error.message, 'see the database’s log, and run it again');
   if (error instanceof LedgerNotFoundError)
-    return unchecked('there is no ledger at its address', 'put that right first');
+    return createUnchecked('there is no ledger at its address', 'put that right first');
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const name = error instanceof Error ? error.name : typeof error;
   // The system refused an operation, such as opening another file or socket.
   if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
-    return unchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
+    return createUnchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
   }
-  return unchecked(`doctor itself has a fault (${name})`, 'run it again; report it if it stays so');
+  return createUnchecked(`doctor itself has a fault (${name})`, 'run it again; report it if it stays so');
 }

@@ -5,13 +5,13 @@ import {
   type Check,
   type CheckResult,
   checksOfProfiles,
-  counted,
   createContext,
+  describeCount,
+  describeRules,
   type Finding,
   fail,
   NotCheckedError,
   pass,
-  rulesOf,
   runChecks,
   warn,
 } from './check.ts';
@@ -69,21 +69,21 @@ export async function examine(
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(checksOf(config, codecServer, signerFile), context, timeoutMs);
+    const first = await runChecks(listChecks(config, codecServer, signerFile), context, timeoutMs);
     const checks = [...first, ...(await runChecks([clockCheck], context, timeoutMs))];
-    return examinationOf(checks);
+    return toExamination(checks);
   } finally {
     await context.close();
   }
 }
 
-export function examinationOf(checks: CheckResult[]): Examination {
+export function toExamination(checks: CheckResult[]): Examination {
   const counts = { pass: 0, warn: 0, fail: 0, unchecked: 0 };
   for (const { status } of checks) counts[status]++;
   return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
-function checksOf(
+function listChecks(
   { profiles }: Config,
   codecServer: Inspected['codecServer'],
   signerFile: Inspected['signerFile'],
@@ -118,12 +118,15 @@ const configurationCheck: Check = {
   needs: [],
   async run({ config, problems }) {
     if (problems.length > 0) {
-      return fail(`${counted(problems.length, 'rule')} broken: ${rulesOf(problems)}`, 'see docs/configuration.md');
+      return fail(
+        `${describeCount(problems.length, 'rule')} broken: ${describeRules(problems)}`,
+        'see docs/configuration.md',
+      );
     }
     const { environment, taskQueue, profiles } = config;
     const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
     const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
-    const what = `${environment}, task queue ${taskQueue}, ${counted(profiles.size, 'profile')}${rehearsed}`;
+    const what = `${environment}, task queue ${taskQueue}, ${describeCount(profiles.size, 'profile')}${rehearsed}`;
     return config.payloadsAreEncrypted
       ? pass(what)
       : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');
@@ -143,7 +146,7 @@ const clockCheck: Check = {
   async run({ clocks }) {
     if (clocks.length === 0) throw new NotCheckedError('no server could be asked for the time');
     const told = clocks
-      .toSorted((one, other) => (one.whose < other.whose ? -1 : 1))
+      .toSorted((a, b) => (a.whose < b.whose ? -1 : 1))
       .map(({ whose, aheadMs }) => `${whose} ${seconds(aheadMs)}`);
     const detail = `others compared with ours: ${told.join(', ')}`;
     return clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= MAX_SKEW_MS)

@@ -196,7 +196,7 @@ async function answerOfOurs(profile: GatewayProfile) {
   const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
-    return await tried(profile, portOf(server.address()));
+    return await tryExchange(profile, readPort(server.address()));
   } finally {
     server.closeAllConnections();
     server.close();
@@ -207,13 +207,13 @@ async function answerOfOurs(profile: GatewayProfile) {
 async function refusalOfOurs(profile: GatewayProfile) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const port = portOf(server.address());
+  const port = readPort(server.address());
   server.close();
   await once(server, 'close');
-  return tried(profile, port);
+  return tryExchange(profile, port);
 }
 
-async function tried(profile: GatewayProfile, port: number) {
+async function tryExchange(profile: GatewayProfile, port: number) {
   const dispatcher = createConnections(profile, MAX_ANSWER_BYTES);
   try {
     return await exchange({
@@ -229,7 +229,7 @@ async function tried(profile: GatewayProfile, port: number) {
   }
 }
 
-function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
+function readPort(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
@@ -242,7 +242,7 @@ export const webhooksCheck: ProfileCheck = {
 };
 
 async function lookAtEndpoints(endpoints: readonly WebhookEndpoint[]): Promise<Finding> {
-  const all = endpoints.map((one) => `${one.name} (${new URL(one.url).host})`).join(', ');
+  const all = endpoints.map((endpoint) => `${endpoint.name} (${new URL(endpoint.url).host})`).join(', ');
   for (const endpoint of endpoints) {
     const finding = await troubleWith(endpoint);
     if (finding) return { ...finding, detail: `${all}: ${finding.detail}` };

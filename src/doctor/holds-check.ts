@@ -1,6 +1,6 @@
 /** Checks how much work waits for operators, and which runs make no progress because their workflow tasks fail. */
 import { countFailingRuns } from '../temporal/failing-runs.ts';
-import { type Check, counted, pass, warn } from './check.ts';
+import { type Check, describeCount, pass, warn } from './check.ts';
 
 /** A run whose workflow tasks fail takes no message and fires no timer. */
 export const failingRunsCheck: Check = {
@@ -16,7 +16,7 @@ export const failingRunsCheck: Check = {
     }
     if (count === 0) return pass('the tasks of no run fail');
     return warn(
-      `the tasks of ${counted(count, 'run')} fail again and again`,
+      `the tasks of ${describeCount(count, 'run')} fail again and again`,
       '`credit-journey holds` lists them; docs/runbook/workflow-tasks-fail.md',
     );
   },
@@ -28,6 +28,6 @@ export const holdsCheck: Check = {
   async run({ ledger }) {
     const needsPerson = (await ledger()).content?.needsPerson ?? 0;
     if (needsPerson === 0) return pass('nothing needs a person');
-    return warn(`${counted(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
+    return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
   },
 };

@@ -14,9 +14,19 @@ import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError
 import { type KeyAge, keyAges } from '../protection/keys/key-ring.ts';
 import { type DecisionSigner, keyIdIn, loadDecisionSigner, nextKeyFile } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
-import { bytesOf } from '../protection/payloads/payload-envelope.ts';
+import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier, readKeySet } from '../protection/proofs.ts';
-import { type Check, counted, type Finding, fail, ledgerContent, pass, rulesOf, usableKeys, warn } from './check.ts';
+import {
+  type Check,
+  describeCount,
+  describeRules,
+  type Finding,
+  fail,
+  ledgerContent,
+  pass,
+  usableKeys,
+  warn,
+} from './check.ts';
 
 export const keyRingCheck: Check = {
   name: 'key-ring',
@@ -41,7 +51,7 @@ export const keyRingCheck: Check = {
 function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   const told = ages
     .filter(({ status }) => status === 'current')
-    .map(({ id, ageDays }) => `${id} ${counted(ageDays, 'day')}`);
+    .map(({ id, ageDays }) => `${id} ${describeCount(ageDays, 'day')}`);
   const retired = ages.length - told.length;
   const detail = `${told.join(', ')}${retired === 0 ? '' : `, ${retired} retired`}`;
   const isOverdue = ages.some(({ verdict }) => verdict === 'overdue');
@@ -61,7 +71,7 @@ export const ledgerKeysCheck: Check = {
     if (missing.length === 0) return pass(`the key ring opens all that the ledger holds`);
     const told = missing.map(
       ({ keyId, secret, reports }) =>
-        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${counted(reports, 'report')})`,
+        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${describeCount(reports, 'report')})`,
     );
     return fail(`the key ring lacks ${told.join(', ')}`, 'bring back the key ring that holds it, from its copy');
   },
@@ -89,7 +99,7 @@ export function codecServerChecks(codecServer: InspectedCodecServer | undefined)
       needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'],
       async run(context, signal) {
         if (problems.length > 0) {
-          return fail(`clients cannot use it: ${rulesOf(problems)}`, 'see docs/configuration.md');
+          return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
         }
         const ring = await usableKeys(context);
         if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
@@ -141,8 +151,8 @@ function newProbe(): Payload {
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
 }
 
-function isSame(one: Payload | undefined, other: Payload): boolean {
-  return one !== undefined && bytesOf(one.data).equals(bytesOf(other.data));
+function isSame(a: Payload | undefined, b: Payload): boolean {
+  return a !== undefined && toBytes(a.data).equals(toBytes(b.data));
 }
 
 function isOfRole(error: unknown): boolean {

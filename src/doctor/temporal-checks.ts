@@ -2,26 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
-import { millisecondsOf } from '../base/instants.ts';
+import { toMilliseconds } from '../base/instants.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { RUNS_WITH_INQUIRIES } from '../model/run-key.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
-import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
+import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { startedEncrypted } from '../temporal/started-encrypted.ts';
 import { describeDeployment, promotionCommand, stateIn } from '../temporal/worker-deployment.ts';
 import {
   type Check,
-  counted,
   type DoctorContext,
+  describeCount,
   type Finding,
   fail,
   isOwnFault,
   NotCheckedError,
   pass,
-  refusalOf,
+  toRefusalReason,
   warn,
 } from './check.ts';
 
@@ -66,7 +66,7 @@ async function serverClock({ connection, options }: Client, taskQueue: string): 
         taskQueueType: ACTIVITY,
       });
       const mine = pollers?.find((poller) => poller.identity === identity);
-      const polledAtMs = millisecondsOf(mine?.lastAccessTime);
+      const polledAtMs = toMilliseconds(mine?.lastAccessTime);
       if (polledAtMs !== null) return polledAtMs - (askedAtMs + LOOK_EVERY_MS / 2);
     }
     return null;
@@ -94,7 +94,7 @@ export const temporalCheck: Check = {
       client = await context.connect();
     } catch (error) {
       if (isOwnFault(error)) throw error;
-      if (refusalOf(error) === 'notAllowed') {
+      if (toRefusalReason(error) === 'notAllowed') {
         return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
       }
       const { message } = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
@@ -128,16 +128,16 @@ export const namespaceCheck: Check = {
     try {
       const { config } = await client.workflowService.describeNamespace({ namespace });
       const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-      const days = counted(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
+      const days = describeCount(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
       if (retentionS < DAY_S) {
         return warn(`${namespace}, closed runs are kept for ${days}`, 'keep them for a day at least, to be looked at');
       }
       return pass(`${namespace}, closed runs are kept for ${days}`);
     } catch (error) {
-      if (refusalOf(error) === 'notAllowed') {
+      if (toRefusalReason(error) === 'notAllowed') {
         return warn(`${namespace}, which may not be described`, 'let this identity read the namespace');
       }
-      if (refusalOf(error) !== 'notFound') throw error;
+      if (toRefusalReason(error) !== 'notFound') throw error;
       const make = `\`temporal operator namespace create --namespace ${namespace}\``;
       return fail(`the server has no namespace ${namespace}`, `${make}, or correct TEMPORAL_NAMESPACE`);
     }
@@ -155,8 +155,8 @@ export const searchAttributesCheck: Check = {
       registered = await askSearchAttributes(connection, options.namespace);
     } catch (error) {
       // The check of the namespace reports a missing one.
-      if (refusalOf(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
-      if (refusalOf(error) === 'other') throw error;
+      if (toRefusalReason(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
+      if (toRefusalReason(error) === 'other') throw error;
       return warn(
         'the server does not say which are registered',
         'register them there by hand: `credit-journey setup` prints how',
@@ -184,11 +184,11 @@ interface QueueView {
 /** The queue of workflows and their activities, each profile's gateway queue, and where any has endpoints theirs. */
 export function workerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
   const hasEndpoints = profiles.some(({ webhooks }) => webhooks?.length);
-  const deliveries = queueCheck('workers/webhooks', webhookQueueOf, [ACTIVITY], { consequence: 'events wait' });
+  const deliveries = queueCheck('workers/webhooks', toWebhookQueue, [ACTIVITY], { consequence: 'events wait' });
   return [
     queueCheck('workers', (taskQueue) => taskQueue, [WORKFLOW, ACTIVITY]),
     ...profiles.map(({ name }) =>
-      queueCheck(`workers/gateway-${name}`, (taskQueue) => gatewayQueueOf(taskQueue, name), [ACTIVITY], {
+      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [ACTIVITY], {
         isLimited: true,
       }),
     ),
@@ -207,7 +207,7 @@ function queueCheck(
     needs: [...NEEDS, 'GATEWAY_PROFILES_FILE'],
     async run(context) {
       const queue = queueOf(context.config.taskQueue);
-      const views = await Promise.all(types.map((type) => viewOf(context, queue, type)));
+      const views = await Promise.all(types.map((type) => readQueueView(context, queue, type)));
       const fewest = Math.min(...views.map(({ limits }) => limits.length));
       if (fewest === 0) {
         return fail(
@@ -215,7 +215,7 @@ function queueCheck(
           '`credit-journey worker`; see its log where it ends at once',
         );
       }
-      const who = `${counted(fewest, 'worker')} on ${queue}`;
+      const who = `${describeCount(fewest, 'worker')} on ${queue}`;
       const [view] = views;
       return isLimited && view ? ofLimits(who, view, context) : pass(who);
     },
@@ -231,36 +231,36 @@ function ofLimits(who: string, view: QueueView, { config }: DoctorContext): Find
       'see docs/operating.md where it was not meant to stay',
     );
   }
-  const limits = [...new Set(view.limits)].sort((one, other) => one - other);
+  const limits = [...new Set(view.limits)].sort((a, b) => a - b);
   const [first = ours] = limits;
-  const one = 'give all workers the same GATEWAY_MAX_INQUIRIES_PER_SECOND and restart them';
+  const sameLimit = 'give all workers the same GATEWAY_MAX_INQUIRIES_PER_SECOND and restart them';
   if (limits.length > 1) {
     const told = limits.map(limitWords).join(', ');
     return warn(
       `${who}, started with different limits (${told}): the one that polls last decides`,
-      `${one}; one that has stopped is remembered for two minutes`,
+      `${sameLimit}; one that has stopped is remembered for two minutes`,
     );
   }
   if (first === ours) return pass(`${who}, ${limitWords(ours)}`);
-  return warn(`${who}, started with ${limitWords(first)}; here it would be ${limitWords(ours)}`, one);
+  return warn(`${who}, started with ${limitWords(first)}; here it would be ${limitWords(ours)}`, sameLimit);
 }
 
 function limitWords(ratePerSecond: number): string {
   return ratePerSecond === NO_LIMIT ? 'no limit' : `${ratePerSecond} inquiries a second`;
 }
 
-async function viewOf({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<QueueView> {
+async function readQueueView({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<QueueView> {
   const client = await temporal();
   const { namespace } = client.options;
   const answer = await client.workflowService
     .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType, reportConfig: true })
     .catch((error: unknown) => {
-      if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
+      if (toRefusalReason(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
       throw error;
     });
   // Our clock decides, with room for the server's to differ.
   const recent = (answer.pollers ?? []).filter(
-    ({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
+    ({ lastAccessTime }) => (toMilliseconds(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
   );
   const setLimit = answer.config?.queueRateLimit?.rateLimit?.requestsPerSecond;
   return {
@@ -308,10 +308,10 @@ export const clearStartsCheck: Check = {
     const runs = await newestOpen(client, config.taskQueue);
     const looks = await Promise.all(runs.map(async (run) => ({ run, isEncrypted: await wasEncrypted(client, run) })));
     const clear = looks.filter(({ isEncrypted }) => !isEncrypted);
-    const looked = `of ${counted(runs.length, 'open run')} looked at, the newest ones`;
+    const looked = `of ${describeCount(runs.length, 'open run')} looked at, the newest ones`;
     if (clear.length === 0) return pass(`none ${looked}, was started in the clear`);
     return fail(
-      `${clear.length} ${looked}, started in the clear: ${clear.map(({ run }) => nameOf(run)).join(', ')}`,
+      `${clear.length} ${looked}, started in the clear: ${clear.map(({ run }) => describeRun(run)).join(', ')}`,
       'terminate and delete them (`temporal workflow delete`), and start them again with the codec',
     );
   },
@@ -336,12 +336,12 @@ async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
 /** A run that has gone meanwhile counts as encrypted. */
 function wasEncrypted(client: Client, run: Run): Promise<boolean> {
   return startedEncrypted(client, client.options.namespace, run).catch((error: unknown) => {
-    if (refusalOf(error) === 'notFound') return true;
+    if (toRefusalReason(error) === 'notFound') return true;
     throw error;
   });
 }
 
 /** A caller that starts in the clear may also put anything into the id. */
-function nameOf({ workflowId, runId }: Run): string {
+function describeRun({ workflowId, runId }: Run): string {
   return opaqueIdProblem(workflowId, MAX_ID_LENGTH + 'journey-'.length) === null ? workflowId : `the run ${runId}`;
 }

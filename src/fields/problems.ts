@@ -22,8 +22,8 @@ const TYPE_WORDS: Record<string, string> = {
 };
 
 /** Every issue as a problem, in zod's order. Rules never hold a value or a key of the sender's. */
-export function problemsOf(error: ZodError): Problem[] {
-  return error.issues.map((issue) => problemOf(issue, ''));
+export function toProblems(error: ZodError): Problem[] {
+  return error.issues.map((issue) => toProblem(issue, ''));
 }
 
 /**
@@ -33,9 +33,9 @@ export function problemsOf(error: ZodError): Problem[] {
  */
 export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''): T {
   // The parse-time error map sees the violated schema, which the finished issue no longer names.
-  const result = schema.safeParse(value, { error: ruleOf });
+  const result = schema.safeParse(value, { error: describeRule });
   if (result.success) return result.data;
-  throw new InvalidInputError(result.error.issues.map((issue) => problemOf(issue, basePath)));
+  throw new InvalidInputError(result.error.issues.map((issue) => toProblem(issue, basePath)));
 }
 
 /** The problems of a value that need not be put in its normal form. An issue that `ignores` names does not count. */
@@ -44,9 +44,9 @@ export function problemsIn(
   value: unknown,
   { jitless, ignores }: { jitless: boolean; ignores(issue: core.$ZodIssue): boolean },
 ): Problem[] {
-  const { error } = schema.safeParse(value, { error: ruleOf, jitless });
+  const { error } = schema.safeParse(value, { error: describeRule, jitless });
   const issues = error?.issues ?? [];
-  return issues.filter((issue) => !ignores(issue)).map((issue) => problemOf(issue, ''));
+  return issues.filter((issue) => !ignores(issue)).map((issue) => toProblem(issue, ''));
 }
 
 /** RFC 6901. */
@@ -54,15 +54,15 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-function problemOf(issue: core.$ZodIssue, basePath: string): Problem {
+function toProblem(issue: core.$ZodIssue, basePath: string): Problem {
   // An invalid key of a map comes from the sender: the path names the map instead.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
-  const rule = ZOD_OWN_WORDS.test(issue.message) ? ruleOf(issue) : issue.message;
+  const rule = ZOD_OWN_WORDS.test(issue.message) ? describeRule(issue) : issue.message;
   return { path: basePath + jsonPointer(path), rule };
 }
 
 /** The rule that an issue breaks, in our words. Usable as a zod error map. */
-function ruleOf(issue: Issue): string {
+function describeRule(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (isMissing(issue)) return 'is required';
@@ -131,8 +131,8 @@ function sizeVerb(origin: unknown): string {
 }
 
 function sizeUnit(origin: unknown, size: number | bigint): string {
-  const one = Number(size) === 1;
-  if (origin === 'string') return one ? ' character' : ' characters';
-  if (origin === 'array') return one ? ' entry' : ' entries';
+  const isSingle = Number(size) === 1;
+  if (origin === 'string') return isSingle ? ' character' : ' characters';
+  if (origin === 'array') return isSingle ? ' entry' : ' entries';
   return '';
 }

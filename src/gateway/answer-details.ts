@@ -1,5 +1,5 @@
 /** Reads the parts of an answer beside its outcome: meanings of codes, reasons, and differences from the request. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import type { AnsweredApplicant } from '../model/inquiry.ts';
@@ -28,7 +28,7 @@ const SECOND_USE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([['Record',
 /**
  * The meaning of a `returnCode` for a product, the profile's own table first; `undefined` where neither table has it.
  */
-export function outcomeOf(
+export function findOutcome(
   returnCode: string,
   product: ProductCode,
   profile: Pick<GatewayProfile, 'returnCodes'>,
@@ -59,10 +59,10 @@ const MOST_CHARACTERS = 200;
 /**
  * Reads the details of an answer or of one of its entries. Omits members of an unexpected form: they decide nothing.
  */
-export function returnDetailsOf(object: JsonObject): ReturnDetails {
+export function readReturnDetails(object: JsonObject): ReturnDetails {
   const code = member(object, 'returnReasonCode');
   const shown = typeof code === 'number' ? String(code) : code;
-  const [returnReasonDesc, errorMessage] = [textOf(object, 'returnReasonDesc'), textOf(object, 'errorMessage')];
+  const [returnReasonDesc, errorMessage] = [readText(object, 'returnReasonDesc'), readText(object, 'errorMessage')];
   const said = {
     ...(returnReasonDesc !== undefined && { returnReasonDesc }),
     ...(errorMessage !== undefined && { errorMessage }),
@@ -90,7 +90,7 @@ export function entryDetails(
     const isNamed = isFailsafe || outcomes[index] !== 'record';
     return {
       ...(typeof returnCode === 'string' && returnCode !== '' && { returnCode }),
-      ...returnDetailsOf(entry),
+      ...readReturnDetails(entry),
       ...(isFailsafe && isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
       ...(isNamed && isAlphanumeric(consumerId, 16) && { consumerId }),
     };
@@ -125,7 +125,7 @@ export function attribute(
   return { applicants, unattributed };
 }
 
-function textOf(object: JsonObject, name: string): string | undefined {
+function readText(object: JsonObject, name: string): string | undefined {
   const text = member(object, name);
   if (typeof text !== 'string') return undefined;
   const readable = text
@@ -225,7 +225,7 @@ export function unsentFields(applicants: readonly GivenFields[]): Problem[] {
     const inAddresses = addresses.flatMap(({ line2, zip, zip4 }, index) => {
       // Nine digits are the five that are sent, and the four of zip4.
       const unsent = { line2, zip4: zip4 ?? (zip.length > 5 ? zip.slice(-4) : undefined) };
-      return Object.keys(defined(unsent)).map((name) => `${path}/addresses/${index}/${name}`);
+      return Object.keys(omitUndefined(unsent)).map((name) => `${path}/addresses/${index}/${name}`);
     });
     return [...inNames, ...inAddresses].map((unsentPath) => ({ path: unsentPath, rule }));
   });

@@ -9,7 +9,14 @@ import { type Answer, SSN_MISMATCH } from '../model/inquiry.ts';
 import { type Problem, problemsShown } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
-import { attribute, compareEchoes, entryDetails, outcomeOf, returnDetailsOf, unsentFields } from './answer-details.ts';
+import {
+  attribute,
+  compareEchoes,
+  entryDetails,
+  findOutcome,
+  readReturnDetails,
+  unsentFields,
+} from './answer-details.ts';
 import { type EntryReading, hasReport, isGiven, readEntries } from './entry-meanings.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
@@ -63,7 +70,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const echoes = compareEchoes(envelope, request);
   if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
-  const { said, ...reason } = returnDetailsOf(envelope.top);
+  const { said, ...reason } = readReturnDetails(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
   const numbers = referenceNumbers(envelope);
   const isFailsafe = request.productCode === 'FAILSAFE';
@@ -87,7 +94,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
 
   if (request.productCode === 'SECONDUSE') {
     refuseForeignConsumers(envelope, context);
-    const reference = referenceOf(numbers, context.requestedAt, []);
+    const reference = toReference(numbers, context.requestedAt, []);
     // Interface 2.7: with the report's own number this is no confirmation of a posting.
     if (reference.reportReferenceNumber === request.reportReferenceNumber) {
       throw new AnswerProblems(["/reportReferenceNumber must differ from the shared report's"]);
@@ -115,11 +122,11 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
 
   const { matches } = matching;
   const consumers = consumersWithRecord(envelope, matches, codes.entries, request.productCode);
-  const reference = outcome === 'record' ? referenceOf(numbers, context.requestedAt, consumers) : undefined;
+  const reference = outcome === 'record' ? toReference(numbers, context.requestedAt, consumers) : undefined;
   // FAILSAFE's entries may each have a number, or name no applicant. Then no reference belongs to all of them.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
   const entries = entryDetails(envelope.entries, outcomes, { isFailsafe });
-  const isTold = codes.perEntry || isFailsafe || entries.some((one) => Object.keys(one).length > 0);
+  const isTold = codes.perEntry || isFailsafe || entries.some((entry) => Object.keys(entry).length > 0);
   const { applicants, unattributed } = attribute(matches, outcomes, entries);
   return {
     kind: 'outcome',
@@ -151,13 +158,13 @@ interface ReturnCodes {
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
 function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: AnswerContext): ReturnCodes {
   const pathOf = entryPath(envelope);
-  const top = returnCodeOf(envelope.top, '');
-  const own = envelope.entries.map((entry, index) => returnCodeOf(entry, pathOf(index)));
+  const top = readReturnCode(envelope.top, '');
+  const own = envelope.entries.map((entry, index) => readReturnCode(entry, pathOf(index)));
   const perEntry = own.some((code) => code !== undefined);
   const codes = own.map((code) => code ?? top);
   const given = [top, ...own].filter((code) => code !== undefined);
   if (given.length === 0) throw new AnswerProblems(['/returnCode is required']);
-  const outcomeOfCode = (code: string) => outcomeOf(code, request.productCode, profile);
+  const outcomeOfCode = (code: string) => findOutcome(code, request.productCode, profile);
   const unknown = given.find((code) => outcomeOfCode(code) === undefined);
   if (unknown !== undefined) {
     return { unknown, outcome: 'noReport', returnCode: unknown, entries: [], perEntry, remarks: [] };
@@ -179,7 +186,7 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
   return { outcome, returnCode, entries, remarks, perEntry: perEntry || new Set(entryOutcomes).size > 1 };
 }
 
-function returnCodeOf(object: JsonObject, path: string): string | undefined {
+function readReturnCode(object: JsonObject, path: string): string | undefined {
   const code = member(object, 'returnCode');
   if (!isGiven(code)) return undefined;
   if (typeof code !== 'string' || !RETURN_CODE.test(code)) {
@@ -208,7 +215,7 @@ function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<strin
   return numbers;
 }
 
-function referenceOf(
+function toReference(
   numbers: ReadonlySet<string>,
   requestedAt: string,
   applicants: ReportReference['applicants'],

@@ -26,7 +26,7 @@ export async function bodyText(
   maxDecodedBytes: number,
 ): Promise<string | null> {
   try {
-    const bytes = await decoded(body, String(contentEncoding ?? '').trim(), maxDecodedBytes);
+    const bytes = await decodeBody(body, String(contentEncoding ?? '').trim(), maxDecodedBytes);
     if (bytes === null || bytes.length > maxDecodedBytes) return null;
     // `fatal`: a replacement character would change a name or a number. Strips a BOM.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -59,7 +59,7 @@ export async function refusalBody(
 /** Decodes with a replacement character in place of bytes that are not UTF-8. */
 async function readable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
   try {
-    const bytes = await decoded(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);
+    const bytes = await decodeBody(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);
     return new TextDecoder('utf-8').decode(bytes?.subarray(0, maxDecodedBytes) ?? new Uint8Array());
   } catch {
     return '';
@@ -67,7 +67,7 @@ async function readable(body: Buffer, encoding: string, maxDecodedBytes: number)
 }
 
 /** `null`: in an unknown encoding. `flush` reads what broke off as far as it goes. Rejects with the errors of zlib. */
-async function decoded(
+async function decodeBody(
   body: Buffer,
   encoding: string,
   maxOutputLength: number,

@@ -92,10 +92,10 @@ export function readEntries(
 function meaningOfEntry(entry: JsonObject, { outcome, isOwn }: EntryCode, product: ProductCode): EntryMeaning {
   const table = product === 'FAILSAFE' ? FAILSAFE_ENTRIES : REPORT_ENTRIES;
   const record = isOwn ? 'ownRecord' : 'topRecord';
-  return table[outcome === 'record' ? record : outcome][contentsOf(entry)];
+  return table[outcome === 'record' ? record : outcome][classifyContents(entry)];
 }
 
-function contentsOf(entry: JsonObject): EntryContents {
+function classifyContents(entry: JsonObject): EntryContents {
   const isNamed = isGiven(member(entry, 'consumerId'));
   if (hasReport(entry)) return isNamed ? 'consumerIdAndReport' : 'report';
   if (isGiven(member(entry, 'consumer'))) return 'emptyConsumer';

@@ -35,7 +35,7 @@ type Untold = { kind: 'untold'; rule: string };
 export type Verdict = Told | Untold | { kind: 'problem'; rule: string };
 
 /** Also holds an entry that says whose it is, and has something of another applicant. */
-export function verdictOf(entry: JsonObject, context: MatchContext): Verdict {
+export function judgeEntry(entry: JsonObject, context: MatchContext): Verdict {
   const verdict = findApplicant(entry, context);
   if (verdict.kind !== 'told') return verdict;
   const { expected, ssnMismatch } = context;
@@ -44,7 +44,7 @@ export function verdictOf(entry: JsonObject, context: MatchContext): Verdict {
   if (ssnMismatch === 'hold' && ssnAgainst(entry, applicant) === 'different') {
     return problem('must have the SSN that was asked for');
   }
-  const consumer = consumerOf(entry);
+  const consumer = readConsumer(entry);
   if (consumer && !mayBe(consumer, applicant) && expected.some((other) => isSurely(consumer, other))) {
     return problem("must not have another applicant's name and date of birth");
   }
@@ -65,7 +65,7 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
   const equal = matches.filter(({ match }) => match === 'equal');
   const [only, ...others] = equal;
   if (only && others.length === 0) {
-    return { kind: 'told', applicant: only.applicant, sure: ssnsOf(entry).some(isWholeSsn) };
+    return { kind: 'told', applicant: only.applicant, sure: listSsns(entry).some(isWholeSsn) };
   }
   const [alone] = context.expected;
   if (alone && context.expected.length === 1) return soleApplicant(entry, alone);
@@ -76,7 +76,7 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
 
 /** The answer is to a request about one applicant. Without an SSN, a name and a date of birth may still contradict. */
 function soleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
-  const consumer = consumerOf(entry);
+  const consumer = readConsumer(entry);
   if (consumer && ssnAgainst(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
     return problem("must have the applicant's name and date of birth, or the applicant's SSN");
   }
@@ -87,24 +87,24 @@ function problem(rule: string): Verdict {
   return { kind: 'problem', rule };
 }
 
-export function consumerOf(entry: JsonObject): JsonObject | undefined {
+export function readConsumer(entry: JsonObject): JsonObject | undefined {
   const consumer = member(entry, 'consumer');
   return isRecord(consumer) ? consumer : undefined;
 }
 
 /** An entry's SSN is in its `consumer` (2.4), or beside it in a `consumers[]` answer. Where both exist, both count. */
-function ssnsOf(entry: JsonObject): unknown[] {
-  return [entry, consumerOf(entry) ?? {}].map((place) => member(place, 'ssn'));
+function listSsns(entry: JsonObject): unknown[] {
+  return [entry, readConsumer(entry) ?? {}].map((place) => member(place, 'ssn'));
 }
 
 export function ssnAgainst(entry: JsonObject, applicant: ExpectedApplicant): SsnMatch {
-  const matches = ssnsOf(entry).map((ssn) => compareSsn(ssn, applicant.ssn));
+  const matches = listSsns(entry).map((ssn) => compareSsn(ssn, applicant.ssn));
   if (matches.includes('different')) return 'different';
   return matches.includes('equal') ? 'equal' : 'absent';
 }
 
 function hasSsnOfAnother(entry: JsonObject, own: ExpectedApplicant, all: readonly ExpectedApplicant[]): boolean {
-  const foreign = ssnsOf(entry).filter((ssn) => compareSsn(ssn, own.ssn) === 'different');
+  const foreign = listSsns(entry).filter((ssn) => compareSsn(ssn, own.ssn) === 'different');
   return foreign.some((ssn) => all.some((other) => other !== own && compareSsn(ssn, other.ssn) === 'equal'));
 }
 
@@ -124,12 +124,12 @@ interface ComparedName {
 
 /** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 export function isSurely(consumer: JsonObject, person: Person): boolean {
-  return member(consumer, 'dob') === person.dob && somePair(consumer, person, (one, other) => one === other);
+  return member(consumer, 'dob') === person.dob && somePair(consumer, person, (a, b) => a === b);
 }
 
 /** Like `isSurely`, but accepts a first name that is cut short: an initial may be that of two people. */
 export function mayBe(consumer: JsonObject, person: Person): boolean {
-  const isShort = (one: string, other: string) => one.startsWith(other) || other.startsWith(one);
+  const isShort = (a: string, b: string) => a.startsWith(b) || b.startsWith(a);
   return member(consumer, 'dob') === person.dob && somePair(consumer, person, isShort);
 }
 
@@ -137,27 +137,27 @@ export function mayBe(consumer: JsonObject, person: Person): boolean {
 function contradicts(consumer: JsonObject, person: Person): boolean {
   const dob = member(consumer, 'dob');
   if (dob !== undefined && dob !== null && dob !== '' && dob !== person.dob) return true;
-  return namesOf(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
+  return listNames(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
 }
 
-function somePair(consumer: JsonObject, person: Person, isSameFirst: (one: string, other: string) => boolean): boolean {
-  const theirs = namesOf(person.names);
-  return namesOf(member(consumer, 'names')).some((one) =>
-    theirs.some((other) => one.last === other.last && isSameFirst(one.first, other.first)),
+function somePair(consumer: JsonObject, person: Person, isSameFirst: (a: string, b: string) => boolean): boolean {
+  const theirs = listNames(person.names);
+  return listNames(member(consumer, 'names')).some((name) =>
+    theirs.some((other) => name.last === other.last && isSameFirst(name.first, other.first)),
   );
 }
 
 /** The complete names alone: half a name is compared with nothing. */
-function namesOf(names: unknown): ComparedName[] {
+function listNames(names: unknown): ComparedName[] {
   if (!Array.isArray(names)) return [];
   return names.flatMap((name) => {
     if (!isRecord(name)) return [];
-    const [first, last] = [lettersOf(member(name, 'first')), lettersOf(member(name, 'last'))];
+    const [first, last] = [toLetters(member(name, 'first')), toLetters(member(name, 'last'))];
     return first === '' || last === '' ? [] : [{ first, last }];
   });
 }
 
-function lettersOf(value: unknown): string {
+function toLetters(value: unknown): string {
   if (typeof value !== 'string') return '';
   return value
     .normalize('NFD')
@@ -181,7 +181,7 @@ function compareSsn(given: unknown, asked: string): SsnMatch {
   const text = typeof given === 'number' ? String(given).padStart(9, '0') : given;
   if (text === undefined || text === null) return 'absent';
   if (typeof text !== 'string') return 'different';
-  const compact = compacted(text);
+  const compact = stripSeparators(text);
   if (compact === '') return 'absent';
   const whole = /^[0-9]{4}$/.test(compact) ? compact.padStart(9, '*') : compact;
   if (whole.length !== asked.length) return 'different';
@@ -196,9 +196,9 @@ function compareSsn(given: unknown, asked: string): SsnMatch {
 
 /** Whether no digit of an answer's SSN is masked or missing. */
 function isWholeSsn(given: unknown): boolean {
-  return typeof given === 'number' || (typeof given === 'string' && /^[0-9]{9}$/.test(compacted(given)));
+  return typeof given === 'number' || (typeof given === 'string' && /^[0-9]{9}$/.test(stripSeparators(given)));
 }
 
-function compacted(text: string): string {
+function stripSeparators(text: string): string {
   return text.replace(/[\s-]/g, '');
 }

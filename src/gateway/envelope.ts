@@ -41,10 +41,10 @@ export function readResponseEnvelope(text: string): ResponseEnvelope | { problem
   const { depth, repeated } = surveyJson(text, DECIDING_NAMES);
   if (depth > MAX_DEPTH) return { problems: [`/ nests deeper than ${MAX_DEPTH} levels`] };
   if (repeated.size > 0) return { problems: [...repeated].map((name) => `/ gives ${name} twice in one object`) };
-  return envelopeOf(parsed[0]);
+  return readEnvelope(parsed[0]);
 }
 
-function envelopeOf(value: unknown): ResponseEnvelope | { problems: string[] } {
+function readEnvelope(value: unknown): ResponseEnvelope | { problems: string[] } {
   if (!isRecord(value)) return { problems: ['/ must be an object'] };
   const lists = ENTRY_LISTS.filter((name) => member(value, name) !== undefined && member(value, name) !== null);
   if (lists.length > 1) return { problems: [`/ must not have both ${lists.join(' and ')}`] };
@@ -65,7 +65,7 @@ function envelopeOf(value: unknown): ResponseEnvelope | { problems: string[] } {
  */
 export function readResponse(body: string): GatewayResponse | null {
   const parsed = parseJson(body);
-  const envelope = parsed && envelopeOf(parsed[0]);
+  const envelope = parsed && readEnvelope(parsed[0]);
   if (!envelope || 'problems' in envelope) return null;
   const others = Object.entries(envelope.top).filter(([name]) => name !== envelope.listName && name !== '__proto__');
   return { ...Object.fromEntries(others), applicants: envelope.entries as ResponseEntry[] };

@@ -128,16 +128,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#finish(this.#answered(true));
+    this.#finish(this.#toAnswered(true));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#head) this.#finish(this.#answered(false));
+    if (this.#head) this.#finish(this.#toAnswered(false));
     else if (this.#startedAt !== undefined) this.#finish({ kind: 'lost', startedAt: this.#startedAt });
     else this.#finish({ kind: 'notBegun', reason: isTlsRefusal(error) ? 'tls' : 'connection' });
   }
 
-  #answered(complete: boolean): ExchangeOutcome {
+  #toAnswered(complete: boolean): ExchangeOutcome {
     return {
       kind: 'answered',
       marked: this.#startedAt !== undefined,

@@ -8,7 +8,7 @@ import { createConnections } from './connections.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
-import { type ExchangeObserver, observed } from './observer.ts';
+import { type ExchangeObserver, observe } from './observer.ts';
 import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 
@@ -95,7 +95,7 @@ export class GatewayClient {
       url: this.#url,
       ...(options.attempt === undefined ? {} : { attempt: options.attempt }),
     };
-    return observed(
+    return observe(
       this.#observer,
       begun,
       () => this.#submit(options),
@@ -107,7 +107,7 @@ export class GatewayClient {
   }
 
   async #submit(options: SubmitOptions): Promise<GatewayReply> {
-    const expected = expectedOf(options);
+    const expected = listExpectedApplicants(options);
     if (!/^[\x21-\x7e]+$/.test(options.accessToken)) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
     // Without markers, undici could still write an abandoned request later.
     if (this.#markersBroken) throw new GatewayError('OutcomeUnknown', { sent: 'possibly' });
@@ -174,7 +174,7 @@ export class GatewayClient {
     const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
-    return new GatewayError(code, { ...details, retryAfterMs: retryAfterOf(headers) });
+    return new GatewayError(code, { ...details, retryAfterMs: readRetryAfter(headers) });
   }
 }
 
@@ -200,7 +200,7 @@ function refusalCode(status: number, notProcessed: readonly number[]): GatewayFa
   }
 }
 
-function retryAfterOf(headers: ResponseHeaders): number | undefined {
+function readRetryAfter(headers: ResponseHeaders): number | undefined {
   const { 'retry-after': retryAfter, date } = headers;
   return retryAfterMs(
     {
@@ -211,7 +211,7 @@ function retryAfterOf(headers: ResponseHeaders): number | undefined {
   );
 }
 
-function expectedOf({ request, expectedApplicants }: SubmitOptions): readonly ExpectedApplicant[] {
+function listExpectedApplicants({ request, expectedApplicants }: SubmitOptions): readonly ExpectedApplicant[] {
   if (request.productCode === 'SECONDUSE') return [];
   if (expectedApplicants) return expectedApplicants;
   if (request.productCode === 'FAILSAFE') throw new TypeError('FAILSAFE needs expectedApplicants');

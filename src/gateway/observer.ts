@@ -36,7 +36,7 @@ export interface ExchangeEnded {
 export type ExchangeObserver = (begun: ExchangeBegun) => (ended: ExchangeEnded) => void;
 
 /** Runs `work` between the observer's two calls. The observer cannot change the outcome. */
-export async function observed<T>(
+export async function observe<T>(
   observer: ExchangeObserver | undefined,
   begun: ExchangeBegun,
   work: () => Promise<T>,
@@ -52,12 +52,12 @@ export async function observed<T>(
     tell(endOf(result));
     return result;
   } catch (error) {
-    tell({ ...endOf(undefined), ...factsOf(error) });
+    tell({ ...endOf(undefined), ...toFacts(error) });
     throw error;
   }
 }
 
-function factsOf(error: unknown): Pick<ExchangeEnded, 'httpStatus' | 'failure'> {
+function toFacts(error: unknown): Pick<ExchangeEnded, 'httpStatus' | 'failure'> {
   if (!(error instanceof GatewayError)) return {};
   return { failure: error.code, ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }) };
 }

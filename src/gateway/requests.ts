@@ -3,7 +3,7 @@
  * problems point into the caller's own fields. A builder returns exactly what goes over the wire.
  */
 
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
   type FailsafeRequest,
@@ -70,7 +70,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRe
   const body = {
     customerId: profile.customerId,
     customerTraceNumber: given.customerTraceNumber,
-    ...defined({ endUserCode: given.endUserCode, endUser: given.endUser }),
+    ...omitUndefined({ endUserCode: given.endUserCode, endUser: given.endUser }),
     productCode: 'SECONDUSE',
     permissiblePurposeCode: given.permissiblePurposeCode,
     softwareProviderId: profile.softwareProviderId,
@@ -100,7 +100,7 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
     customerTraceNumber,
     productCode: 'FAILSAFE',
     applicants: applicants.map(({ names, dob, ssn, phones, addresses }) => ({
-      names: names.map(({ first, last, middle }) => ({ first, last, ...defined({ middle }) })),
+      names: names.map(({ first, last, middle }) => ({ first, last, ...omitUndefined({ middle }) })),
       dob,
       ssn,
       phones,

@@ -149,7 +149,7 @@ export function refIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {
   const indexes = new Map<string, ReadonlyMap<unknown, Record<string, unknown>[]>>();
-  const indexOf = (name: string) => {
+  const findIndex = (name: string) => {
     const index = indexes.get(name) ?? byRefId(Object.hasOwn(consumer, name) ? consumer[name] : undefined);
     indexes.set(name, index);
     return index;
@@ -157,7 +157,7 @@ export function refIdResolver(
   return (kind, refId) => {
     if (refId === undefined || refId === 0) return undefined;
     for (const name of LISTS[kind]) {
-      const found = indexOf(name).get(refId);
+      const found = findIndex(name).get(refId);
       if (found) return found.length === 1 ? found[0] : undefined;
     }
     return undefined;

@@ -49,7 +49,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   // The interface does not show the response to a refusal (5.7): the statuses have HTTP's own meaning.
   if (status === 408 || status === 429 || status >= 500) {
     const { 'retry-after': retryAfter, date } = headers;
-    const wait = { retryAfter: textOf(retryAfter), date: textOf(date) };
+    const wait = { retryAfter: readText(retryAfter), date: readText(date) };
     throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(wait, Date.now()) });
   }
   if (status >= 300) throw new GatewayError('CredentialsRefused', details);
@@ -60,7 +60,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   return token;
 }
 
-function textOf(header: string | string[] | undefined): string | undefined {
+function readText(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
 

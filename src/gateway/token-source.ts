@@ -5,7 +5,7 @@
 import type { Agent } from 'undici';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
-import { type ExchangeObserver, observed } from './observer.ts';
+import { type ExchangeObserver, observe } from './observer.ts';
 import { type Credentials, type CredentialsSource, type GatewayProfile, tokenUrl } from './profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken, type TokenResponse } from './token-request.ts';
 
@@ -92,7 +92,7 @@ export class TokenSource {
   /** Drops a token that the gateway refused, unless it has already been replaced. */
   invalidate(profile: GatewayProfile, accessToken: string): void {
     const clientId = this.#clientIds.get(profile.credentials);
-    const slot = clientId === undefined ? undefined : this.#slots.get(keyOf(profile, clientId));
+    const slot = clientId === undefined ? undefined : this.#slots.get(toCacheKey(profile, clientId));
     if (slot?.token?.accessToken !== accessToken) return;
     slot.generation += 1;
     slot.token = undefined;
@@ -108,17 +108,17 @@ export class TokenSource {
 
   async #get(profile: GatewayProfile, afterMs: number): Promise<AccessToken> {
     const known = this.#clientIds.get(profile.credentials) ?? (await this.#readCredentials(profile)).clientId;
-    const slot = this.#slotOf(keyOf(profile, known));
+    const slot = this.#openSlot(toCacheKey(profile, known));
     const nowMs = this.#now();
     const cached = slot.token;
     const good = cached && cached.expiresAtMs > nowMs && Date.parse(cached.fetchedAt) > afterMs ? cached : undefined;
-    if (good && nowMs < good.renewAtMs) return published(good);
+    if (good && nowMs < good.renewAtMs) return toAccessToken(good);
     try {
-      return published(await this.#fetchOnce(slot, profile, afterMs));
+      return toAccessToken(await this.#fetchOnce(slot, profile, afterMs));
     } catch (error) {
       if (!good || !(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
       good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;
-      return published(good);
+      return toAccessToken(good);
     }
   }
 
@@ -129,7 +129,7 @@ export class TokenSource {
     const startedAtMs = this.#now();
     const token = this.#fetch(profile, startedAtMs).then(
       ({ token: fetched, clientId }) => {
-        this.#keep(slot, generation, keyOf(profile, clientId), fetched);
+        this.#keep(slot, generation, toCacheKey(profile, clientId), fetched);
         return fetched;
       },
       (error: unknown) => {
@@ -145,13 +145,13 @@ export class TokenSource {
     if (slot.generation !== generation) return;
     slot.fetch = undefined;
     // A client id that changed since the slot was made gets a slot of its own.
-    const owner = this.#slotOf(key);
+    const owner = this.#openSlot(key);
     owner.token = token;
     if (owner !== slot) owner.generation += 1;
   }
 
   #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    return observed(
+    return observe(
       this.#observer,
       { profile, url: tokenUrl(profile) },
       () => this.#fetchNow(profile, startedAtMs),
@@ -162,8 +162,8 @@ export class TokenSource {
   async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
     // Read for each fetch, so that a rotated secret takes effect after a refusal.
     const credentials = await this.#readCredentials(profile);
-    const response = await requestToken(this.#agentOf(profile), profile, credentials);
-    return { token: this.#cached(response, startedAtMs), clientId: credentials.clientId };
+    const response = await requestToken(this.#openAgent(profile), profile, credentials);
+    return { token: this.#toCached(response, startedAtMs), clientId: credentials.clientId };
   }
 
   /**
@@ -180,7 +180,7 @@ export class TokenSource {
     }
   }
 
-  #cached({ accessToken, expiresInS }: TokenResponse, startedAtMs: number): CachedToken {
+  #toCached({ accessToken, expiresInS }: TokenResponse, startedAtMs: number): CachedToken {
     const lifeMs = expiresInS * 1000;
     const marginMs = Math.min(RENEWAL_MARGIN_MS, lifeMs / 10);
     const expiresAtMs = startedAtMs + lifeMs;
@@ -194,13 +194,13 @@ export class TokenSource {
     };
   }
 
-  #slotOf(key: string): Slot {
+  #openSlot(key: string): Slot {
     const slot = this.#slots.get(key) ?? { generation: 0 };
     this.#slots.set(key, slot);
     return slot;
   }
 
-  #agentOf(profile: GatewayProfile): Agent {
+  #openAgent(profile: GatewayProfile): Agent {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
     const key = JSON.stringify([
       tokenUrl(profile).origin,
@@ -214,11 +214,11 @@ export class TokenSource {
 }
 
 /** The key contains more than the profile's name, so that no caller gets another caller's token. */
-function keyOf(profile: GatewayProfile, clientId: string): string {
+function toCacheKey(profile: GatewayProfile, clientId: string): string {
   return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
 }
 
-function published({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
+function toAccessToken({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
   return { accessToken, fetchedAt, expiresAt };
 }
 

@@ -6,16 +6,16 @@
 import type { JsonObject } from '../base/json-safety.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import {
-  consumerOf,
   type Entries,
   type ExpectedApplicant,
   isSurely,
+  judgeEntry,
   type MatchContext,
   mayBe,
+  readConsumer,
   ssnAgainst,
   type Told,
   type Verdict,
-  verdictOf,
 } from './entry-verdict.ts';
 
 /** An entry's applicant. Not `told`: one of several indistinguishable entries, whose outcome is the same. */
@@ -35,7 +35,7 @@ type Matching =
  */
 export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[], context: MatchContext): Matching {
   const { pathOf } = context;
-  const verdicts = entries.map((entry) => verdictOf(entry, context));
+  const verdicts = entries.map((entry) => judgeEntry(entry, context));
   const problems: string[] = [];
   const told = new Map<ExpectedApplicant, Told>();
   for (const [index, verdict] of verdicts.entries()) {
@@ -81,7 +81,7 @@ function isTheOneLeft(
   left: ExpectedApplicant | undefined,
   { expected }: MatchContext,
 ): boolean {
-  const consumer = entry && consumerOf(entry);
+  const consumer = entry && readConsumer(entry);
   if (!consumer || !left || ssnAgainst(entry, left) === 'different') return false;
   return isSurely(consumer, left) && !expected.some((other) => other !== left && mayBe(consumer, other));
 }

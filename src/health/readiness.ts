@@ -54,8 +54,8 @@ export class Readiness {
 async function withinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const timer = setTimeout(() => resolve('does not answer in time'), timeoutMs);
-  const asked = (async () => check())().catch(() => 'does not answer');
-  return Promise.race([asked, promise]).finally(() => clearTimeout(timer));
+  const answer = (async () => check())().catch(() => 'does not answer');
+  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
 }
 
 // `/healthz` and `/readyz`, for the programs that start, restart and watch workers. Nothing secret is in either.

@@ -30,7 +30,7 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
   app.setErrorHandler((error, request, reply) => {
     let refusal = translate?.(error) ?? toRefusal(error);
     if (refusal.code === 'Failed') onUnexpected(error);
-    const access = guard.accessOf(request);
+    const access = guard.findAccess(request);
     if (access && refusal.status !== 429) {
       try {
         audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
@@ -133,7 +133,7 @@ export function answerUnreadable(form: (refusal: Refusal) => Form) {
     }
     if (refused.has(socket)) return;
     refused.add(socket);
-    const text = textOf(form, refusalOf(error));
+    const text = renderResponse(form, toUnreadableRefusal(error));
     const requests = [...(underWay.get(socket) ?? [])];
     // The last request may be the unreadable one, by its body. It gets one answer.
     const broken = requests.find(([{ complete }]) => !complete)?.[1];
@@ -147,7 +147,7 @@ export function answerUnreadable(form: (refusal: Refusal) => Form) {
   };
 }
 
-function textOf(form: (refusal: Refusal) => Form, refusal: Refusal): string {
+function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): string {
   const { type, headers, body } = form(refusal);
   const all = {
     ...headers,
@@ -161,7 +161,7 @@ function textOf(form: (refusal: Refusal) => Form, refusal: Refusal): string {
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function refusalOf({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
+function toUnreadableRefusal({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
   if (code === CONNECT.code || (code === 'HPE_INVALID_METHOD' && isRequestLine(rawPacket, bytesParsed))) {
     return new Refusal(501, 'NotImplemented', 'unknownMethod', 'no address here takes this method');
   }

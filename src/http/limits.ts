@@ -128,7 +128,7 @@ export class TokenBuckets {
 
   /** Takes one; `false` where there is none. */
   take(key: string): boolean {
-    const bucket = this.#filled(key);
+    const bucket = this.#refill(key);
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
     return true;
@@ -136,11 +136,11 @@ export class TokenBuckets {
 
   /** Returns a token whose use did not count. */
   giveBack(key: string): void {
-    const bucket = this.#filled(key);
+    const bucket = this.#refill(key);
     bucket.tokens = Math.min(this.#burst, bucket.tokens + 1);
   }
 
-  #filled(key: string): Bucket {
+  #refill(key: string): Bucket {
     const nowMs = performance.now();
     const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, atMs: nowMs };
     bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);

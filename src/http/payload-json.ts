@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { Problem } from '../model/problems.ts';
-import { bytesOf } from '../protection/payloads/payload-envelope.ts';
+import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { badRequest, Refusal } from './refusal.ts';
 
 export interface PayloadJson {
@@ -97,11 +97,11 @@ export function jsonPayload(value: unknown): PayloadJson {
 }
 
 export function base64(bytes: Uint8Array | null | undefined): string {
-  return bytesOf(bytes).toString('base64');
+  return toBytes(bytes).toString('base64');
 }
 
 /** The value in an array of one, or `null` where the bytes are not JSON in UTF-8. */
-export function jsonValueOf(bytes: Uint8Array | null | undefined): [unknown] | null {
-  const data = bytesOf(bytes);
+export function parseJsonValue(bytes: Uint8Array | null | undefined): [unknown] | null {
+  const data = toBytes(bytes);
   return isUtf8(data) ? parseJson(data.toString('utf8')) : null;
 }

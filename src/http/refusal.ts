@@ -75,7 +75,7 @@ export function badRequest(reason: ProblemCode, message: string, problems: reado
   return new Refusal(400, 'BadRequest', reason, message, { problems });
 }
 
-export function unauthenticated(reason: ProblemCode, message: string): Refusal {
+export function createUnauthenticated(reason: ProblemCode, message: string): Refusal {
   return new Refusal(401, 'Unauthenticated', reason, message);
 }
 

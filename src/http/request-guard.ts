@@ -23,7 +23,7 @@ declare module 'fastify' {
 /** The policy of one service: how to find the caller, and the needs of a route. */
 export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
   /** @throws Refusal 401, or 404 where nothing is to be told */
-  callerOf(request: FastifyRequest): Promise<Caller>;
+  verifyCaller(request: FastifyRequest): Promise<Caller>;
   /** Returns members for every audit line of the request. */
   describe?(request: FastifyRequest): Partial<AccessRecord>;
   /** Further parts of the key that a caller's requests are counted under. */
@@ -34,7 +34,7 @@ export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
    */
   permit(
     needs: Needs,
-    about: { caller: Caller; request: FastifyRequest; noted(more: Partial<AccessRecord>): void },
+    about: { caller: Caller; request: FastifyRequest; note(more: Partial<AccessRecord>): void },
   ): Permission;
 }
 
@@ -66,7 +66,7 @@ interface Granted<Permission> {
   /** Facts about the caller. */
   record: Partial<AccessRecord>;
   /** Notes the target: it goes into the audit line even when the request is refused after all. */
-  noted(target: Partial<AccessRecord>): void;
+  note(target: Partial<AccessRecord>): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a policy needs and permits
@@ -92,19 +92,19 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 
   /** Returns `undefined` if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
-  accessOf(request: FastifyRequest): Access<Permission> | undefined {
+  findAccess(request: FastifyRequest): Access<Permission> | undefined {
     return this.#accesses.get(request);
   }
 
   /** For the handler of a request that `check` has let in. */
-  granted(request: FastifyRequest): Granted<Permission> {
-    const access = this.accessOf(request);
+  requireGranted(request: FastifyRequest): Granted<Permission> {
+    const access = this.findAccess(request);
     const permission = access?.permission;
     if (!access || permission === undefined) throw new Error('a request that was not let in');
     return {
       permission,
       record: access.record,
-      noted: (more) => {
+      note: (more) => {
         access.record = { ...access.record, ...more };
       },
     };
@@ -130,22 +130,22 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
       return;
     }
     if (needs === undefined) return;
-    const noted = (more: Partial<AccessRecord>) => {
+    const note = (more: Partial<AccessRecord>) => {
       access.record = { ...access.record, ...more };
     };
-    const caller = await policy.callerOf(request);
+    const caller = await policy.verifyCaller(request);
     this.#addresses.giveBack(request.ip);
     const { subject, issuer } = caller;
-    noted({ subject, ...(issuer === undefined ? {} : { issuer }) });
+    note({ subject, ...(issuer === undefined ? {} : { issuer }) });
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
-    access.permission = policy.permit(needs as Needs, { caller, request, noted });
+    access.permission = policy.permit(needs as Needs, { caller, request, note });
     access.caller = callerKey(caller);
-    if (hasBody(request)) access.giveUpBody = await takeSlot(this.#laneOf(request).bodies, access.caller, reply);
+    if (hasBody(request)) access.giveUpBody = await takeSlot(this.#chooseLane(request).bodies, access.caller, reply);
   }
 
   /** Returns the stream of a body that has its place. The stream ends in a refusal if the body arrives too slowly. */
   limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
-    if (this.accessOf(request)?.permission === undefined || !hasBody(request)) return payload;
+    if (this.findAccess(request)?.permission === undefined || !hasBody(request)) return payload;
     const tooSlow = new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
     // Not `destroy`: the connection is needed for the answer.
     const timer = setTimeout(() => payload.emit('error', tooSlow), this.#settings.limits.bodyTimeoutMs);
@@ -155,13 +155,13 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
 
   /** Takes the slot of a request that has been read. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const access = this.accessOf(request);
+    const access = this.findAccess(request);
     if (access?.permission === undefined) return;
-    access.giveUpSlot = await takeSlot(this.#laneOf(request).work, access.caller, reply);
+    access.giveUpSlot = await takeSlot(this.#chooseLane(request).work, access.caller, reply);
     access.giveUpBody();
   }
 
-  #laneOf(request: FastifyRequest): Lane {
+  #chooseLane(request: FastifyRequest): Lane {
     return request.routeOptions.config.waitsForOthers ? this.#waitingLane : this.#lane;
   }
 

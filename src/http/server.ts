@@ -80,7 +80,7 @@ export function protectAnswers(app: FastifyInstance): void {
 }
 
 /** Returns the address of a listening server: `url` without a slash at its end. */
-export function addressOf(app: FastifyInstance, host: string, isSecure: boolean): { url: string; port: number } {
+export function readAddress(app: FastifyInstance, host: string, isSecure: boolean): { url: string; port: number } {
   const { port } = app.server.address() as AddressInfo;
   return { url: `${isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
 }

@@ -7,12 +7,12 @@ import { badRequest, type Refusal } from './refusal.ts';
 import { type AccessPolicy, addGuard, RequestGuard } from './request-guard.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import {
-  addressOf,
   createHttpServer,
   type OwnServerOptions,
   type ProxyCheck,
   protectAnswers,
   proxyCheck,
+  readAddress,
 } from './server.ts';
 import type { Identity } from './token-verifier.ts';
 
@@ -103,7 +103,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
         audit.close();
         throw error;
       }
-      return addressOf(app, host, tls !== undefined);
+      return readAddress(app, host, tls !== undefined);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { ALGORITHMS, keySetFile } from '../protection/proofs.ts';
 import type { ProblemCode } from './problem-codes.ts';
-import { type Refusal, unauthenticated, unavailable } from './refusal.ts';
+import { createUnauthenticated, type Refusal, unavailable } from './refusal.ts';
 
 export interface TokenSettings {
   jwks: { url: string } | { file: string };
@@ -41,13 +41,15 @@ export function createTokenVerifier<Caller extends Identity>(
 ): TokenVerifier<Caller> {
   const keys = 'file' in settings.jwks ? keySetFile(settings.jwks.file) : remoteKeys(settings.jwks.url);
   const { issuer, audience } = settings;
-  const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.some((one) => one === name));
+  const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) =>
+    ALGORITHMS.some((algorithm) => algorithm === name),
+  );
   return async (authorization) => {
     const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) {
       throw authorization === undefined
-        ? unauthenticated('noToken', 'a bearer token is required')
-        : unauthenticated('tokenMalformed', 'the authorization header must be a bearer token in JWT form');
+        ? createUnauthenticated('noToken', 'a bearer token is required')
+        : createUnauthenticated('tokenMalformed', 'the authorization header must be a bearer token in JWT form');
     }
     const options = {
       issuer,
@@ -57,9 +59,9 @@ export function createTokenVerifier<Caller extends Identity>(
       requiredClaims: ['exp', 'sub'],
     };
     const { payload } = await jwtVerify(token, keys, options).catch((error: unknown) => {
-      throw refusalOf(error);
+      throw toRefusal(error);
     });
-    return callerOf(identityOf(payload), (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
+    return callerOf(readIdentity(payload), (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
   };
 }
 
@@ -67,18 +69,18 @@ function remoteKeys(url: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
 }
 
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof errors.JWTExpired) return unauthenticated('expired', 'the token has expired');
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof errors.JWTExpired) return createUnauthenticated('expired', 'the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
     const known: Record<string, ProblemCode> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
     const reason = known[error.claim] ?? 'claims';
-    return unauthenticated(
+    return createUnauthenticated(
       reason,
       `the token's claim ${known[error.claim] ? error.claim : 'set'} is not what it must be`,
     );
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return unauthenticated('algorithm', 'the token is signed by an algorithm that is not allowed');
+    return createUnauthenticated('algorithm', 'the token is signed by an algorithm that is not allowed');
   }
   const unusable = [
     errors.JWSSignatureVerificationFailed,
@@ -87,17 +89,17 @@ function refusalOf(error: unknown): Refusal {
     errors.JOSENotSupported,
   ];
   if (unusable.some((kind) => error instanceof kind)) {
-    return unauthenticated('signature', 'the token is not signed by a key of the key set');
+    return createUnauthenticated('signature', 'the token is not signed by a key of the key set');
   }
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return unauthenticated('tokenMalformed', 'the token is not a JWT');
+    return createUnauthenticated('tokenMalformed', 'the token is not a JWT');
   }
   return unavailable('keySet', 'the key set that tokens are checked against cannot be read');
 }
 
-function identityOf({ sub: subject, iss: issuer }: JWTPayload): Identity {
+function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
-    throw unauthenticated('claims', 'the token must say in sub whose it is');
+    throw createUnauthenticated('claims', 'the token must say in sub whose it is');
   }
   return { subject, ...(issuer === undefined ? {} : { issuer }) };
 }

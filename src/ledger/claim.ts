@@ -9,7 +9,7 @@ import { type Answer, type AttemptState, isKnownNotPosted } from '../model/inqui
 
 export interface KnownAttempt {
   attempt: number;
-  /** The written state; `standing` gives its present meaning. */
+  /** The written state; `effectiveState` gives its present meaning. */
   state: AttemptState;
   /** How long its answer may still come, by the database's clock; zero or less when that time is over. */
   answerInMs: number;
@@ -158,11 +158,11 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'previousMissing',
     forbids: (known, claim) =>
-      claim.attempt === 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' },
+      claim.attempt === 1 || findAttempt(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' },
   },
   {
     name: 'madeAlready',
-    forbids: (known, claim) => ((latestOf(known)?.attempt ?? 0) >= claim.attempt ? { kind: 'latest' } : null),
+    forbids: (known, claim) => ((findLatest(known)?.attempt ?? 0) >= claim.attempt ? { kind: 'latest' } : null),
   },
   {
     name: 'anotherNumber',
@@ -178,12 +178,12 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'settled',
     forbids: (known) =>
-      known.attempts.some(isAccepted) || isOneOf(SETTLED_STATES, latestStanding(known)) ? { kind: 'latest' } : null,
+      known.attempts.some(isAccepted) || isIn(SETTLED_STATES, latestStanding(known)) ? { kind: 'latest' } : null,
   },
   {
     name: 'needsDecision',
     forbids: (known, claim) =>
-      isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
+      isIn(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
   },
   {
     name: 'answeredLate',
@@ -216,7 +216,7 @@ export function decideClaim(
 }
 
 /** The present state of an attempt: a `sending` whose time is over is `unknown`. */
-export function standing(attempt: KnownAttempt): AttemptState {
+export function effectiveState(attempt: KnownAttempt): AttemptState {
   return isOverdue(attempt) ? 'unknown' : attempt.state;
 }
 
@@ -225,7 +225,7 @@ export function isOverdue(attempt: KnownAttempt): boolean {
   return attempt.state === 'sending' && attempt.answerInMs <= 0;
 }
 
-export function latestOf(known: KnownInquiry): KnownAttempt | undefined {
+export function findLatest(known: KnownInquiry): KnownAttempt | undefined {
   return known.attempts.at(-1);
 }
 
@@ -234,14 +234,14 @@ export function latestOf(known: KnownInquiry): KnownAttempt | undefined {
  * the latest, an earlier one that was answered late has priority.
  */
 export function effectiveAttempt(known: KnownInquiry): KnownAttempt | undefined {
-  return known.attempts.find(isAccepted) ?? lateToJudge(known) ?? latestOf(known);
+  return known.attempts.find(isAccepted) ?? lateToJudge(known) ?? findLatest(known);
 }
 
 /** The attempt that was answered late and that a person must judge before another one is made; `undefined` without one. */
 export function lateToJudge(known: KnownInquiry): KnownAttempt | undefined {
-  const latest = latestOf(known);
+  const latest = findLatest(known);
   if (!latest || known.attempts.some(isAccepted)) return undefined;
-  const state = standing(latest);
+  const state = effectiveState(latest);
   const mayBeFollowed =
     isKnownNotPosted(state) || (HELD_STATES.includes(state) && permitFor(known, latest.attempt + 1) !== undefined);
   return mayBeFollowed ? findLateAnswer(known) : undefined;
@@ -255,7 +255,7 @@ function isAccepted({ state }: KnownAttempt): boolean {
   return state === 'accepted';
 }
 
-export function attemptOf(known: KnownInquiry, attempt: number): KnownAttempt | undefined {
+export function findAttempt(known: KnownInquiry, attempt: number): KnownAttempt | undefined {
   return known.attempts.find((candidate) => candidate.attempt === attempt);
 }
 
@@ -270,7 +270,7 @@ export function permitFor(known: KnownInquiry, attempt: number): KnownDecision |
  */
 export function permitToSpend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
   const permit = permitFor(known, attempt);
-  return permit || !attemptOf(known, attempt - 1)?.closed ? permit : permitToSpend(known, attempt - 1);
+  return permit || !findAttempt(known, attempt - 1)?.closed ? permit : permitToSpend(known, attempt - 1);
 }
 
 /** Whether any attempt was claimed; one that was closed was not. */
@@ -283,10 +283,10 @@ function has({ grants }: KnownShare, fault: GrantFault): boolean {
 }
 
 function latestStanding(known: KnownInquiry): AttemptState | undefined {
-  const latest = latestOf(known);
-  return latest && standing(latest);
+  const latest = findLatest(known);
+  return latest && effectiveState(latest);
 }
 
-function isOneOf(states: readonly AttemptState[], state: AttemptState | undefined): boolean {
+function isIn(states: readonly AttemptState[], state: AttemptState | undefined): boolean {
   return state !== undefined && states.includes(state);
 }

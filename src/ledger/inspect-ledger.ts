@@ -3,7 +3,7 @@ import { utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
-import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './database/schema.ts';
+import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession } from './database/sql-session.ts';
 import { readCounts } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
@@ -43,17 +43,17 @@ export interface LedgerContent {
 export async function inspectLedger(url: string): Promise<LedgerInspection> {
   const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
   return inspect(url, async (session, dialect) => {
-    const schemaVersion = await schemaVersionOf(session, dialect);
+    const schemaVersion = await readSchemaVersion(session, dialect);
     const isOlder = schemaVersion < SCHEMA_VERSION;
-    const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
+    const oldestWriter = isOlder ? 0 : await readOldestWriter(session);
     return {
       engine: kind,
       schemaVersion,
       knownSchemaVersion: SCHEMA_VERSION,
       oldestWriter,
       durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
-      ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, dialect) }),
-      clock: await clockOf(session, dialect),
+      ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await readContent(session, dialect) }),
+      clock: await readClock(session, dialect),
     };
   });
 }
@@ -95,7 +95,7 @@ async function inspect<T>(url: string, work: (session: SqlSession, dialect: SqlD
   }
 }
 
-async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
+async function readContent(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
   const [identity] = await session.rows<{ ledger_id: string; environment: Environment; secret_key_id: string }>(
     'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
   );
@@ -119,7 +119,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
   };
 }
 
-async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
+async function readClock(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
   const askedAtMs = Date.now();
   const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
   return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };

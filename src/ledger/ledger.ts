@@ -33,7 +33,7 @@ import {
   readUnmatched,
 } from './consents/kept-consents.ts';
 import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
-import { oldestWriterOf, SCHEMA_VERSION } from './database/schema.ts';
+import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
@@ -58,13 +58,7 @@ import type { SealedRefusal } from './reports/reports.ts';
 import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
-import {
-  readDisposalOf,
-  readHolds,
-  readUnfinished,
-  releaseLegalHold,
-  setLegalHold,
-} from './retention/retention-log.ts';
+import { readDisposal, readHolds, readUnfinished, releaseLegalHold, setLegalHold } from './retention/retention-log.ts';
 import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
 import { flagShares, readSeparateShares, readShareFacts, recordShare, withdrawShare } from './shares/shares.ts';
 
@@ -125,7 +119,7 @@ const RETENTION_READS = {
   sharesOf: readSeparateShares,
   olderThan: readOlderThan,
   unfinished: readUnfinished,
-  disposalOf: readDisposalOf,
+  disposalOf: readDisposal,
   legalHolds: readHolds,
 };
 const RETENTION_WRITES = { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold };
@@ -248,13 +242,13 @@ async function ping({ session, dialect }: Transaction): Promise<{ now: string }>
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
 async function mayWrite({ session }: Transaction): Promise<boolean> {
-  return (await oldestWriterOf(session)) <= SCHEMA_VERSION;
+  return (await readOldestWriter(session)) <= SCHEMA_VERSION;
 }
 
 /** Reads only: what a run that begins asks, of the run's owner (model/run-key.ts). */
 async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFacts> {
   const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
-    readDisposalOf(tx, runKey),
+    readDisposal(tx, runKey),
     readRestore(tx),
     tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
     hasOpenWork(tx, runKey),

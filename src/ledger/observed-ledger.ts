@@ -15,7 +15,7 @@ export interface LedgerOperation {
 
 /** @param observer called for each operation that returns a promise; what it throws is dropped */
 export function observedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
-  const timed = (operation: string, result: Promise<unknown>) => {
+  const time = (operation: string, result: Promise<unknown>) => {
     const startedAt = performance.now();
     const tell = (how: LedgerOperation['result']) => {
       try {
@@ -35,7 +35,7 @@ export function observedLedger(ledger: Ledger, observer: (operation: LedgerOpera
       if (typeof member !== 'function') return member;
       return (...args: unknown[]) => {
         const result: unknown = member.apply(target, args);
-        if (result instanceof Promise && typeof name === 'string') timed(name, result);
+        if (result instanceof Promise && typeof name === 'string') time(name, result);
         return result;
       };
     },

@@ -8,7 +8,14 @@ import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { migrate, noteVersion, oldestWriterOf, SCHEMA_VERSION, schemaVersionOf, tablesAt } from './database/schema.ts';
+import {
+  migrate,
+  noteVersion,
+  readOldestWriter,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+  tablesAt,
+} from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
@@ -31,7 +38,7 @@ interface MigrateOptions {
 export async function migrateLedger(engine: SqlEngine, options: MigrateOptions): Promise<void> {
   const { dialect } = engine;
   const { onProgress = () => {} } = options;
-  const version = await engine.read((session) => schemaVersionOf(session, dialect));
+  const version = await engine.read((session) => readSchemaVersion(session, dialect));
   if (version >= SCHEMA_VERSION) return;
   // Before the transaction: a key management service may be slow.
   const made = version === 0 ? await makeIdentity(options.keyRing) : undefined;
@@ -40,7 +47,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
     tablesAt(version, dialect),
     async (session) => {
       // Read again, now without other writers: another process may have been first.
-      const from = await schemaVersionOf(session, dialect);
+      const from = await readSchemaVersion(session, dialect);
       if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
       if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
       if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
@@ -134,7 +141,7 @@ export async function openEngine({
   create = false,
 }: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
   try {
-    if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
+    if (url.startsWith('file:')) return await openSqlite(parsePath(url), create);
     if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
   } catch (error) {
     throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
@@ -144,7 +151,7 @@ export async function openEngine({
 }
 
 /** `file:ledger.db` and `file:./ledger.db` are relative to the working directory; `file:///…` is a proper URL. */
-function pathOf(url: string): string {
+function parsePath(url: string): string {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
   if (path === '') throw new TypeError('a ledger address must name a file');
   return resolve(path);
@@ -161,7 +168,7 @@ function notFound(what: string): LedgerNotFoundError {
 async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
   if (!options.create && !options.migrate) return;
   const found = await engine.read(async (session) => {
-    const version = await schemaVersionOf(session, engine.dialect);
+    const version = await readSchemaVersion(session, engine.dialect);
     const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
     return { version, row };
   });
@@ -171,7 +178,7 @@ async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<v
 
 function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
   return engine.read(async (session) => {
-    const schemaVersion = await schemaVersionOf(session, engine.dialect);
+    const schemaVersion = await readSchemaVersion(session, engine.dialect);
     if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
     if (schemaVersion < SCHEMA_VERSION) {
       throw new LedgerSchemaError(
@@ -179,7 +186,7 @@ function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVers
       );
     }
     // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
-    const oldestWriter = await oldestWriterOf(session);
+    const oldestWriter = await readOldestWriter(session);
     if (oldestWriter > SCHEMA_VERSION) {
       throw new LedgerSchemaError(
         `the ledger's tables are at version ${schemaVersion}, and ask for programs that know version ${oldestWriter} or a ` +

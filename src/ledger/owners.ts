@@ -35,7 +35,7 @@ export interface ReadersReach {
 
 // SQL for the rows that a reader may see: of runs that are for these gateway profiles and end users alone.
 
-export function isOneOf(column: string, places: readonly string[]): string {
+export function inPlaces(column: string, places: readonly string[]): string {
   return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;
 }
 
@@ -62,14 +62,14 @@ export function withoutForeignRuns(
 ): string[] {
   const conditions: string[] = [];
   if (profiles) {
-    const isOurs = isOneOf('rp.profile', profiles.map(place));
+    const isOurs = inPlaces('rp.profile', profiles.map(place));
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
       `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
     );
   }
   if (endUsers) {
-    const isOurs = isOneOf('f.name', endUsers.map(place));
+    const isOurs = inPlaces('f.name', endUsers.map(place));
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM (${endUsersOfRun(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
     );

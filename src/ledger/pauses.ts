@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
-import { type Columns, fieldsOf } from './database/fields.ts';
+import { type Columns, toFields } from './database/fields.ts';
 import type { SqlSession, Transaction, Written } from './database/sql-session.ts';
-import { PAUSE_IN_FORCE, pausesOf } from './inquiries/inquiry-rows.ts';
+import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
 
@@ -69,7 +69,7 @@ interface PauseRow {
 
 /** Whether nothing may be claimed for the profile. */
 export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
-  const found = await session.rows(`${pausesOf('$1')} LIMIT 1`, [profile]);
+  const found = await session.rows(`${selectPauses('$1')} LIMIT 1`, [profile]);
   return found.length > 0;
 }
 
@@ -78,7 +78,7 @@ export async function readPauses(
   { session }: Pick<Transaction, 'session'>,
   { inForce = false } = {},
 ): Promise<Pause[]> {
-  return (await readRows(session, inForce)).map(pauseOf);
+  return (await readRows(session, inForce)).map(toPause);
 }
 
 async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
@@ -115,7 +115,7 @@ export async function beginPause(
   const row = await readOwn(session, scope);
   if (!row) throw new Error('a pause that was not written');
   const inFlight = await countInFlight(tx, scope);
-  return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause: pauseOf(row), inFlight } };
+  return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause: toPause(row), inFlight } };
 }
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
@@ -129,7 +129,7 @@ export async function endPause(
     const row = await readOwn(tx.session, scope);
     if (!row) return;
     const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
-    ended = { ...pauseOf(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
+    ended = { ...toPause(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
   });
   return ended
     ? { keep: true, value: { kind: 'resumed', pause: ended } }
@@ -185,7 +185,7 @@ export async function readWaiting({ session }: Transaction): Promise<WaitingInqu
      ORDER BY w.workflow_id, w.customer_trace_number`,
   );
   return rows.map((row) => ({
-    ...fieldsOf(row, ['workflow_id', 'customer_trace_number', 'profile']),
+    ...toFields(row, ['workflow_id', 'customer_trace_number', 'profile']),
     notedAtMs: row.noted_at,
   }));
 }
@@ -204,7 +204,7 @@ export async function forgetWaiting(
   return { keep: true, value: undefined };
 }
 
-function pauseOf(row: PauseRow): Pause {
+function toPause(row: PauseRow): Pause {
   const { profile, ended_by, ended_reason, ended_at } = row;
   return {
     ...(profile === null ? {} : { profile }),

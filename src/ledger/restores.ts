@@ -2,7 +2,7 @@
  * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
@@ -37,16 +37,16 @@ export async function readRestore(
   const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
     `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
      FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
-    placeOf(seen),
+    toPlace(seen),
   );
   if (!row) return {};
-  const newest = seenOf(row.newest_position, row.newest_claimed_at);
-  return defined({ newest, lost: lostIn(row, seen) });
+  const newest = toSeenAttempt(row.newest_position, row.newest_claimed_at);
+  return omitUndefined({ newest, lost: lostIn(row, seen) });
 }
 
 /** Reads the `lost` attempt of `readRestore`. */
 export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
-  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(seen));
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, toPlace(seen));
   return row && lostIn(row, seen);
 }
 
@@ -58,7 +58,7 @@ export async function readDoubt(
   session: SqlSession,
   begunAt: string,
 ): Promise<Required<Pick<KnownAtClosing, 'isRestored' | 'mayLackAttempt'>>> {
-  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, placeOf(undefined));
+  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, toPlace(undefined));
   const acceptedAtMs = row?.accepted_at ?? null;
   return {
     isRestored: row !== undefined && lostIn(row, undefined) !== undefined,
@@ -66,17 +66,17 @@ export async function readDoubt(
   };
 }
 
-function placeOf(seen: SeenAttempt | undefined): number[] {
+function toPlace(seen: SeenAttempt | undefined): number[] {
   return [seen?.position ?? -1, seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1];
 }
 
 function lostIn(row: LossRow, seen: SeenAttempt | undefined): SeenAttempt | undefined {
   const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
   const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
-  return seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
+  return toSeenAttempt(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
 }
 
-function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
+function toSeenAttempt(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
   if (position === null || claimedAtMs === null) return undefined;
   return { position, claimedAt: utcInstant(claimedAtMs) };
 }

@@ -73,7 +73,7 @@ export const advance = defineMessage({
   schema: (applicants: z.ZodType<Applicant[]>) => z.union([passGateSchema(applicants), repeatStageSchema(applicants)]),
   forms: [passGateSchema, repeatStageSchema],
   // One member says which form is meant, so that the problems are those of one form and not of both.
-  formOf: ({ repeat }) => (repeat === undefined ? passGateSchema : repeatStageSchema),
+  chooseForm: ({ repeat }) => (repeat === undefined ? passGateSchema : repeatStageSchema),
   // Only to accept an old report, or to skip a stage, needs a named person and a reason.
   rules: (message) => (message.repeat === undefined ? signatureProblems(message, 'acceptAge', 'skip') : []),
   /** A stage's gate opens once; that an old report will do, or that a stage is skipped, may be said later. Each repeat has its number. */

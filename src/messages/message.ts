@@ -28,9 +28,9 @@ export interface Checked {
   /** The table that its applicants follow. */
   applicants?: 'report' | 'failsafe';
   schema: Form;
-  /** If there are several forms, `formOf` picks the one that the sender means. Each problem is one of that form. */
+  /** If there are several forms, `chooseForm` picks the one that the sender means. Each problem is one of that form. */
   forms?: readonly Form[];
-  formOf?: (value: Loose) => Form;
+  chooseForm?: (value: Loose) => Form;
   /** The rules between fields. A rule stays silent where a field that it needs is malformed. */
   rules?: (value: Loose) => Problem[];
 }
@@ -65,10 +65,10 @@ export type Via = 'update' | 'signal';
 interface MessageChecks {
   address: string;
   /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
-  problemOf(value: unknown, via?: Via): string | null;
+  findProblem(value: unknown, via?: Via): string | null;
   /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown, via?: Via): string | null;
-  keyOf(update: string, message: object): string;
+  toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
   countsInTheClear(value: Loose): boolean;
 }
@@ -89,12 +89,12 @@ export function defineInput<D extends InputDefinition>(definition: D): D {
 
 export function defineMessage<D extends MessageDefinition>(definition: D): Message<D> {
   const { to, key, address = ID_NAMES[to], inTheClear } = definition;
-  const problemOf = checkOf(definition);
+  const problemOf = buildCheck(definition);
   const members = inTheClear && (definition.schema(APPLICANTS as never) as z.ZodObject).shape;
   return {
     ...definition,
     address,
-    problemOf,
+    findProblem: problemOf,
     objection(run, value, via) {
       const problem = problemOf(value, via);
       if (problem !== null) return problem;
@@ -102,7 +102,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
       if (id === (value as Loose)[address]) return null;
       return `/${address} names another ${KIND_NAMES[address === 'journeyId' ? parseRunKey(String(id)).kind : to]}`;
     },
-    keyOf: (update, message) => key?.(message as never) ?? update,
+    toKey: (update, message) => key?.(message as never) ?? update,
     countsInTheClear: (value) =>
       members !== undefined &&
       Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
@@ -120,14 +120,14 @@ const MOST_SHOWN = 10;
 const MOST_CHARACTERS = 200_000;
 
 /** The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. */
-function checkOf({ schema, forms = [schema], formOf, rules }: MessageDefinition): MessageChecks['problemOf'] {
+function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefinition): MessageChecks['findProblem'] {
   const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
   return (value, via = 'update') => {
     if (isUndecodable(value)) return undecodableRule(value);
     if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
       return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
     }
-    const form = (isRecord(value) ? formOf?.(value) : forms[0]) ?? schema;
+    const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
     const ofFields = problemsIn(schemas.get(form) as z.ZodType, value, {
       // Compiled code would be made for each run.
       jitless: true,

@@ -4,7 +4,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { FailsafeApplicant } from './applicant.ts';
 import type { HoldAction } from './failure-types.ts';
@@ -54,17 +54,17 @@ export function decisionContent(environment: Environment, decision: ProvableDeci
   const { outcome, confirmConsumerIds, reference, applicants } = decision;
   return {
     ...{ environment, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid },
-    ...defined({ outcome, confirmConsumerIds }),
-    ...digestOf({ reference, applicants }),
+    ...omitUndefined({ outcome, confirmConsumerIds }),
+    ...computeDigest({ reference, applicants }),
   };
 }
 
 export function repeatContent(environment: Environment, repeated: ProvableRepeat): RepeatContent {
   const { journeyId, repeat, occurrence, by, reason, applicants } = repeated;
-  return { ...{ environment, journeyId, repeat, occurrence, by, reason }, ...digestOf({ applicants }) };
+  return { ...{ environment, journeyId, repeat, occurrence, by, reason }, ...computeDigest({ applicants }) };
 }
 
-function digestOf(personal: {
+function computeDigest(personal: {
   reference?: ReportReference | undefined;
   applicants?: readonly FailsafeApplicant[] | undefined;
 }): { contentDigest?: string } {

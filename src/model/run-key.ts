@@ -47,7 +47,7 @@ export interface Owner {
 
 /** Splits a run key. A text of no known kind reads as a journey's id, which is then invalid. */
 export function parseRunKey(runKey: string): Owner {
-  const kind = KINDS.find((one) => one !== 'journey' && runKey.startsWith(`${one}:`));
+  const kind = KINDS.find((candidate) => candidate !== 'journey' && runKey.startsWith(`${candidate}:`));
   if (!kind) return { kind: 'journey', id: runKey };
   const id = runKey.slice(kind.length + 1);
   const slash = kind === 'portfolio' ? id.indexOf('/') : -1;
@@ -67,7 +67,7 @@ export function consentOwnerProblem(runKey: string): string | null {
   return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(runKey, MAX_ID_LENGTH);
 }
 
-export function workflowIdOf(runKey: string): string {
+export function toWorkflowId(runKey: string): string {
   const { kind, id } = parseRunKey(runKey);
   return `${kind}-${id}`;
 }
@@ -78,7 +78,7 @@ export function rowRunKey(reviewId: string, accountId: string): string {
 
 /** Returns the run key of a workflow id; `null` for another kind of workflow. */
 export function runKeyFromWorkflowId(workflowId: string): string | null {
-  const kind = KINDS.find((one) => workflowId.startsWith(`${one}-`));
+  const kind = KINDS.find((candidate) => workflowId.startsWith(`${candidate}-`));
   return kind ? toRunKey(kind, workflowId.slice(kind.length + 1)) : null;
 }
 

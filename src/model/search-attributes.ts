@@ -25,5 +25,5 @@ export const WAITS_WORDS: Readonly<Record<WaitsFor, string>> = {
 };
 
 export function isWaitsFor(text: unknown): text is WaitsFor {
-  return WAITS_FOR.some((one) => one === text);
+  return WAITS_FOR.some((reason) => reason === text);
 }

@@ -1,11 +1,11 @@
 /** The inquiries of stages, pulls and rows as their inputs describe them, and the end users of journeys and shares. Pure. */
 
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { ProductCode, StageCode } from './products.ts';
 import { rowRunKey, toRunKey } from './run-key.ts';
 
-export function endUserOf(
+export function findEndUser(
   { endUserCode, endUserCodes }: { endUserCode: string; endUserCodes?: Partial<Record<StageCode, string>> },
   stage: StageCode,
 ): string {
@@ -18,15 +18,15 @@ export function stageInquiry(
     journeyId: runKey,
     permissiblePurposeCodes,
     ...endUsers
-  }: Parameters<typeof endUserOf>[0] & {
+  }: Parameters<typeof findEndUser>[0] & {
     journeyId: string;
     permissiblePurposeCodes: Partial<Record<StageCode, string>>;
   },
   productCode: StageCode,
 ) {
   const permissiblePurposeCode = permissiblePurposeCodes[productCode];
-  const endUserCode = endUserOf(endUsers, productCode);
-  return { runKey, productCode, endUserCode, ...defined({ permissiblePurposeCode }) };
+  const endUserCode = findEndUser(endUsers, productCode);
+  return { runKey, productCode, endUserCode, ...omitUndefined({ permissiblePurposeCode }) };
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */
@@ -37,7 +37,7 @@ export function pullInquiry<Product extends ProductCode>(pull: {
   permissiblePurposeCode?: string;
 }) {
   const { pullId, productCode, endUserCode, permissiblePurposeCode } = pull;
-  return { runKey: toRunKey('pull', pullId), productCode, ...defined({ endUserCode, permissiblePurposeCode }) };
+  return { runKey: toRunKey('pull', pullId), productCode, ...omitUndefined({ endUserCode, permissiblePurposeCode }) };
 }
 
 /** Describes the inquiry of one row of a review. */
@@ -55,7 +55,7 @@ export function rowInquiry(
 }
 
 /** Returns every end user for whom a journey may pull. */
-export function endUsersOf({ endUserCode, endUserCodes = {} }: Parameters<typeof endUserOf>[0]): string[] {
+export function listEndUsers({ endUserCode, endUserCodes = {} }: Parameters<typeof findEndUser>[0]): string[] {
   return [...new Set([endUserCode, ...Object.values(endUserCodes)])];
 }
 
@@ -67,7 +67,7 @@ export const OWN_END_USER = 'must not be the journey’s own end user';
  *
  * @param input of the journey, not checked yet
  */
-export function ownUsersOf(
+export function listOwnUsers(
   { endUserCode, endUserCodes }: { endUserCode?: unknown; endUserCodes?: unknown },
   reportOf: unknown,
   stages: readonly StageCode[],
@@ -78,8 +78,8 @@ export function ownUsersOf(
     .map((stage) => codes[stage] ?? endUserCode);
 }
 
-export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
-  return defined({ endUserCode, endUser });
+export function toSecondaryUser({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
+  return omitUndefined({ endUserCode, endUser });
 }
 
 /** The name of a secondary user for people. */

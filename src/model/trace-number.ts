@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { InquiryDescription } from './inquiry.ts';
 import { TRACE_LETTERS } from './products.ts';
 
@@ -93,6 +93,6 @@ export function describeInquiry(
     customerTraceNumber: traceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
     ...{ runKey, productCode, ordinal },
-    ...defined({ shareId, endUserCode, endUser, permissiblePurposeCode, amends }),
+    ...omitUndefined({ shareId, endUserCode, endUser, permissiblePurposeCode, amends }),
   };
 }

@@ -1,6 +1,6 @@
 /** The queues of work, and the order in a full one: priorities, fairness. Pure. docs/operating.md */
 import type { Priority } from '@temporalio/common';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 
 /** A person waits for `interactive` work; `batch` work uses the remaining capacity. */
 export const WORK_CLASSES = ['interactive', 'batch'] as const;
@@ -20,9 +20,9 @@ const BATCH_WORKFLOW_TYPE = 'portfolioReview';
  *
  * @internal
  */
-export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority {
+export function toPriority(workClass: WorkClass, endUserCode?: string): Priority {
   // At most 16 characters (interface 2.1); Temporal takes 64 bytes.
-  const fairness = defined({ fairnessKey: endUserCode });
+  const fairness = omitUndefined({ fairnessKey: endUserCode });
   return workClass === 'batch' ? { ...fairness, priorityKey: BATCH_KEY } : fairness;
 }
 
@@ -34,7 +34,7 @@ export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority
  * @internal
  */
 export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: string }): Priority {
-  return priorityOf(inquiry.workflowType === BATCH_WORKFLOW_TYPE ? 'batch' : 'interactive', inquiry.endUserCode);
+  return toPriority(inquiry.workflowType === BATCH_WORKFLOW_TYPE ? 'batch' : 'interactive', inquiry.endUserCode);
 }
 
 /** Whether no person waits for a run's work: by its type, or by the priority that it was started with. */
@@ -43,11 +43,11 @@ export function isBatch(workflowType: string, priorityKey: number | undefined): 
 }
 
 /** The queue of one profile's `submitInquiry`: the only one with a rate limit (docs/operating.md). */
-export function gatewayQueueOf(taskQueue: string, profile: string): string {
+export function toGatewayQueue(taskQueue: string, profile: string): string {
   return `${taskQueue}-gateway-${profile}`;
 }
 
 /** The queue on which `deliverWebhook` runs: endpoints that hang take no slot from a journey. */
-export function webhookQueueOf(taskQueue: string): string {
+export function toWebhookQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }

@@ -1,6 +1,6 @@
 /** Listings of the applicants' consents: all of them, and the unmatched ones. */
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
 import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -52,7 +52,7 @@ async function* readConsents(
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
 ): AsyncGenerator<ListedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, hasProof: proof !== undefined, ...defined({ proof: proofs && proof }) };
+    yield { ...row, hasProof: proof !== undefined, ...omitUndefined({ proof: proofs && proof }) };
   }
 }
 
@@ -76,10 +76,10 @@ export const unmatchedConsents = defineListing({
   order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
   owner: 'journeyId',
   read: readUnmatched,
-  describe: (one) => ({
-    at: one.since,
-    text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId}, ${one.consentId}. It matches no ${one.unmatched} that the ledger knows.`,
-    runKey: one.journeyId,
+  describe: (consent) => ({
+    at: consent.since,
+    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId}, ${consent.consentId}. It matches no ${consent.unmatched} that the ledger knows.`,
+    runKey: consent.journeyId,
     facts: [],
   }),
 });
@@ -93,7 +93,7 @@ async function* readUnmatched(
   const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
   let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
   for (let isFull = true; isFull; ) {
-    const rows = await ledger.kept.unmatched({ limit: READ_AT_ONCE, ...defined({ after }), ...reach });
+    const rows = await ledger.kept.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });
     yield* rows;
     after = rows.at(-1);
     isFull = rows.length === READ_AT_ONCE;

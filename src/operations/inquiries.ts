@@ -1,6 +1,6 @@
 /** Listing of attempts at inquiries, with totals of sent and posted attempts. */
 import { z } from 'zod';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { AUDIT_OUTCOMES, InquiryTotals } from '../ledger/audit/audited.ts';
 import { applicantOutcomeFields } from '../messages/journey/shapes.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
@@ -96,7 +96,7 @@ export const inquiries = defineListing({
   owner: 'runKey',
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
-    return ledger.inquiriesBetween({ ...query, ...defined({ applicants: count }) });
+    return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
   },
   describe: describeAttempt,
   totals: {

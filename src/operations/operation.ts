@@ -54,7 +54,7 @@ export function defineListing<Input extends z.ZodObject, Output extends z.ZodObj
 }
 
 /** `listInquiries`, of a resource; `auditDecisions`, of another listing. */
-export function operationIdOf({ name, path }: Listing): string {
+export function toOperationId({ name, path }: Listing): string {
   const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${path === undefined ? 'audit' : 'list'}${words.join('')}`;
 }

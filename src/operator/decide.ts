@@ -3,7 +3,7 @@
  * command line and the HTTP API decide by these functions alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
 import {
@@ -12,14 +12,14 @@ import {
   JourneyNotFoundError,
   UpdateRefusedError,
 } from '../client/connection/errors.ts';
-import { sdkClientOf } from '../client/credit-journeys.ts';
+import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { MessageOf } from '../messages/message.ts';
 import type { decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
-import { workflowIdOf } from '../model/run-key.ts';
+import { toWorkflowId } from '../model/run-key.ts';
 import type { AnyStatus } from '../words/runs.ts';
 import {
   type DecidableHold,
@@ -46,7 +46,7 @@ export type SaidHold = Omit<DecidableHold, 'heldBy'> & Pick<OpenHold, 'kind'>;
 export async function readDecidable(
   journeys: LedgerJourneys,
   hold: OpenHold | SaidHold,
-  isOpen = isRunOpen(sdkClientOf(journeys), workflowIdOf(hold.runKey)),
+  isOpen = isRunOpen(getSdkClient(journeys), toWorkflowId(hold.runKey)),
 ): Promise<DecidableHold> {
   const { customerTraceNumber = '', attempt, kind } = hold;
   const [inquiry, isRunning] = await Promise.all([
@@ -96,7 +96,7 @@ export async function decide(
   try {
     const run = journeys.run(runKey) as unknown as DecidingRun;
     const { duplicate, recorded = true, status } = await run.resolve(decision, options);
-    return { accepted: true, duplicate, recorded, heldBy: 'run', ...defined({ status }) };
+    return { accepted: true, duplicate, recorded, heldBy: 'run', ...omitUndefined({ status }) };
   } catch (error) {
     const isGone = error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
     const { customerTraceNumber, applicants, ...rest } = decision;
@@ -160,7 +160,7 @@ export function decideMany<Named extends { runKey: string }>(
       if (!(error instanceof Error)) throw error;
       const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
       const earlier = decision && isRefused ? await findEarlier(journeys, named.runKey, decision) : undefined;
-      return { ...named, error, ...defined({ earlier }) };
+      return { ...named, error, ...omitUndefined({ earlier }) };
     }
   });
 }
@@ -178,7 +178,7 @@ export function previewMany<Named extends { runKey: string }>(
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<JudgedDecision & { customerTraceNumber: string }>,
 ): Promise<Previewed<Named>[]> {
-  const client = sdkClientOf(journeys);
+  const client = getSdkClient(journeys);
   // All inquiries may be rows of one review.
   const open = new Map<string, Promise<boolean>>();
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
@@ -187,14 +187,14 @@ export function previewMany<Named extends { runKey: string }>(
       const decision = await prepare(named);
       const { customerTraceNumber, attempt } = decision;
       const row = await findHold(await journeys.openedLedger(), runKey, customerTraceNumber);
-      const workflowId = workflowIdOf(runKey);
+      const workflowId = toWorkflowId(runKey);
       if (row && !open.has(workflowId)) open.set(workflowId, isRunOpen(client, workflowId));
       const hold = row ? await readDecidable(journeys, row, open.get(workflowId)) : undefined;
       const problem = hold ? decisionProblem(hold, decision) : 'nothing waits for a decision about it';
       if (hold && problem === null) return { ...named, hold, problem };
       const about = { customerTraceNumber, attempt, decisionId: '' };
       const earlier = await findEarlier(journeys, runKey, about, 1);
-      return { ...named, problem: problem ?? '', ...defined({ hold, earlier }) };
+      return { ...named, problem: problem ?? '', ...omitUndefined({ hold, earlier }) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return { ...named, problem: error };
@@ -219,8 +219,8 @@ async function findEarlier(
       if (error instanceof LedgerUnavailableError) return null;
       throw error;
     });
-    const isOther = (one: DecisionRecord) =>
-      one.attempt === attempt && one.decisionId !== decisionId && one.action !== 'repeat';
+    const isOther = (record: DecisionRecord) =>
+      record.attempt === attempt && record.decisionId !== decisionId && record.action !== 'repeat';
     const other = found && isOwnRun(runKey, found.runKey) ? found.decisions.findLast(isOther) : undefined;
     if (other) return { decisionId: other.decisionId, action: other.action, by: other.by, at: other.decidedAt };
     if (left > 1) await sleep(PAUSE_MS);

@@ -12,8 +12,8 @@ export type DecisionJudge = (
 /** @throws ConfigError where what the environment says of decisions is wrong */
 export function configuredDecisionJudge(env: NodeJS.ProcessEnv): DecisionJudge {
   return async ({ environment, profile }, { message, receivedAt }) => {
-    const { trust: trustOf, keysFile } = loadDecisionTrust(env);
-    const trust = trustOf.get(profile);
+    const { trust: readTrust, keysFile } = loadDecisionTrust(env);
+    const trust = readTrust.get(profile);
     if (trust === undefined) {
       return { accepted: false, rule: 'cannot be judged: this configuration lacks the profile of the inquiry' };
     }

@@ -3,10 +3,10 @@
  * The order of things, and why, is in src/ledger/retention/disposal.ts.
  */
 import type { Client } from '@temporalio/client';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { JourneyNotFoundError } from '../client/connection/errors.ts';
-import { deleteClosedRuns, type JourneyRuns, runsOf } from '../client/connection/journey-runs.ts';
+import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention/retention.ts';
 import type { ProductCode } from '../model/products.ts';
@@ -87,24 +87,24 @@ const PAGE = 50;
  * knows the id
  */
 export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
-  const unfinished = (await context.ledger.retention.unfinished()).map(nameOf);
+  const unfinished = (await context.ledger.retention.unfinished()).map(toName);
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
   if ('runKey' in selection) {
     const { runKey } = selection;
-    const one = await planOne(context, { runKey });
-    if (!one) throw new JourneyNotFoundError(runKey);
-    return { ...plan, ...placed([one]) };
+    const item = await planOne(context, { runKey });
+    if (!item) throw new JourneyNotFoundError(runKey);
+    return { ...plan, ...sortPlanned([item]) };
   }
   const { olderThanMs, productCode, limit } = selection;
   let after: AgeQuery['after'];
   do {
-    const query = { olderThanMs, ...defined({ productCode, after }) };
+    const query = { olderThanMs, ...omitUndefined({ productCode, after }) };
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await context.ledger.retention.olderThan({ ...query, limit: size });
     const found = await inParallel(page.runKeys, AT_ONCE, (runKey) =>
-      planOne(context, { runKey, ...defined({ productCode }) }),
+      planOne(context, { runKey, ...omitUndefined({ productCode }) }),
     );
-    const { planned, refused } = placed(found);
+    const { planned, refused } = sortPlanned(found);
     plan.planned.push(...planned);
     plan.refused.push(...refused);
     after = page.next;
@@ -117,12 +117,12 @@ type PlannedOne =
   | { refused: RefusedDisposal }
   | ({ disposedAt: string } & Pick<DisposalPlan, 'shares'>);
 
-function placed(found: readonly (PlannedOne | undefined)[]) {
-  const all = found.filter((one) => one !== undefined);
+function sortPlanned(found: readonly (PlannedOne | undefined)[]) {
+  const all = found.filter((item) => item !== undefined);
   const [first] = all;
   return {
-    planned: all.flatMap((one) => ('planned' in one ? [one.planned] : [])),
-    refused: all.flatMap((one) => ('refused' in one ? [one.refused] : [])),
+    planned: all.flatMap((item) => ('planned' in item ? [item.planned] : [])),
+    refused: all.flatMap((item) => ('refused' in item ? [item.refused] : [])),
     ...(first && 'disposedAt' in first ? first : {}),
   };
 }
@@ -131,20 +131,20 @@ function placed(found: readonly (PlannedOne | undefined)[]) {
 async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
   const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
-  const runs = await runsOf(client, scope.runKey, view.runs);
-  const obstacles = obstaclesOf(view, runs);
-  if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles, histories: view.histories } };
+  const runs = await findRuns(client, scope.runKey, view.runs);
+  const obstacles = listObstacles(view, runs);
+  if (obstacles.length > 0) return { refused: { ...toName(scope), obstacles, histories: view.histories } };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
   const count = runs.closed.length + runs.delivering.length;
   if (inquiries > 0 || count > 0 || begunAt !== undefined) {
     return {
       planned: {
-        ...nameOf(scope),
+        ...toName(scope),
         inquiries,
         reports,
         runs: count,
         ...(runs.delivering.length > 0 ? { delivering: true as const } : {}),
-        ...defined({ newestAt, begunAt }),
+        ...omitUndefined({ newestAt, begunAt }),
         ...(await separateShares(context, scope)),
       },
     };
@@ -159,13 +159,13 @@ async function separateShares(
 ): Promise<{ shares?: string[] }> {
   const shares: string[] = [];
   for (const { runKey, inquiries } of await ledger.retention.sharesOf(scope)) {
-    const runs = inquiries > 0 ? [] : Object.values(await runsOf(client, runKey, [])).flat();
+    const runs = inquiries > 0 ? [] : Object.values(await findRuns(client, runKey, [])).flat();
     if (inquiries + runs.length > 0) shares.push(runKey);
   }
   return shares.length > 0 ? { shares } : {};
 }
 
-function obstaclesOf(
+function listObstacles(
   { obstacles, holdsOnOtherRows }: DisposalView,
   { open, closed, delivering }: JourneyRuns,
 ): RefusedDisposal['obstacles'] {
@@ -182,39 +182,39 @@ function obstaclesOf(
  *
  * @throws TemporalUnavailableError, LedgerUnavailableError: nothing of the ledger was destroyed
  */
-export async function disposeOf(
+export async function disposeItem(
   context: DisposalContext,
   { runKey, productCode }: Pick<PlannedDisposal, 'runKey' | 'productCode'>,
   authorization: Authorization,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
   const { client, ledger } = context;
   const { retention } = ledger;
-  const name = { runKey, ...defined({ productCode }) };
-  const scope: DisposalScope = { runKey, ...defined({ productCode }) };
-  const refused = async (obstacles: RefusedDisposal['obstacles']) => {
+  const name = { runKey, ...omitUndefined({ productCode }) };
+  const scope: DisposalScope = { runKey, ...omitUndefined({ productCode }) };
+  const refuse = async (obstacles: RefusedDisposal['obstacles']) => {
     const { histories } = await retention.view(scope);
     return { refused: { ...name, obstacles, histories } };
   };
   const view = await retention.view(scope);
-  const before = obstaclesOf(view, await runsOf(client, runKey, view.runs));
-  if (before.length > 0) return refused(before);
+  const before = listObstacles(view, await findRuns(client, runKey, view.runs));
+  if (before.length > 0) return refuse(before);
   const shares = await separateShares(context, scope);
   const begun = await retention.begin(scope, authorization);
-  if (begun.kind === 'refused') return refused(begun.obstacles);
+  if (begun.kind === 'refused') return refuse(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
   let holds: Obstacle[] = [];
   const { deleted, left } = await deleteClosedRuns(client, runKey, view.runs, async (run) => {
     holds = await retention.recordDeletion(scope, authorization, run);
     return holds.length === 0;
   });
-  if (holds.length > 0) return refused(holds);
-  if (left.open.length > 0) return refused([{ reason: 'runOpen' }]);
-  if (left.closed.length + left.delivering.length > 0) return refused([{ reason: 'runsRemain' }]);
+  if (holds.length > 0) return refuse(holds);
+  if (left.open.length > 0) return refuse([{ reason: 'runOpen' }]);
+  if (left.closed.length + left.delivering.length > 0) return refuse([{ reason: 'runsRemain' }]);
   const done = await retention.dispose(scope, authorization, deleted);
-  if (done.kind === 'refused') return refused(done.obstacles);
+  if (done.kind === 'refused') return refuse(done.obstacles);
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }
 
-function nameOf({ runKey, productCode }: DisposalScope): { runKey: string; productCode?: ProductCode } {
-  return { runKey, ...defined({ productCode }) };
+function toName({ runKey, productCode }: DisposalScope): { runKey: string; productCode?: ProductCode } {
+  return { runKey, ...omitUndefined({ productCode }) };
 }

@@ -5,10 +5,10 @@ import { type Timestamp, tsToMs } from '@temporalio/common/lib/time.js';
 import type { AuditedAttempt } from '../ledger/audit/audited.ts';
 
 export interface HistoryWords {
-  hasAttempt(one: NamedAttempt): boolean;
-  hasConsent(one: { shareId: string; applicantId: string; consentId: string; decision: string }): boolean;
+  hasAttempt(attempt: NamedAttempt): boolean;
+  hasConsent(consent: { shareId: string; applicantId: string; consentId: string; decision: string }): boolean;
   hasDecision(decisionId: string): boolean;
-  hasWithdrawal(one: { shareId: string; by: string; reason: string }): boolean;
+  hasWithdrawal(withdrawal: { shareId: string; by: string; reason: string }): boolean;
   /** If an activity about this inquiry ended after `instant` (RFC 3339), the run knows the ledger's state then. */
   hasAskedSince(customerTraceNumber: string, instant: string): boolean;
 }
@@ -33,15 +33,15 @@ export async function wordsOfRun(
   const askedAtMs = new Map<string, number>();
   let next: string | undefined = runId;
   for (let runs = 0; next !== undefined && runs < MOST_RUNS; runs++) {
-    const events: HistoryEvent[] = (await historyOf(client, workflowId, next))?.events ?? [];
+    const events: HistoryEvent[] = (await fetchHistory(client, workflowId, next))?.events ?? [];
     await readEvents(client, events, { names, askedAtMs });
     next = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
   }
   return {
-    hasAttempt: (one) => names.has(attemptName(one)),
-    hasConsent: (one) => names.has(consentName(one)),
+    hasAttempt: (attempt) => names.has(attemptName(attempt)),
+    hasConsent: (consent) => names.has(consentName(consent)),
     hasDecision: (decisionId) => names.has(decisionName(decisionId)),
-    hasWithdrawal: (one) => names.has(withdrawalName(one)),
+    hasWithdrawal: (withdrawal) => names.has(withdrawalName(withdrawal)),
     hasAskedSince: (trace, instant) => (askedAtMs.get(trace) ?? 0) > Date.parse(instant),
   };
 }
@@ -56,7 +56,7 @@ async function readEvents(
   for (const event of events) {
     const payloads: Payload[] = [];
     collectPayloads(event, payloads);
-    const values = await decoded(client, payloads);
+    const values = await decodePayloads(client, payloads);
     for (const value of values) collectNames(value, names);
     if (event.activityTaskScheduledEventAttributes) {
       const traces = new Set<string>();
@@ -77,7 +77,7 @@ function collectTraces(value: unknown, into: Set<string>): void {
   for (const member of Object.values(value)) collectTraces(member, into);
 }
 
-async function historyOf(client: Client, workflowId: string, runId: string) {
+async function fetchHistory(client: Client, workflowId: string, runId: string) {
   try {
     return await client.workflow.getHandle(workflowId, runId).fetchHistory();
   } catch (error) {
@@ -97,7 +97,7 @@ function collectPayloads(value: unknown, into: Payload[]): void {
   for (const member of Object.values(value)) collectPayloads(member, into);
 }
 
-async function decoded(client: Client, payloads: Payload[]): Promise<unknown[]> {
+async function decodePayloads(client: Client, payloads: Payload[]): Promise<unknown[]> {
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   let plain = payloads;
   for (const codec of payloadCodecs) plain = await codec.decode(plain);
@@ -117,9 +117,9 @@ function collectNames(value: unknown, into: Set<string>): void {
   for (const member of Object.values(value)) collectNames(member, into);
 }
 
-function nameMembers(one: Record<string, unknown>, into: Set<string>): void {
+function nameMembers(object: Record<string, unknown>, into: Set<string>): void {
   const { attempt, customerTraceNumber, inquiry, decisionId, consentId, applicantId, shareId, decision, by, reason } =
-    one;
+    object;
   const trace = customerTraceNumber ?? (inquiry as { customerTraceNumber?: unknown } | undefined)?.customerTraceNumber;
   if (typeof attempt === 'number' && typeof trace === 'string') {
     into.add(attemptName({ customerTraceNumber: trace, attempt }));
@@ -142,8 +142,8 @@ function attemptName({ customerTraceNumber, attempt }: { customerTraceNumber: st
   return textsName('attempt', customerTraceNumber, String(attempt));
 }
 
-function consentName(one: { shareId: string; applicantId: string; consentId: string; decision: string }): string {
-  return textsName('consent', one.shareId, one.applicantId, one.consentId, one.decision);
+function consentName(consent: { shareId: string; applicantId: string; consentId: string; decision: string }): string {
+  return textsName('consent', consent.shareId, consent.applicantId, consent.consentId, consent.decision);
 }
 
 function decisionName(decisionId: string): string {

@@ -1,5 +1,5 @@
 /** Lists the allowed actions of a hold, and judges decisions about it. The run applies these rules too. Pure. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type { OpenInquiry } from '../ledger/records.ts';
 import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
 import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
@@ -33,11 +33,12 @@ export function readLeftBehind(inquiry: OpenInquiry): DecidableHold {
 
 /** Describes the ledger's knowledge of one attempt, in the fields of a hold. */
 export function describeAttempt({ attempts, applicantIds }: OpenInquiry, attempt: number | undefined) {
-  const { httpStatus, refusalKept, answer, resendFrom } = attempts.find((one) => one.attempt === attempt) ?? {};
+  const { httpStatus, refusalKept, answer, resendFrom } =
+    attempts.find((candidate) => candidate.attempt === attempt) ?? {};
   const problems = answer?.kind === 'unexpectedResponse' ? problemsShown(answer.problems.map(problemIn)) : undefined;
   const returnReasonCode = answer?.kind === 'returnCodeUnknown' ? answer.returnReasonCode : undefined;
   const { returnCode } = answer ?? {};
-  return defined({ applicantIds, httpStatus, refusalKept, returnCode, returnReasonCode, problems, resendFrom });
+  return omitUndefined({ applicantIds, httpStatus, refusalKept, returnCode, returnReasonCode, problems, resendFrom });
 }
 
 export interface JudgedDecision {

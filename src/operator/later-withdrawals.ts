@@ -21,20 +21,20 @@ const OPEN_STATES = new Set<string>(['running', 'waitingAtGate', 'waitingForCons
  */
 export async function withLaterWithdrawals(status: AnyStatus, env: NodeJS.ProcessEnv): Promise<AnyStatus> {
   if (OPEN_STATES.has(status.state)) return status;
-  const asked = sharesOf(status)
+  const asked = listShares(status)
     .filter(isUnmarked)
     .flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   if (asked.length === 0) return status;
   const withdrawn = await withdrawnSince(asked, env);
-  const marked = <S extends Share>(share: S): S =>
+  const mark = <S extends Share>(share: S): S =>
     isUnmarked(share) && withdrawn.has(share.customerTraceNumber ?? '')
       ? { ...share, attention: 'revokedAfterPosting' }
       : share;
-  if ('shares' in status) return { ...status, shares: status.shares.map(marked) };
-  return 'shareId' in status ? marked(status) : status;
+  if ('shares' in status) return { ...status, shares: status.shares.map(mark) };
+  return 'shareId' in status ? mark(status) : status;
 }
 
-function sharesOf(status: AnyStatus): readonly Share[] {
+function listShares(status: AnyStatus): readonly Share[] {
   if ('shares' in status) return status.shares;
   return 'shareId' in status ? [status] : [];
 }

@@ -17,7 +17,7 @@ import type { MessageOf } from '../messages/message.ts';
 import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
 import { whatStands } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { runName, workflowIdOf } from '../model/run-key.ts';
+import { runName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
 
@@ -49,19 +49,19 @@ export async function decideInLedger(
 ): Promise<LedgerDecisionAnswer> {
   const { customerTraceNumber, decisionId } = decision;
   const ledger = await context.ledger();
-  const known = await rowOf(ledger, customerTraceNumber);
+  const known = await readRow(ledger, customerTraceNumber);
   const journeyId = known.runKey;
   const message = parseMessage(decisionDefinition, decision, context);
-  const same = known.decisions.find((one) => one.decisionId === decisionId);
+  const same = known.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    const differing = decisionDifferences(same, recordOf(message, known));
+    const differing = decisionDifferences(same, toDecisionRecord(message, known));
     if (differing.length === 0) return { journeyId, customerTraceNumber, duplicate: true };
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
   }
   const row = await undecidedRow(context, customerTraceNumber);
   const reason = decisionProblem(readLeftBehind(row), message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
-  const record = recordOf(message, row);
+  const record = toDecisionRecord(message, row);
   const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });
   if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
@@ -81,8 +81,8 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   requireWords(seen);
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
-  const { runKey } = await rowOf(ledger, customerTraceNumber);
-  const isGone = !(await isRunOpen(context.client, workflowIdOf(runKey)));
+  const { runKey } = await readRow(ledger, customerTraceNumber);
+  const isGone = !(await isRunOpen(context.client, toWorkflowId(runKey)));
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, {
     ...seen,
     ...(isGone ? { runIsGone: true } : {}),
@@ -115,7 +115,7 @@ export interface RunSeenBy {
 export async function markRunSeen({ client, ledger: open }: LedgerDecisionContext, seen: RunSeenBy): Promise<boolean> {
   requireWords(seen);
   const ledger = await open();
-  const isGone = !(await isRunOpen(client, workflowIdOf(seen.runKey)));
+  const isGone = !(await isRunOpen(client, toWorkflowId(seen.runKey)));
   const decision = { decisionId: `seen-${randomUUID()}`, ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
 }
@@ -129,7 +129,7 @@ function requireWords({ by, reason }: Pick<SeenRecord, 'by' | 'reason'>): void {
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
-async function rowOf(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
+async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
   if (!row) throw new DecisionRefusedError(customerTraceNumber, 'the ledger knows of no such inquiry');
   return row;
@@ -139,7 +139,7 @@ async function undecidedRow(
   { client, ledger }: LedgerDecisionContext,
   customerTraceNumber: string,
 ): Promise<OpenInquiry> {
-  const row = await rowOf(await ledger(), customerTraceNumber);
+  const row = await readRow(await ledger(), customerTraceNumber);
   // The run has the inquiry in hand, and would not learn of it.
   if (await isRunOpen(client, row.workflowId ?? '')) {
     throw new DecisionRefusedError(customerTraceNumber, `${runName(row.runKey)} is running: it must be told instead`);
@@ -157,7 +157,7 @@ function whyNot(row: OpenInquiry): string {
   return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
 }
 
-function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
+function toDecisionRecord(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
   const { outcome, reference, applicants: _, proof: __, ...decision } = message;
   return {
     ...decision,

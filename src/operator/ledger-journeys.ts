@@ -8,7 +8,7 @@ import {
   type ClientParts,
   type ConnectOptions,
   connectedParts,
-  useOf,
+  toClientUse,
 } from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -53,7 +53,9 @@ export class LedgerJourneys extends CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
-    const ledger = new LazyLedger(options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))));
+    const ledger = new LazyLedger(
+      options.openLedger ?? (() => openConfiguredLedger(process.env, toClientUse(options))),
+    );
     const additions: Additions = {
       tracing: async () => (await import('../telemetry/client-tracing.ts')).clientTracing(),
       ...(options.traces === undefined ? {} : { traces: options.traces }),

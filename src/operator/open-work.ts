@@ -1,7 +1,7 @@
 /** Lists work for operators: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
@@ -56,7 +56,7 @@ export async function* readOpenWork(
   { after: first, limit = PAGE, ...filters }: WorkFilters & { after?: string | undefined; limit?: number } = {},
 ): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
   for (let after = first, hasMore = true; hasMore; ) {
-    const { rows, next } = await ledger.work.open({ ...filters, limit, ...defined({ after }) });
+    const { rows, next } = await ledger.work.open({ ...filters, limit, ...omitUndefined({ after }) });
     hasMore = next !== undefined;
     yield { rows, hasMore };
     after = next;

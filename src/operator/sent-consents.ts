@@ -1,5 +1,5 @@
 /** Sends runs the consents that the ledger has and the runs have lost. The ledger recognizes the repeated messages. */
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
@@ -35,7 +35,7 @@ export async function sendConsents(journeys: CreditJourneys, behind: readonly Be
 /** Returns why the run did not take the consent, or `undefined` if it did. */
 async function send(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
   const { kind, id } = parseRunKey(consent.journeyId);
-  const message = messageOf(consent);
+  const message = toMessage(consent);
   try {
     if (kind === 'share') await journeys.getShare(id).recordConsent(message);
     else await journeys.get(id).recordConsent({ ...message, shareId: consent.shareId });
@@ -48,11 +48,11 @@ async function send(journeys: CreditJourneys, consent: AuditedConsent): Promise<
   }
 }
 
-function messageOf({ applicantId, consentId, decision, decidedAt, ...consent }: AuditedConsent) {
+function toMessage({ applicantId, consentId, decision, decidedAt, ...consent }: AuditedConsent) {
   const { evidence, proof, endUserCode, endUser } = consent;
   return {
     ...{ applicantId, consentId, decision, decidedAt },
     secondaryUser: endUserCode === undefined ? { endUser: endUser ?? '' } : { endUserCode },
-    ...defined({ evidence, proof }),
+    ...omitUndefined({ evidence, proof }),
   };
 }

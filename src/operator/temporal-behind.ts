@@ -13,7 +13,7 @@ import type {
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { parseRunKey, runKeyFromWorkflowId, workflowIdOf } from '../model/run-key.ts';
+import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
 import { type HistoryWords, wordsOfRun } from './history-words.ts';
 
 /** The ledger's records of one run, or some of them. */
@@ -63,13 +63,13 @@ export async function compareWithTemporal(
   const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]) => {
     const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
     try {
-      const kind = await kindOf({ client, ledger }, workflowId, rows);
-      return kind ? [{ ...kind, runKey, lastAt: lastOf(kind) }] : [];
+      const kind = await findBehind({ client, ledger }, workflowId, rows);
+      return kind ? [{ ...kind, runKey, lastAt: findLastInstant(kind) }] : [];
     } catch (error) {
       throw translatedError(error, runKey);
     }
   });
-  const behind = found.flat().sort((one, other) => (one.lastAt < other.lastAt ? -1 : 1));
+  const behind = found.flat().sort((a, b) => (a.lastAt < b.lastAt ? -1 : 1));
   return { since, compared: known.size, behind };
 }
 
@@ -77,24 +77,24 @@ export async function compareWithTemporal(
 async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {
-    const workflowId = workflowIdOf(runKey);
+    const workflowId = toWorkflowId(runKey);
     const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [], withdrawnShares: [] };
     known.set(workflowId, rows);
     return rows;
   };
-  for await (const one of ledger.inquiriesBetween({ from })) {
-    if (one.disposedAt === undefined) of(one.runKey).attempts.push(one);
+  for await (const attempt of ledger.inquiriesBetween({ from })) {
+    if (attempt.disposedAt === undefined) of(attempt.runKey).attempts.push(attempt);
   }
-  for await (const one of ledger.consentsBetween({ from })) of(one.journeyId).consents.push(one);
-  for await (const one of ledger.decisionsBetween({ from })) {
+  for await (const consent of ledger.consentsBetween({ from })) of(consent.journeyId).consents.push(consent);
+  for await (const decision of ledger.decisionsBetween({ from })) {
     // `seen` is no message to a run.
-    if (one.action !== 'seen') of(one.runKey).decisions.push(one);
+    if (decision.action !== 'seen') of(decision.runKey).decisions.push(decision);
   }
-  for await (const one of ledger.withdrawnSharesBetween({ from })) of(one.runKey).withdrawnShares.push(one);
+  for await (const share of ledger.withdrawnSharesBetween({ from })) of(share.runKey).withdrawnShares.push(share);
   return known;
 }
 
-async function kindOf(
+async function findBehind(
   { client, ledger }: { client: Client; ledger: Ledger },
   workflowId: string,
   rows: KnownOfRun,
@@ -106,7 +106,7 @@ async function kindOf(
     return isOlder ? undefined : { kind: 'noRun', ...rows };
   }
   const lacking = lackingIn(await wordsOfRun(client, { workflowId, runId: run.runId }), rows, workflowId);
-  if (run.isOpen) return sizeOf(lacking) > 0 ? { kind: 'behind', ...lacking } : undefined;
+  if (run.isOpen) return countRecords(lacking) > 0 ? { kind: 'behind', ...lacking } : undefined;
   // The ledger alone has messages after a run's end. But attempts claimed after its end belong to a lost run.
   const attempts = lacking.attempts.filter(({ claimedAt }) => Date.parse(claimedAt) > run.closedAtMs);
   return attempts.length > 0 ? { kind: 'noRun', ...lacking, attempts } : undefined;
@@ -143,23 +143,24 @@ function lackingIn(words: HistoryWords, rows: KnownOfRun, workflowId: string): K
       kind === 'portfolio'
         ? []
         : rows.attempts.filter(
-            (one) => !words.hasAttempt(one) && !words.hasAskedSince(one.customerTraceNumber, one.claimedAt),
+            (attempt) =>
+              !words.hasAttempt(attempt) && !words.hasAskedSince(attempt.customerTraceNumber, attempt.claimedAt),
           ),
-    consents: rows.consents.filter((one) => !words.hasConsent(one)),
+    consents: rows.consents.filter((consent) => !words.hasConsent(consent)),
     decisions: rows.decisions.filter(
       ({ decisionId, customerTraceNumber, recordedAt }) =>
         !words.hasDecision(decisionId) &&
         (customerTraceNumber === undefined || !words.hasAskedSince(customerTraceNumber, recordedAt)),
     ),
-    withdrawnShares: rows.withdrawnShares.filter((one) => !words.hasWithdrawal(one)),
+    withdrawnShares: rows.withdrawnShares.filter((share) => !words.hasWithdrawal(share)),
   };
 }
 
-function sizeOf({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): number {
+function countRecords({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): number {
   return attempts.length + consents.length + decisions.length + withdrawnShares.length;
 }
 
-function lastOf({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): string {
+function findLastInstant({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): string {
   const times = [
     ...attempts.map(({ claimedAt }) => claimedAt),
     ...[...consents, ...decisions, ...withdrawnShares].map(({ recordedAt }) => recordedAt),

@@ -11,7 +11,7 @@ import {
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { runKeyFromWorkflowId, runName, workflowIdOf } from '../model/run-key.ts';
+import { runKeyFromWorkflowId, runName, toWorkflowId } from '../model/run-key.ts';
 import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
@@ -114,7 +114,7 @@ export async function decideDelivery(
   action: 'resendWebhooks' | 'dropWebhooks',
   endpoint?: string,
 ): Promise<ChosenEvents> {
-  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(runKey)));
+  const handle = client.workflow.getHandle(webhookDeliveryId(toWorkflowId(runKey)));
   try {
     const choice = endpoint === undefined ? {} : { endpoint };
     return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });

@@ -6,20 +6,20 @@ import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import {
+  createRefusal,
   type FileMark,
   isSameMark,
   type Line,
-  linesOf,
-  markOf,
   PortfolioChangedError,
   PortfolioUnavailableError,
-  refused,
+  readLines,
+  readMark,
   throwUnavailable,
 } from './files.ts';
 import {
   type Column,
-  columnOf,
   csvFields,
+  findColumn,
   headerProblems,
   type RowForm,
   type RowProfile,
@@ -62,11 +62,11 @@ export async function examinePortfolio(
   handle: FileHandle,
   options: ExaminePortfolioOptions,
 ): Promise<PortfolioExamination> {
-  const mark = await markOf(handle);
+  const mark = await readMark(handle);
   const report = await BadRowsReport.begin(options.badRowsPath);
   try {
     const found = await examineLines(handle, options, report);
-    if (!isSameMark(mark, await markOf(handle))) throw new PortfolioChangedError();
+    if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
     await report.finish();
     refuseWhere(found.rows === 0, 'has no row that could be sent');
     const { maxBadRows } = options;
@@ -97,10 +97,10 @@ async function examineLines(
     hash.update(block);
     options.onBlock();
   };
-  for await (const found of linesOf(handle, { offset: 0, line: 1, onBlock })) {
+  for await (const found of readLines(handle, { offset: 0, line: 1, onBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
     if (!form) {
-      form = { format, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
+      form = { format, ...(format === 'csv' ? { columns: parseHeader(line) } : {}) };
       first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
       if (format === 'csv') continue;
     }
@@ -118,11 +118,11 @@ async function examineLines(
       continue;
     }
     // The right one of the two cannot be determined here.
-    for (const one of [before, line.line]) {
-      if (duplicates.has(one)) continue;
-      duplicates.add(one);
-      const other = one === before ? line.line : before;
-      await report.add(one, [{ path: '/accountId', rule: `is that of line ${other} too` }], format);
+    for (const number of [before, line.line]) {
+      if (duplicates.has(number)) continue;
+      duplicates.add(number);
+      const other = number === before ? line.line : before;
+      await report.add(number, [{ path: '/accountId', rule: `is that of line ${other} too` }], format);
     }
     refuseWhere(duplicates.size > MAX_DUPLICATES, `has more than ${MAX_DUPLICATES} rows with the id of another`);
   }
@@ -144,20 +144,20 @@ function withoutMark(line: Line): Line {
   return { ...line, bytes: bytes.subarray(3), offset: offset + 3 };
 }
 
-function headerOf({ bytes, isTerminated }: Line): Column[] {
-  if (bytes === null) throw refused('begins with a line that is no header: it is too long');
+function parseHeader({ bytes, isTerminated }: Line): Column[] {
+  if (bytes === null) throw createRefusal('begins with a line that is no header: it is too long');
   const text = utf8(bytes);
-  if (text === null) throw refused('must be UTF-8');
+  if (text === null) throw createRefusal('must be UTF-8');
   const fields = csvFields(text);
-  if (!fields) throw refused('has a header with a quotation mark that is not closed');
+  if (!fields) throw createRefusal('has a header with a quotation mark that is not closed');
   const problems = headerProblems(fields);
   if (problems.length > 0) throw new InvalidInputError(problems);
-  if (!isTerminated) throw refused('has a header and no rows');
+  if (!isTerminated) throw createRefusal('has a header and no rows');
   return fields as Column[];
 }
 
 function refuseWhere(isWrong: boolean, rule: string): void {
-  if (isWrong) throw refused(rule);
+  if (isWrong) throw createRefusal(rule);
 }
 
 /** Written to a temporary file and renamed: a reader always finds a complete report. */
@@ -187,7 +187,7 @@ class BadRowsReport {
     this.count++;
     if (this.lines.length < MAX_BAD_ROWS) this.lines.push(line);
     const told = problems.map(({ path, rule }) => {
-      const column = format === 'csv' ? columnOf(path) : undefined;
+      const column = format === 'csv' ? findColumn(path) : undefined;
       return { path, ...(column === undefined ? {} : { column }), rule };
     });
     this.#unwritten.push(`${JSON.stringify({ line, problems: told })}\n`);
@@ -255,9 +255,9 @@ export async function readRows(
   const rows: PortfolioRow[] = [];
   const bad = new Set(badLines);
   let bytes = 0;
-  for await (const line of linesOf(handle, from)) {
+  for await (const line of readLines(handle, from)) {
     if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
-    const row = bad.has(line.line) ? null : rowOf(form, line);
+    const row = bad.has(line.line) ? null : parseRow(form, line);
     if (row === null) continue;
     rows.push(row);
     bytes += line.bytes?.length ?? 0;
@@ -286,12 +286,12 @@ export async function readRowsAt(
 }
 
 async function firstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
-  for await (const line of linesOf(handle, place)) return rowOf(form, line);
+  for await (const line of readLines(handle, place)) return parseRow(form, line);
   return null;
 }
 
 /** `null`: an empty line. */
-function rowOf(form: RowForm, line: Line): PortfolioRow | null {
+function parseRow(form: RowForm, line: Line): PortfolioRow | null {
   const read = readRow(form, line);
   if (read && 'problems' in read) throw new PortfolioUnavailableError('ROW');
   return read?.row ?? null;

@@ -4,10 +4,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import {
-  outputNamesOf,
   type PortfolioOutputs,
   portfolioPathProblem,
   RELATIVE_PATH,
+  toOutputNames,
 } from '../messages/portfolio/output-files.ts';
 import { InvalidInputError } from '../model/problems.ts';
 
@@ -19,7 +19,7 @@ import { InvalidInputError } from '../model/problems.ts';
  */
 export function folderPath(directory: string | undefined, folder: string): string {
   if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
-  if (!RELATIVE_PATH.test(folder)) throw refused('must be in the folder of an end user');
+  if (!RELATIVE_PATH.test(folder)) throw createRefusal('must be in the folder of an end user');
   return join(directory, folder);
 }
 
@@ -39,7 +39,7 @@ export async function requirePortfolio(directory: string | undefined, folder: st
     const isMissing = error instanceof PortfolioUnavailableError && MISSING.includes(error.code);
     if (!isMissing || directory === undefined) throw error;
     await realpath(directory).catch(throwUnavailable);
-    throw refused('must name a file in the end user’s folder of PORTFOLIO_DIR');
+    throw createRefusal('must name a file in the end user’s folder of PORTFOLIO_DIR');
   }
 }
 
@@ -50,10 +50,10 @@ export async function requirePortfolio(directory: string | undefined, folder: st
  * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
  */
 export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
-  const wanted = join(directory, checked(file));
-  const handle = await openOutput(join(await insideOf(directory, dirname(wanted)), basename(wanted)));
+  const wanted = join(directory, checkPath(file));
+  const handle = await openOutput(join(await resolveInside(directory, dirname(wanted)), basename(wanted)));
   try {
-    if (!(await handle.stat()).isFile()) throw refused('must be a file');
+    if (!(await handle.stat()).isFile()) throw createRefusal('must be a file');
     return handle;
   } catch (error) {
     await handle.close();
@@ -65,8 +65,8 @@ export async function openPortfolio(directory: string, file: string): Promise<Fi
  * The files that a review writes, as absolute paths. The portfolio file itself may be missing; its folder must exist.
  */
 export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
-  const folder = await insideOf(directory, dirname(join(directory, checked(file))));
-  const { results, badRows, parts } = outputNamesOf(basename(file), reviewId);
+  const folder = await resolveInside(directory, dirname(join(directory, checkPath(file))));
+  const { results, badRows, parts } = toOutputNames(basename(file), reviewId);
   return { results: join(folder, results), badRows: join(folder, badRows), parts: join(folder, parts) };
 }
 
@@ -79,20 +79,20 @@ export async function openOutput(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(throwUnavailable);
 }
 
-function checked(file: string): string {
+function checkPath(file: string): string {
   const rule = portfolioPathProblem(file);
-  if (rule) throw refused(rule);
+  if (rule) throw createRefusal(rule);
   return file;
 }
 
 /** Symbolic links between here and the folder may not lead out of it. The last part is never followed. */
-async function insideOf(directory: string, folder: string): Promise<string> {
+async function resolveInside(directory: string, folder: string): Promise<string> {
   const [root, real] = await Promise.all([realpath(directory), realpath(folder)]).catch(throwUnavailable);
-  if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of the end user’s folder');
+  if (real !== root && !real.startsWith(root + sep)) throw createRefusal('must not lead out of the end user’s folder');
   return real;
 }
 
-export function refused(rule: string): InvalidInputError {
+export function createRefusal(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
 }
 
@@ -138,7 +138,7 @@ export interface FileMark {
   changed: string;
 }
 
-export async function markOf(handle: FileHandle): Promise<FileMark> {
+export async function readMark(handle: FileHandle): Promise<FileMark> {
   try {
     const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
     return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
@@ -147,8 +147,8 @@ export async function markOf(handle: FileHandle): Promise<FileMark> {
   }
 }
 
-export function isSameMark(one: FileMark, other: FileMark): boolean {
-  return one.size === other.size && one.modified === other.modified && one.changed === other.changed;
+export function isSameMark(a: FileMark, b: FileMark): boolean {
+  return a.size === b.size && a.modified === b.modified && a.changed === b.changed;
 }
 
 /**
@@ -163,18 +163,18 @@ export async function requireUnchanged(
   known: { mark: FileMark; digest: string },
   { inFull, onBlock }: { inFull: boolean; onBlock: () => void },
 ): Promise<FileMark> {
-  const mark = await markOf(handle);
+  const mark = await readMark(handle);
   if (mark.size !== known.mark.size) throw new PortfolioChangedError();
   if (!inFull && isSameMark(mark, known.mark)) return mark;
-  if ((await digestOf(handle, onBlock)) !== known.digest) throw new PortfolioChangedError();
-  if (!isSameMark(mark, await markOf(handle))) throw new PortfolioChangedError();
+  if ((await computeDigest(handle, onBlock)) !== known.digest) throw new PortfolioChangedError();
+  if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
   return mark;
 }
 
 /** SHA-256 of the whole file, in hexadecimal. */
-async function digestOf(handle: FileHandle, onBlock: () => void): Promise<string> {
+async function computeDigest(handle: FileHandle, onBlock: () => void): Promise<string> {
   const hash = createHash('sha256');
-  for await (const block of blocksOf(handle)) {
+  for await (const block of readBlocks(handle)) {
     hash.update(block);
     onBlock();
   }
@@ -213,13 +213,13 @@ interface LinesOptions {
 }
 
 /** @throws PortfolioUnavailableError */
-export async function* linesOf(handle: FileHandle, options: LinesOptions): AsyncGenerator<Line> {
+export async function* readLines(handle: FileHandle, options: LinesOptions): AsyncGenerator<Line> {
   let { offset, line } = options;
   let position = offset;
   /** The part of the line that has been read, unless it is too long to be kept. */
   let kept: Buffer[] = [];
   let keptBytes = 0;
-  for await (const block of blocksOf(handle, offset)) {
+  for await (const block of readBlocks(handle, offset)) {
     options.onBlock?.(block);
     let from = 0;
     for (;;) {
@@ -243,7 +243,7 @@ export async function* linesOf(handle: FileHandle, options: LinesOptions): Async
 }
 
 /** The file's bytes from `offset` on. */
-export async function* blocksOf(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
+export async function* readBlocks(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
   for (let position = offset; ; ) {
     const block = await read(handle, position);
     if (block.length === 0) return;

@@ -47,7 +47,7 @@ export async function mergeParts(outputs: PortfolioOutputs, parts: number, onPar
     await rm(temporary, { force: true });
     await (await open(temporary, 'wx', 0o600)).close();
     const paths = Array.from({ length: parts }, (_, part) => join(outputs.parts, partName(part)));
-    const there = await filtered(paths, exists);
+    const there = await filterPaths(paths, exists);
     if (there.length < parts) await writeOtherRows(outputs.results, await accountsIn(there), temporary);
     for (const path of there) {
       await pipeline(createReadStream(path), createWriteStream(temporary, { flags: 'a' }));
@@ -67,7 +67,7 @@ export async function mergeParts(outputs: PortfolioOutputs, parts: number, onPar
 async function writeOtherRows(earlier: string, known: ReadonlySet<string>, to: string): Promise<void> {
   await pipeline(
     async function* () {
-      for await (const line of linesOf(earlier)) if (!known.has(accountOf(line))) yield `${line}\n`;
+      for await (const line of readLines(earlier)) if (!known.has(parseAccountId(line))) yield `${line}\n`;
     },
     createWriteStream(to, { flags: 'a' }),
   );
@@ -75,20 +75,20 @@ async function writeOtherRows(earlier: string, known: ReadonlySet<string>, to: s
 
 async function accountsIn(paths: readonly string[]): Promise<Set<string>> {
   const accounts = new Set<string>();
-  for (const path of paths) for await (const line of linesOf(path)) accounts.add(accountOf(line));
+  for (const path of paths) for await (const line of readLines(path)) accounts.add(parseAccountId(line));
   return accounts;
 }
 
-async function* linesOf(path: string): AsyncIterable<string> {
+async function* readLines(path: string): AsyncIterable<string> {
   const handle = await open(path);
   yield* handle.readLines();
 }
 
-function accountOf(line: string): string {
+function parseAccountId(line: string): string {
   return (JSON.parse(line) as RowResult).accountId;
 }
 
-async function filtered(paths: readonly string[], keep: (path: string) => Promise<boolean>): Promise<string[]> {
+async function filterPaths(paths: readonly string[], keep: (path: string) => Promise<boolean>): Promise<string[]> {
   const kept: string[] = [];
   for (const path of paths) if (await keep(path)) kept.push(path);
   return kept;

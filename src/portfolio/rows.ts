@@ -202,6 +202,6 @@ function setAt(row: object, pointer: string, value: string): void {
 }
 
 /** Returns the column of a problem, if its JSON pointer belongs to a column. */
-export function columnOf(pointer: string): Column | undefined {
+export function findColumn(pointer: string): Column | undefined {
   return COLUMNS.find((column) => POINTERS[column] === pointer);
 }

@@ -88,15 +88,15 @@ async function verify(
   try {
     const options = { algorithms: [...ALGORITHMS], clockTolerance: CLOCK_TOLERANCE_SECONDS, ...asked };
     const { payload, protectedHeader, key } = await jwtVerify(proof, keys, options);
-    return { payload, keyId: protectedHeader.kid ?? (await thumbprintOf(key)) };
+    return { payload, keyId: protectedHeader.kid ?? (await computeThumbprint(key)) };
   } catch (error) {
-    const reason = refusalOf(error);
+    const reason = findRefusal(error);
     if (reason === undefined) throw error;
     return reason;
   }
 }
 
-async function thumbprintOf(key: CryptoKey | KeyObject | Uint8Array): Promise<string> {
+async function computeThumbprint(key: CryptoKey | KeyObject | Uint8Array): Promise<string> {
   return calculateJwkThumbprint(await exportJWK(key));
 }
 
@@ -117,7 +117,7 @@ const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusa
  * The refusal that an error means. `undefined` for an error that says nothing about the proof, such as an unreadable
  * key set.
  */
-function refusalOf(error: unknown): ProofRefusal | undefined {
+function findRefusal(error: unknown): ProofRefusal | undefined {
   return REFUSALS.find(([kind]) => error instanceof kind)?.[1];
 }
 
@@ -139,10 +139,10 @@ const MIN_RSA_BITS = 2_048;
  * @throws Error that names no key, where it cannot be used at the start
  */
 export function keySetFile(file: string): JWTVerifyGetKey {
-  let version = versionOf(file);
+  let version = readVersion(file);
   let lookup: JWTVerifyGetKey = createLocalJWKSet(readKeySet(file));
   return async (header, token) => {
-    const found = versionOf(file);
+    const found = readVersion(file);
     if (found !== version) {
       lookup = createLocalJWKSet(readKeySet(file));
       version = found;
@@ -151,7 +151,7 @@ export function keySetFile(file: string): JWTVerifyGetKey {
   };
 }
 
-function versionOf(file: string): string {
+function readVersion(file: string): string {
   const { mtimeNs, ctimeNs, size, ino } = statSync(file, { bigint: true });
   return [ino, size, mtimeNs, ctimeNs].join('-');
 }
@@ -174,13 +174,13 @@ export function readKeySet(file: string): JSONWebKeySet {
 function checkKey(jwk: Record<string, unknown>): void {
   if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
   if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;
-  const { asymmetricKeyType, asymmetricKeyDetails } = publicKeyOf(jwk);
+  const { asymmetricKeyType, asymmetricKeyDetails } = toPublicKey(jwk);
   if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS) {
     throw new Error(`RSA keys of a key set must have ${MIN_RSA_BITS} bits or more`);
   }
 }
 
-function publicKeyOf(jwk: Record<string, unknown>): KeyObject {
+function toPublicKey(jwk: Record<string, unknown>): KeyObject {
   try {
     return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
   } catch {
@@ -242,16 +242,16 @@ export function createDecisionProofVerifier(keySet: string | undefined): Decisio
   return async ({ content, proof, receivedAt }, trust) => {
     if (proof === undefined && trust === 'namespace') return { accepted: true };
     const signed = await read(proof, new Date(receivedAt));
-    if (typeof signed === 'string') return { accepted: false, rule: ruleOf(signed) };
+    if (typeof signed === 'string') return { accepted: false, rule: describeRule(signed) };
     if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
     // Only names of the content's own members: any other signed name is the signer's text.
     const differing = differingPaths(signed.content, content);
     const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
-    return { accepted: false, rule: `${ruleOf('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
+    return { accepted: false, rule: `${describeRule('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
   };
 }
 
-function ruleOf(refusal: ProofRefusal): string {
+function describeRule(refusal: ProofRefusal): string {
   return refusal === 'missing'
     ? 'is required: the profile takes a decision only with a proof (decisionTrust)'
     : `is refused: ${refusal}`;

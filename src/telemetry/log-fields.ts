@@ -58,7 +58,7 @@ const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
 const MAX_TEXT = 200;
 
 /** The permitted fields of a line. A run's lines get its run key as `journeyId`. */
-export function fieldsOf(meta: object): Record<string, unknown> {
+export function pickFields(meta: object): Record<string, unknown> {
   const given = meta as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
   for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
@@ -78,16 +78,16 @@ function putScalar(fields: Record<string, unknown>, name: string, value: unknown
 }
 
 /** Returns our own constant message, without the parts that could quote a value. */
-export function messageOf(message: unknown): string {
-  return shown(message, /["{\n]/);
+export function cutMessage(message: unknown): string {
+  return cut(message, /["{\n]/);
 }
 
 /** The SDK appends values and whole tasks to its messages. Only the words before the first sign of one are kept. */
-export function foreignMessageOf(message: unknown): string {
-  return shown(message, /[:"'`{[(<=\n]|\d{4,}/);
+export function cutForeignMessage(message: unknown): string {
+  return cut(message, /[:"'`{[(<=\n]|\d{4,}/);
 }
 
-function shown(message: unknown, end: RegExp): string {
+function cut(message: unknown, end: RegExp): string {
   if (typeof message !== 'string') return '';
   return withoutSsn((message.split(end, 1)[0] ?? '').slice(0, MAX_TEXT).trimEnd());
 }
@@ -107,8 +107,8 @@ export function errorFields(error: unknown): Record<string, unknown> {
   const at = thrownAt(error);
   return {
     name: SAFE_WORD.test(error.name) ? error.name : 'Error',
-    ...wordOf(error, 'code'),
-    ...typeOf(error),
+    ...readWord(error, 'code'),
+    ...findType(error),
     ...(at === undefined ? {} : { at }),
   };
 }
@@ -118,16 +118,16 @@ function isError(value: unknown): value is Error {
   return types.isNativeError(value) || value instanceof Error;
 }
 
-function wordOf(error: Error, name: 'code' | 'type'): Record<string, unknown> {
+function readWord(error: Error, name: 'code' | 'type'): Record<string, unknown> {
   const value = (error as { code?: unknown; type?: unknown })[name];
   return (typeof value === 'string' && SAFE_WORD.test(value)) || typeof value === 'number' ? { [name]: value } : {};
 }
 
 /** The failure type is often that of the cause. */
-function typeOf(error: Error): Record<string, unknown> {
+function findType(error: Error): Record<string, unknown> {
   let at: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && isError(at); depth++) {
-    const type = wordOf(at, 'type');
+    const type = readWord(at, 'type');
     if ('type' in type) return type;
     at = at.cause;
   }

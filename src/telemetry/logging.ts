@@ -17,7 +17,7 @@ import {
   pino,
 } from 'pino';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
-import { fieldsOf, foreignMessageOf, messageOf } from './log-fields.ts';
+import { cutForeignMessage, cutMessage, pickFields } from './log-fields.ts';
 import { HISTOGRAM_BUCKETS } from './metrics.ts';
 
 /** @param to default: standard error */
@@ -30,7 +30,7 @@ export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = s
     bindings: Bindings,
     options?: ChildLoggerOptions<Custom>,
   ): Logger<Custom> {
-    return Reflect.apply(child, this, [fieldsOf(bindings), options]);
+    return Reflect.apply(child, this, [pickFields(bindings), options]);
   };
   return logger;
 }
@@ -49,7 +49,7 @@ function standardError(): DestinationStream {
 function logMethod(this: Logger, [first, second]: Parameters<LogFn>, method: LogFn): void {
   const isText = typeof first === 'string';
   const meta = types.isNativeError(first) ? { error: first } : first;
-  method.call(this, isText ? {} : fieldsOf((meta ?? {}) as object), messageOf(isText ? first : second));
+  method.call(this, isText ? {} : pickFields((meta ?? {}) as object), cutMessage(isText ? first : second));
 }
 
 /** Components of our own lines: the workflows' and the activities'. All other lines are the SDK's. */
@@ -80,7 +80,7 @@ export function writeEntry(
   { level, message, meta }: Pick<LogEntry, 'level' | 'message' | 'meta'>,
 ): void {
   const isOwn = OWN_COMPONENTS.includes(meta?.sdkComponent);
-  const text = isOwn ? messageOf(message) : foreignMessageOf(message);
+  const text = isOwn ? cutMessage(message) : cutForeignMessage(message);
   logger[level.toLowerCase() as Lowercase<LogLevel>](meta ?? {}, text);
 }
 

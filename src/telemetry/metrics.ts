@@ -272,7 +272,7 @@ export function baseName({ name, kind }: MetricDefinition): string {
   }
 }
 
-function unitOf({ name, kind }: MetricDefinition): 'seconds' | undefined {
+function toUnit({ name, kind }: MetricDefinition): 'seconds' | undefined {
   return kind === 'histogram' && name.endsWith('_seconds') ? 'seconds' : undefined;
 }
 
@@ -337,7 +337,7 @@ export class Metrics {
 }
 
 function createInstrument(meter: MetricMeter, definition: MetricDefinition): Instrument {
-  const [name, unit] = [baseName(definition), unitOf(definition)];
+  const [name, unit] = [baseName(definition), toUnit(definition)];
   switch (definition.kind) {
     case 'counter': {
       const counter = meter.createCounter(name, unit, definition.help);

@@ -38,19 +38,19 @@ export const interceptors = (): WorkflowInterceptors => {
     inbound: [
       {
         execute: (input, next) =>
-          spanned(`RunWorkflow:${workflowInfo().workflowType}`, contextIn(input.headers), () => next(input)),
+          withSpan(`RunWorkflow:${workflowInfo().workflowType}`, contextIn(input.headers), () => next(input)),
         handleSignal: (input, next) =>
-          spanned(`HandleSignal:${input.signalName}`, contextIn(input.headers), () => next(input)),
+          withSpan(`HandleSignal:${input.signalName}`, contextIn(input.headers), () => next(input)),
         handleUpdate: (input, next) =>
-          spanned(`HandleUpdate:${input.name}`, contextIn(input.headers), () => next(input)),
+          withSpan(`HandleUpdate:${input.name}`, contextIn(input.headers), () => next(input)),
         // Neither validators nor queries: clients poll a status, and its trace would help no reader.
       },
     ],
     outbound: [
       {
         scheduleActivity: (input, next) =>
-          spanned(`StartActivity:${input.activityType}`, context.active(), () =>
-            next({ ...input, headers: { ...input.headers, ...headersOf(context.active()) } }),
+          withSpan(`StartActivity:${input.activityType}`, context.active(), () =>
+            next({ ...input, headers: { ...input.headers, ...toHeaders(context.active()) } }),
           ),
         getLogAttributes: (attributes, next) => sdk.getLogAttributes(attributes, next),
       },
@@ -63,7 +63,7 @@ export const interceptors = (): WorkflowInterceptors => {
  * Runs `work` under a span of its own and returns the promise of `work` itself. The span's end is only a listener on
  * it.
  */
-function spanned<T>(name: string, parent: Context, work: () => Promise<T>): Promise<T> {
+function withSpan<T>(name: string, parent: Context, work: () => Promise<T>): Promise<T> {
   const span = trace.getTracer('credit-journey-workflow').startSpan(name, {}, parent);
   const end = (code: SpanStatusCode) => endSpan(span, code);
   try {
@@ -84,7 +84,7 @@ function endSpan(span: Span, code: SpanStatusCode): void {
   span.end();
 }
 
-function headersOf(active: Context): Headers {
+function toHeaders(active: Context): Headers {
   const carrier: Record<string, string> = {};
   propagation.inject(active, carrier);
   return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };

@@ -81,11 +81,11 @@ export class WebhookSender {
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw tooLong.aborted ? new WebhookError('WebhookTimedOut') : translated(error);
+      throw tooLong.aborted ? new WebhookError('WebhookTimedOut') : translateError(error);
     }
     // The status has decided already: the body changes nothing.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal: ends }).catch(() => undefined);
-    return judged(answer);
+    return judgeStatus(answer);
   }
 }
 
@@ -110,7 +110,7 @@ async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
   return secrets;
 }
 
-function judged({ statusCode, headers }: Dispatcher.ResponseData): number {
+function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
   if (statusCode >= 200 && statusCode < 300) return statusCode;
   if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
   const text = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
@@ -123,7 +123,7 @@ const TIME_OUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ER
 /** Error codes of TLS, by the names of OpenSSL and Node. */
 const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
 
-function translated(error: unknown): WebhookError {
+function translateError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (TIME_OUTS.includes(code)) return new WebhookError('WebhookTimedOut');
@@ -199,7 +199,7 @@ function guardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
   { lookup = lookUp, isPermitted = isPublicAddress }: GuardOptions = {},
 ): buildConnector.connector {
-  const guarded: LookupFunction = (hostname, { all }, callback) => {
+  const lookUpGuarded: LookupFunction = (hostname, { all }, callback) => {
     lookup(hostname, { all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error || !first) callback(error ?? new WebhookError('WebhookUnreachable'), '', 0);
@@ -208,7 +208,7 @@ function guardedConnector(
       else callback(null, first.address, first.family);
     });
   };
-  const connect = buildConnector({ ...options, allowH2: false, rejectUnauthorized: true, lookup: guarded });
+  const connect = buildConnector({ ...options, allowH2: false, rejectUnauthorized: true, lookup: lookUpGuarded });
   return (to, callback) => {
     const host = to.hostname.replace(/^\[(.*)\]$/, '$1');
     // A host that is an address is never looked up.

@@ -93,8 +93,8 @@ function consentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWa
   const isOwnRun = parseRunKey(runKey).kind === 'share';
   const { endUserCode, endUser } = secondaryUser;
   const user = [
-    ...(endUserCode === undefined ? [] : [`--end-user-code ${quoted(endUserCode)}`]),
-    ...(endUser === undefined ? [] : [`--end-user ${quoted(endUser)}`]),
+    ...(endUserCode === undefined ? [] : [`--end-user-code ${quote(endUserCode)}`]),
+    ...(endUser === undefined ? [] : [`--end-user ${quote(endUser)}`]),
   ].join(' ');
   const consent = {
     journeyId: runKey,
@@ -133,6 +133,6 @@ function consentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWa
 }
 
 /** One word of a shell. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return /^[\w.~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /** Describes the ledger's records for the command line's lists and for a run's story. Nothing personal. Pure. */
 
-import { defined } from '../base/defined.ts';
+import { omitUndefined } from '../base/defined.ts';
 import type {
   AuditDecision,
   AuditedAttempt,
@@ -44,12 +44,12 @@ const RUN_WORDS: Partial<Record<AuditedDecision['action'], string>> = {
   resume: 'It was resumed.',
 };
 
-export function describeDecision(one: AuditedDecision): ListedRecord {
-  const { runKey, recordedAt: at, by, reason, productCode, shareId, customerTraceNumber, attempt, until } = one;
-  const { failureType, providerSaid, provenBy } = one;
+export function describeDecision(decision: AuditedDecision): ListedRecord {
+  const { runKey, recordedAt: at, by, reason, productCode, shareId, customerTraceNumber, attempt, until } = decision;
+  const { failureType, providerSaid, provenBy } = decision;
   const trace = customerTraceNumber && `${customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`;
   const parts = [
-    `Decision ${one.decisionId}: ${one.action}`,
+    `Decision ${decision.decisionId}: ${decision.action}`,
     productCode,
     shareId && `share ${shareId}`,
     trace,
@@ -58,48 +58,48 @@ export function describeDecision(one: AuditedDecision): ListedRecord {
     providerSaid && `provider said ${providerSaid}`,
     provenBy && `proven by key ${provenBy}`,
   ].filter((part) => part !== undefined);
-  const ofRun = RUN_WORDS[one.action];
-  const facts = ofRun === undefined ? [] : [one.decisionId];
+  const ofRun = RUN_WORDS[decision.action];
+  const facts = ofRun === undefined ? [] : [decision.decisionId];
   const text = ofRun ?? `${parts.join(', ')}.`;
-  return { ...{ at, text, by, reason, runKey, facts }, ...defined({ customerTraceNumber, attempt }) };
+  return { ...{ at, text, by, reason, runKey, facts }, ...omitUndefined({ customerTraceNumber, attempt }) };
 }
 
-export function describeConsent(one: AuditedConsent): ListedRecord {
-  const { evidence, permittedAttempts, unmatched } = one;
+export function describeConsent(consent: AuditedConsent): ListedRecord {
+  const { evidence, permittedAttempts, unmatched } = consent;
   const news = unmatched === undefined ? '' : ` It matches no ${unmatched} that the ledger knows.`;
   const uses = permittedAttempts === 0 ? 'no attempts' : countWords(permittedAttempts, 'attempt');
   return {
-    at: one.recordedAt,
-    text: `Consent ${one.decision} by applicant ${one.applicantId}: share ${one.shareId} with ${nameOfUser(one)}, ${one.consentId}.${news}`,
-    runKey: one.journeyId,
+    at: consent.recordedAt,
+    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId} with ${nameOfUser(consent)}, ${consent.consentId}.${news}`,
+    runKey: consent.journeyId,
     facts: [
-      `decided at ${inSeconds(one.decidedAt)}`,
+      `decided at ${inSeconds(consent.decidedAt)}`,
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
-      ...(one.proof === undefined ? [] : ['proven by its consent system']),
-      ...(one.decision === 'granted' ? [`sent under it: ${uses}`] : []),
+      ...(consent.proof === undefined ? [] : ['proven by its consent system']),
+      ...(consent.decision === 'granted' ? [`sent under it: ${uses}`] : []),
     ],
   };
 }
 
-export function describeShareWithdrawal(one: AuditedShareWithdrawal): ListedRecord {
-  const { recordedAt: at, runKey, shareId, replacedBy, by, reason } = one;
+export function describeShareWithdrawal(withdrawal: AuditedShareWithdrawal): ListedRecord {
+  const { recordedAt: at, runKey, shareId, replacedBy, by, reason } = withdrawal;
   const text = `Share ${shareId} was taken back before it was sent.`;
   return { at, text, by, reason, runKey, facts: replacedBy === undefined ? [] : [`replaced by ${replacedBy}`] };
 }
 
-export function describeShare(one: AuditedShare): ListedRecord {
-  const { report, sharedBy = '', runKey, shareId = '', permissiblePurposeCode } = one;
+export function describeShare(share: AuditedShare): ListedRecord {
+  const { report, sharedBy = '', runKey, shareId = '', permissiblePurposeCode } = share;
   const purpose = permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`;
   return {
-    at: one.claimedAt,
-    text: `Share ${shareId} (${POSTED_WORDS[one.posted]}): ${sharedBy} → ${nameOfUser(one)}`,
+    at: share.claimedAt,
+    text: `Share ${shareId} (${POSTED_WORDS[share.posted]}): ${sharedBy} → ${nameOfUser(share)}`,
     runKey,
     facts: [
       report
         ? `${report.productCode} of ${runName(report.runKey)}, ${report.customerTraceNumber}`
         : 'a report that the ledger does not know',
-      `${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
-      ...one.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
+      `${share.customerTraceNumber} attempt ${share.attempt}${purpose}`,
+      ...share.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
         const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
         return `consent of ${applicantId}, ${consentId}, decided at ${inSeconds(decidedAt)}${proof}`;
       }),
@@ -107,25 +107,26 @@ export function describeShare(one: AuditedShare): ListedRecord {
   };
 }
 
-export function describeAccess(one: AuditedAccess): ListedRecord {
-  const { endUserCode, endUser, recordedAt: at, by, runKey, purpose } = one;
+export function describeAccess(access: AuditedAccess): ListedRecord {
+  const { endUserCode, endUser, recordedAt: at, by, runKey, purpose } = access;
   const user = endUserCode ?? endUser;
-  const via = one.via === 'api' ? 'by the HTTP API' : 'from the ledger';
+  const via = access.via === 'api' ? 'by the HTTP API' : 'from the ledger';
   return {
     ...{ at, by, runKey },
-    text: `${one.productCode} ${one.kind} was read ${via}${one.redacted ? ', masked' : ''}`,
+    text: `${access.productCode} ${access.kind} was read ${via}${access.redacted ? ', masked' : ''}`,
     facts: [
-      `${one.customerTraceNumber} attempt ${one.attempt}${user === undefined ? '' : `, pulled for ${user}`}`,
+      `${access.customerTraceNumber} attempt ${access.attempt}${user === undefined ? '' : `, pulled for ${user}`}`,
       ...(purpose === undefined ? [] : [`served again: ${purpose}`]),
     ],
   };
 }
 
-export function describeAttempt(one: AuditedAttempt): ListedRecord {
-  const { customerTraceNumber, attempt, runKey, applicants, sentTraceNumber, consents, decision, permittedBy } = one;
-  const { accesses, late, disposedAt, permissiblePurposeCode } = one;
-  const user = one.endUserCode ?? one.endUser;
-  const codes = answerParts(one, AS_TEXT);
+export function describeAttempt(audited: AuditedAttempt): ListedRecord {
+  const { customerTraceNumber, attempt, runKey, applicants, sentTraceNumber, consents, decision, permittedBy } =
+    audited;
+  const { accesses, late, disposedAt, permissiblePurposeCode } = audited;
+  const user = audited.endUserCode ?? audited.endUser;
+  const codes = answerParts(audited, AS_TEXT);
   const answered = codes.length === 0 ? '' : `, ${codes.join(', ')}`;
   const facts = [
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
@@ -138,14 +139,14 @@ export function describeAttempt(one: AuditedAttempt): ListedRecord {
     accesses &&
       `read ${countWords(accesses.count, 'time')}, ${accesses.reissues} of them served it again, last at ${inSeconds(accesses.lastAt)}`,
     late && `answered late, at ${inSeconds(late.at)}: ${late.outcome ?? 'no outcome'}`,
-    ...one.legalHolds.map(({ journeyId, matter, setAt, by }) => {
+    ...audited.legalHolds.map(({ journeyId, matter, setAt, by }) => {
       return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
     }),
     disposedAt && `disposed of at ${inSeconds(disposedAt)}`,
   ].filter((fact) => typeof fact === 'string' && fact !== '') as string[];
   return {
-    at: one.claimedAt,
-    text: `${inquiryWords(one)}, attempt ${attempt}: ${one.outcome} (${POSTED_WORDS[one.posted]})${answered}.`,
+    at: audited.claimedAt,
+    text: `${inquiryWords(audited)}, attempt ${attempt}: ${audited.outcome} (${POSTED_WORDS[audited.posted]})${answered}.`,
     ...{ customerTraceNumber, attempt, runKey, facts },
   };
 }
@@ -156,10 +157,10 @@ function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }
 }
 
 /** Returns `undefined` if no answer came late. */
-export function describeLateAnswer(one: AuditedAttempt): RecordLine | undefined {
-  const { customerTraceNumber, attempt, late } = one;
+export function describeLateAnswer(audited: AuditedAttempt): RecordLine | undefined {
+  const { customerTraceNumber, attempt, late } = audited;
   if (!late) return undefined;
-  const text = `${inquiryWords(one)}, attempt ${attempt}, was answered late: ${late.outcome ?? 'no outcome'}.`;
+  const text = `${inquiryWords(audited)}, attempt ${attempt}, was answered late: ${late.outcome ?? 'no outcome'}.`;
   return { at: late.at, text, customerTraceNumber, attempt };
 }
 
@@ -171,8 +172,8 @@ const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
   legalHoldReleased: 'Its legal hold was released.',
 };
 
-export function describeDisposal(one: AuditedDisposal): ListedRecord {
-  const { recordedAt: at, kind, matter, by, reason, runKey, details, productCode, run } = one;
+export function describeDisposal(disposal: AuditedDisposal): ListedRecord {
+  const { recordedAt: at, kind, matter, by, reason, runKey, details, productCode, run } = disposal;
   const text = `${RETENTION_WORDS[kind]}${matter === undefined ? '' : ` Matter: ${matter}.`}`;
   const facts = [
     productCode && `${productCode} alone`,

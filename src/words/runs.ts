@@ -187,7 +187,7 @@ export function describeParts(view: RunView, w: Writer): RunSection[] {
     return [{ title: 'Share', rows: [[of ?? 'a report', withUser(sharedWith, w), ...cells]] }];
   }
   const { stages = status.stages, shares = status.shares } = view;
-  const sorted = shares.toSorted((one, other) => urgency(one) - urgency(other));
+  const sorted = shares.toSorted((a, b) => urgency(a) - urgency(b));
   return [
     { title: 'Stages', rows: stages.map((stage) => inquiryRow(stage, w)) },
     { title: 'Shares', rows: sorted.map((share) => shareRow(share, w)) },

@@ -41,14 +41,14 @@ export async function allParts<T extends Record<string, Promise<unknown>>>(parts
   );
   if (failures.length === 1) throw failures[0]?.reason;
   if (failures.length > 0) {
-    throw new StartRefusedError(failures.map(({ variable, reason }) => ({ variable, rule: messageOf(reason) })));
+    throw new StartRefusedError(failures.map(({ variable, reason }) => ({ variable, rule: toMessage(reason) })));
   }
   return Object.fromEntries(
     ends.map((end, index) => [names[index], end.status === 'fulfilled' ? end.value : undefined]),
   ) as Values<T>;
 }
 
-function messageOf(reason: unknown): string {
+function toMessage(reason: unknown): string {
   return reason instanceof Error ? reason.message : 'failed';
 }
 

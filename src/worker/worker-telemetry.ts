@@ -17,9 +17,9 @@ import type { WorkCount, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
-import { workflowIdOf } from '../model/run-key.ts';
+import { toWorkflowId } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import { gatewayQueueOf, webhookQueueOf } from '../model/work-class.ts';
+import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
 import {
@@ -119,15 +119,15 @@ async function readBacklogs(figures: FleetFigures): Promise<void> {
 }
 
 async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigures): Promise<void> {
-  const gateways = profiles.map((profile) => gatewayQueueOf(taskQueue, profile));
+  const gateways = profiles.map((profile) => toGatewayQueue(taskQueue, profile));
   const queues: [QueueKind, string[], number[]][] = [
     ['journeys', [taskQueue], [WORKFLOW, ACTIVITY]],
     ['gateway', gateways, [ACTIVITY]],
-    ['webhooks', [webhookQueueOf(taskQueue)], [ACTIVITY]],
+    ['webhooks', [toWebhookQueue(taskQueue)], [ACTIVITY]],
   ];
   await Promise.all(
     queues.map(async ([kind, names, types]) => {
-      const asked = names.flatMap((name) => types.map((type) => backlogOf(client, name, type)));
+      const asked = names.flatMap((name) => types.map((type) => readBacklog(client, name, type)));
       const tasks = await Promise.all(asked);
       const total = tasks.reduce((sum, count) => sum + count, 0);
       metrics.put('taskBacklog', total, { queue: kind });
@@ -135,7 +135,7 @@ async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigu
   );
 }
 
-async function backlogOf(client: FleetFigures['client'], name: string, taskQueueType: number): Promise<number> {
+async function readBacklog(client: FleetFigures['client'], name: string, taskQueueType: number): Promise<number> {
   const { namespace } = client.options;
   const asked = { namespace, taskQueue: { name }, taskQueueType, reportStats: true };
   const { stats } = await client.workflowService.describeTaskQueue(asked);
@@ -185,17 +185,17 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
       pauses.some(({ ended }) => !ended),
       {},
     );
-  const countsOf = (reason: unknown) => work.counts.filter((found) => found.reason === reason);
-  metrics.setEach('openHolds', ({ reason }) => countsOf(reason).reduce((sum, found) => sum + found.count, 0));
+  const listCounts = (reason: unknown) => work.counts.filter((found) => found.reason === reason);
+  metrics.setEach('openHolds', ({ reason }) => listCounts(reason).reduce((sum, found) => sum + found.count, 0));
   metrics.setEach('oldestHoldAge', ({ reason }) => {
-    return Math.max(0, ...countsOf(reason).map(({ oldest }) => now() - Date.parse(oldest))) / 1_000;
+    return Math.max(0, ...listCounts(reason).map(({ oldest }) => now() - Date.parse(oldest))) / 1_000;
   });
   if (journeys) {
     const attention = [...journeys.values()];
     metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.filter((found) => found === reason).length);
   }
   const left = work.posted.filter(({ since }) => now() - Date.parse(since) >= LEFT_AFTER_MS);
-  const workflowIds = left.map(({ runKey }) => workflowIdOf(runKey)).filter((id) => !journeys?.has(id));
+  const workflowIds = left.map(({ runKey }) => toWorkflowId(runKey)).filter((id) => !journeys?.has(id));
   await runs.learn(workflowIds);
   metrics.put('inquiriesWithoutRun', workflowIds.filter((id) => runs.isGone(id)).length, {});
 }
@@ -236,7 +236,7 @@ async function readJourneys(options: OpenWorkOptions): Promise<Map<string, Atten
   const query = `NeedsAttention IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
   const journeys = new Map<string, AttentionWord>();
   for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: MAX_JOURNEYS })) {
-    const reason = ATTENTION_REASONS.find((one) => one === searchAttributes?.NeedsAttention?.[0]);
+    const reason = ATTENTION_REASONS.find((candidate) => candidate === searchAttributes?.NeedsAttention?.[0]);
     if (reason) journeys.set(workflowId, reason);
     if (journeys.size >= MAX_JOURNEYS) break;
   }
@@ -362,10 +362,10 @@ function tokenMetrics(metrics: Metrics): ExchangeObserver {
       metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
 }
 
-function both(one: ExchangeObserver, other: ExchangeObserver | undefined): ExchangeObserver {
-  if (!other) return one;
+function both(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
+  if (!b) return a;
   return (begun: ExchangeBegun) => {
-    const ends = [one(begun), other(begun)];
+    const ends = [a(begun), b(begun)];
     return (ended: ExchangeEnded) => {
       for (const end of ends) end(ended);
     };

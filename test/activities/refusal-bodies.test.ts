@@ -8,7 +8,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { SubmitFailureDetails, SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
-import { InquiryPermits } from '../../src/activities/inquiry-permits.ts';
+import { InquirySlots } from '../../src/activities/inquiry-slots.ts';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
@@ -48,7 +48,7 @@ async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<
     ledger: failing,
     tokens: { get: async () => ({ accessToken: 'token' }), invalidate: () => {} },
     gateways: new Map([[profile.name, gateway]]),
-    permits: new Map([[profile.name, new InquiryPermits(1, 1)]]),
+    slots: new Map([[profile.name, new InquirySlots(1, 1)]]),
   } as unknown as ActivityDependencies;
   const args = {
     run: {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { isMessage, type PathParameter, parametersIn, type Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
-import { type RunKind, toRunKey, workflowIdOf } from '../../src/model/run-key.ts';
+import { type RunKind, toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
@@ -29,13 +29,13 @@ before(async () => {
   await harness.stopWorker();
   api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
   for (const [kind, [workflowType, input]] of Object.entries(RUNS)) {
-    const workflowId = workflowIdOf(toRunKey(kind as RunKind, THERE));
+    const workflowId = toWorkflowId(toRunKey(kind as RunKind, THERE));
     await harness.client.workflow.start(workflowType, { workflowId, taskQueue: 'nobody', args: [input] });
   }
 });
 after(async () => {
   for (const kind of Object.keys(RUNS) as RunKind[]) {
-    await harness.client.workflow.getHandle(workflowIdOf(toRunKey(kind, THERE))).terminate('the test is over');
+    await harness.client.workflow.getHandle(toWorkflowId(toRunKey(kind, THERE))).terminate('the test is over');
   }
   await api.close();
   await harness.close();
@@ -148,7 +148,7 @@ test('a run that has not ended has no result yet, and one that ended without one
   for (const kind of Object.keys(RUNS) as RunKind[]) {
     const [workflowType, input] = RUNS[kind];
     const id = `E-${randomUUID().slice(0, 8)}`;
-    const workflowId = workflowIdOf(toRunKey(kind, id));
+    const workflowId = toWorkflowId(toRunKey(kind, id));
     const run = await harness.client.workflow.start(workflowType, { workflowId, taskQueue: 'nobody', args: [input] });
     const result = async () => {
       const { status, json } = await api.call(`/v1/${addresses[kind]}/${id}/result`);

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { JourneyStatus, Stands } from '../../src/messages/journey/shapes.ts';
-import { workflowIdOf } from '../../src/model/run-key.ts';
+import { toWorkflowId } from '../../src/model/run-key.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
 import { until } from './until.ts';
@@ -87,14 +87,14 @@ describe('journeys over HTTP', () => {
     assert.ok(Date.now() - startedAt < 5_000, 'it took longer than its first check');
     assert.deepEqual([status.state, status.problems.length, status.problems[0].path], ['running', 1, '/profile']);
     assert.match(status.problems[0].rule, /^must be a configured gateway profile: default/);
-    await harness.client.workflow.getHandle(workflowIdOf(journeyId)).terminate();
+    await harness.client.workflow.getHandle(toWorkflowId(journeyId)).terminate();
   });
 
   test('one whose input was refused has failed, and its result says what was wrong', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'] });
     // By another program, which checks nothing.
     await harness.client.workflow.start('lendingJourney', {
-      workflowId: workflowIdOf(journeyId),
+      workflowId: toWorkflowId(journeyId),
       taskQueue: harness.config.taskQueue,
       args: [{ journeyId, ...input, stages: ['NONE'] }],
     });
@@ -228,7 +228,7 @@ describe('messages to a journey over HTTP', () => {
     const foreign = new Client({ ...harness.client.options, dataConverter: { payloadCodecs: [FOREIGN] } });
     const unreadable = `J-${randomUUID()}`;
     await foreign.workflow.start('lendingJourney', {
-      ...{ workflowId: workflowIdOf(unreadable), taskQueue: 'of-nobody', args: [{}] },
+      ...{ workflowId: toWorkflowId(unreadable), taskQueue: 'of-nobody', args: [{}] },
     });
     const mine = await token({ endUsers: [endUserCode] });
     const listed = async (): Promise<string[]> => {
@@ -247,7 +247,7 @@ describe('messages to a journey over HTTP', () => {
     // One that closes between two pages may be in both.
     assert.deepEqual([...new Set(await listed())], [input.journeyId]);
     assert.equal((await api.call(`/v1/journeys/${unreadable}`, { token: mine })).status, 404);
-    await foreign.workflow.getHandle(workflowIdOf(unreadable)).terminate();
+    await foreign.workflow.getHandle(toWorkflowId(unreadable)).terminate();
     const wrong = await api.call('/v1/journeys?after=nonsense');
     assert.deepEqual([wrong.status, wrong.json.code], [400, 'after']);
   });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
-import { parseRunKey, workflowIdOf } from '../../src/model/run-key.ts';
+import { parseRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
@@ -39,7 +39,7 @@ async function held(runKey: string, inquiry: Partial<InquiryDescription> = {}): 
 }
 
 async function started(runKey: string, input: object): Promise<void> {
-  const run = { workflowId: workflowIdOf(runKey), taskQueue: 'nobody', args: [input] };
+  const run = { workflowId: toWorkflowId(runKey), taskQueue: 'nobody', args: [input] };
   await harness.client.workflow.start('lendingJourney', run);
 }
 

@@ -146,8 +146,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
       },
       {
         file: 'src/ledger/claim.ts',
-        find: "claim.attempt === 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
-        replace: "claim.attempt >= 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
+        find: "claim.attempt === 1 || findAttempt(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
+        replace: "claim.attempt >= 1 || findAttempt(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
       },
     ],
     tests: [
@@ -185,8 +185,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/inquiry/inquiry-protocol.ts',
-        find: "    return this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
-        replace: "    return this.#attempt === 1 && this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
+        find: "    return this.#permit() === null ? { kind: 'notPermitted' } : null;\n",
+        replace: "    return this.#attempt === 1 && this.#permit() === null ? { kind: 'notPermitted' } : null;\n",
       },
     ],
     tests: [

@@ -138,7 +138,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a run that was withdrawn ends before the ledger has that',
     edits: [
       {
-        file: 'src/workflows/run/carry-run.ts',
+        file: 'src/workflows/run/run-workflow.ts',
         find: '    await run.decided.untilSettled(run);\n',
         replace: '',
       },

@@ -21,9 +21,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/inquiries/decision.ts',
-        find: '  return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;\n',
+        find: '  return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;\n',
         replace:
-          '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? effectOf(known, decision) : OVERTAKEN;\n',
+          '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? judgeEffect(known, decision) : OVERTAKEN;\n',
       },
     ],
     tests: [{ path: 'test/ledger/decision.test.ts', title: 'amend' }],
@@ -82,8 +82,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/protection/payloads/payload-codec.ts',
-        find: "  if (encodingOf(payload) !== 'json/plain') return;\n  if (mayLead",
-        replace: "  if (encodingOf(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
+        find: "  if (readEncoding(payload) !== 'json/plain') return;\n  if (mayLead",
+        replace: "  if (readEncoding(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
       },
     ],
     tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused where they can lead to a posting' }],

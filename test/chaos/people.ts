@@ -2,7 +2,7 @@
 
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { askRun, updateIdOf } from '../../src/client/connection/run-messages.ts';
+import { askRun, toUpdateId } from '../../src/client/connection/run-messages.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
@@ -10,7 +10,7 @@ import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import type { StageCode } from '../../src/model/products.ts';
-import { ID_NAMES, parseRunKey, workflowIdOf } from '../../src/model/run-key.ts';
+import { ID_NAMES, parseRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
 import { ApiCallers, ApiRefusal } from './api/callers.ts';
 import { messageOf, startOf } from './api/operations.ts';
@@ -67,7 +67,7 @@ export class People {
   }
 
   handle(journeyId: string): JourneyHandle {
-    return this.world.client.workflow.getHandle(workflowIdOf(journeyId)) as JourneyHandle;
+    return this.world.client.workflow.getHandle(toWorkflowId(journeyId)) as JourneyHandle;
   }
 
   /** As the typed client does; a journey that runs, or has completed, is left alone. */
@@ -82,7 +82,7 @@ export class People {
     else {
       await this.patiently(() =>
         client.workflow.start(workflowType, {
-          workflowId: workflowIdOf(runKey),
+          workflowId: toWorkflowId(runKey),
           taskQueue,
           args: [input],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
@@ -98,12 +98,12 @@ export class People {
   }
 
   async advance(journeyId: string, to: StageCode): Promise<void> {
-    await this.update(journeyId, 'advance', { journeyId, to }, MESSAGES.advance.keyOf('advance', { journeyId, to }));
+    await this.update(journeyId, 'advance', { journeyId, to }, MESSAGES.advance.toKey('advance', { journeyId, to }));
   }
 
   async requestShare(journeyId: string, share: SharePlan): Promise<void> {
     const message = { journeyId, share: shareOf(share) };
-    await this.update(journeyId, 'requestShare', message, MESSAGES.requestShare.keyOf('requestShare', message));
+    await this.update(journeyId, 'requestShare', message, MESSAGES.requestShare.toKey('requestShare', message));
   }
 
   /** Refused where its claim came first, or the journey knows no such share yet. */
@@ -115,7 +115,7 @@ export class People {
       journeyId,
       'withdrawShare',
       message,
-      MESSAGES.withdrawShare.keyOf('withdrawShare', message),
+      MESSAGES.withdrawShare.toKey('withdrawShare', message),
     );
     sent.isAcknowledged = (answer as { recorded?: boolean }).recorded === true;
   }
@@ -124,7 +124,7 @@ export class People {
   async extendWait(journeyId: string, shareId: string): Promise<void> {
     const until = new Date(Date.now() + EXTENDED_BY_MS).toISOString();
     const message = { journeyId, shareId, until, by: 'platform', reason: 'the consumer travels' };
-    await this.update(journeyId, 'extend', message, MESSAGES.extend.keyOf('extend', message));
+    await this.update(journeyId, 'extend', message, MESSAGES.extend.toKey('extend', message));
   }
 
   async withdraw(journeyId: string): Promise<void> {
@@ -143,7 +143,7 @@ export class People {
     const { client, taskQueue } = this.world;
     const sent: ConsentSent = { atMs: Date.now(), message };
     this.books.consents.push(sent);
-    const key = MESSAGES.consent.keyOf('recordConsent', message);
+    const key = MESSAGES.consent.toKey('recordConsent', message);
     if (this.#api.takes(message.journeyId, key)) {
       // With an open run or without one.
       const answer = await this.#api.send(messageOf(message.journeyId, 'recordConsent', message), key);
@@ -190,7 +190,7 @@ export class People {
     const { kind, id } = parseRunKey(journeyId);
     const { journeyId: _, ...decision } = message;
     const sent = { ...decision, [ID_NAMES[kind]]: id };
-    await this.update(journeyId, 'resolveInquiry', sent, MESSAGES.resolveInquiry.keyOf('resolveInquiry', message));
+    await this.update(journeyId, 'resolveInquiry', sent, MESSAGES.resolveInquiry.toKey('resolveInquiry', message));
   }
 
   async cancel(journeyId: string): Promise<void> {
@@ -205,7 +205,7 @@ export class People {
   }
 
   #updateRun(journeyId: string, name: string, message: object, businessKey: string): Promise<unknown> {
-    const updateId = updateIdOf(businessKey);
+    const updateId = toUpdateId(businessKey);
     return this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
   }
 

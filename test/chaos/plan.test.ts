@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
-import { pullInputOf } from '../../src/messages/inputs/pull.ts';
+import { choosePullInput } from '../../src/messages/inputs/pull.ts';
 import { inputOf } from './journey-inputs.ts';
 import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, type SharePlan, STORM_KINDS } from './plan.ts';
@@ -65,7 +65,7 @@ test('what goes on beside the journeys is what the product takes, with people of
         assert.ok(atMs >= 0 && atMs < one.lengthMs);
         if (workflowType === 'shareReport') parseMessage(INPUTS.shareReport, input);
         else if (workflowType === 'portfolioReview') parseMessage(INPUTS.portfolioReview, input);
-        else parseMessage(pullInputOf(input), input, { maxApplicants: 2 });
+        else parseMessage(choosePullInput(input), input, { maxApplicants: 2 });
       }
       for (const review of reviews) {
         const [header, ...rows] = portfolioText(review).trimEnd().split('\n');

@@ -5,7 +5,7 @@ import { inParallel } from '../../src/base/in-parallel.ts';
 import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
-import { workflowIdOf } from '../../src/model/run-key.ts';
+import { toWorkflowId } from '../../src/model/run-key.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { aMomentAgo, consentOf } from './journey-inputs.ts';
 import type { Decided, Operator } from './operator.ts';
@@ -226,7 +226,7 @@ export async function operate(scene: Scene, operator: Operator, signal: AbortSig
   const { world, people } = scene;
   let decisions = 0;
   const plans: Decided[] = [...world.plan.journeys, ...otherRunsOf(world.plan).map(decidedAs)];
-  const known = new Map(plans.map((plan) => [workflowIdOf(plan.journeyId), plan]));
+  const known = new Map(plans.map((plan) => [toWorkflowId(plan.journeyId), plan]));
   while (!signal.aborted) {
     try {
       const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND NeedsAttention IS NOT NULL`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { consequencesOf } from '../../src/cli/decisions/ask-decision.ts';
-import { sinceOf } from '../../src/cli/decisions/work-query.ts';
+import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
+import { parseSince } from '../../src/cli/decisions/work-query.ts';
 import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
 import type { DecidableHold } from '../../src/operator/judge-decision.ts';
 
@@ -42,7 +42,7 @@ describe('what needs a person, in lines', () => {
 
 describe('what a decision will do, in words', () => {
   const words = (hold: Partial<DecidableHold>, action: 'resend' | 'abandon' | 'accept') =>
-    consequencesOf({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
+    describeConsequences({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
 
   test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
     assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* that is a second inquiry/);
@@ -54,7 +54,7 @@ describe('what a decision will do, in words', () => {
     assert.match(words({}, 'accept'), /^The journey continues .*: noRecord\. Nothing is sent\./);
     assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will continue/);
     const { shareId: _, ...stage } = HOLD;
-    assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
+    assert.match(describeConsequences(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
     assert.match(words({}, 'abandon'), /The journey continues without this share\./);
     assert.match(words({ runKey: 'share:S-1' }, 'abandon'), /The share ends with it\./);
     assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
@@ -63,9 +63,9 @@ describe('what a decision will do, in words', () => {
 });
 
 test('--since is an instant, or how long ago', () => {
-  assert.equal(sinceOf('2026-01-02T03:04:05+01:00'), '2026-01-02T03:04:05+01:00');
-  const since = Date.parse(sinceOf('PT1H') ?? '');
+  assert.equal(parseSince('2026-01-02T03:04:05+01:00'), '2026-01-02T03:04:05+01:00');
+  const since = Date.parse(parseSince('PT1H') ?? '');
   const ago = Date.now() - since;
   assert.ok(ago >= 3_600_000 && ago < 3_660_000);
-  assert.equal(sinceOf(undefined), undefined);
+  assert.equal(parseSince(undefined), undefined);
 });

@@ -6,7 +6,7 @@ import { recordLines, totalLines } from '../../src/cli/commands/listing-commands
 import { deliveryLines } from '../../src/cli/commands/programs/webhooks-command.ts';
 import { rowTable } from '../../src/cli/output/answer-lines.ts';
 import { columnsFor, csvLine, csvRow } from '../../src/cli/output/csv.ts';
-import { periodOf } from '../../src/cli/output/period.ts';
+import { parsePeriod } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
 import { inquiries } from '../../src/operations/inquiries.ts';
@@ -116,24 +116,27 @@ test('totals are a table of 80 columns, and CSV', () => {
 describe('a period', () => {
   test('is days that begin and end in a place, or instants as they are', () => {
     const days = { from: '2026-03-08', to: '2026-03-08' };
-    assert.deepEqual(periodOf(days, 'UTC'), { from: '2026-03-08T00:00:00.000Z', before: '2026-03-09T00:00:00.000Z' });
-    assert.deepEqual(periodOf(days, 'America/Chicago'), {
+    assert.deepEqual(parsePeriod(days, 'UTC'), {
+      from: '2026-03-08T00:00:00.000Z',
+      before: '2026-03-09T00:00:00.000Z',
+    });
+    assert.deepEqual(parsePeriod(days, 'America/Chicago'), {
       from: '2026-03-08T06:00:00.000Z',
       before: '2026-03-09T05:00:00.000Z',
     });
-    assert.deepEqual(periodOf({ to: '2026-01-31T14:00:00+01:00' }, 'UTC'), { before: '2026-01-31T13:00:00.000Z' });
-    assert.deepEqual(periodOf({}, 'UTC'), {});
+    assert.deepEqual(parsePeriod({ to: '2026-01-31T14:00:00+01:00' }, 'UTC'), { before: '2026-01-31T13:00:00.000Z' });
+    assert.deepEqual(parsePeriod({}, 'UTC'), {});
   });
 
   test('begins with the first moment of a day that has no midnight', () => {
     // Chile's clocks went from 23:59:59 to 01:00:00 that night.
-    const { from } = periodOf({ from: '2024-09-08' }, 'America/Santiago');
+    const { from } = parsePeriod({ from: '2024-09-08' }, 'America/Santiago');
     assert.equal(from, '2024-09-08T04:00:00.000Z');
   });
 
   test('that is none is refused', () => {
     for (const period of [{ from: '2026-02-30' }, { to: 'yesterday' }, { from: '2026-01-02', to: '2026-01-01' }]) {
-      assert.throws(() => periodOf(period, 'UTC'), { name: 'UsageError' });
+      assert.throws(() => parsePeriod(period, 'UTC'), { name: 'UsageError' });
     }
   });
 });

@@ -1,7 +1,7 @@
 /** Search attributes: registered where the server allows it, else with the steps for who may. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTemporalCloud, stepsOf } from '../../src/cli/output/search-attribute-setup.ts';
+import { describeSteps, isTemporalCloud } from '../../src/cli/output/search-attribute-setup.ts';
 import { askSearchAttributes, registeredSearchAttributes } from '../../src/temporal/registered-search-attributes.ts';
 
 const KEYWORD = 2;
@@ -50,11 +50,11 @@ test('Temporal Cloud takes them by tcld, another server by the Temporal command 
     { name: 'JourneyStage' as const, type: 'Keyword' },
     { name: 'CustomerTraceNumber' as const, type: 'KeywordList' },
   ];
-  assert.deepEqual(stepsOf(missing, 'ns.acct', true), [
+  assert.deepEqual(describeSteps(missing, 'ns.acct', true), [
     'tcld login',
     'tcld namespace search-attributes add --namespace ns.acct --search-attribute "JourneyStage=Keyword" --search-attribute "CustomerTraceNumber=KeywordList"',
   ]);
-  assert.deepEqual(stepsOf(missing.slice(0, 1), 'default', false), [
+  assert.deepEqual(describeSteps(missing.slice(0, 1), 'default', false), [
     'temporal operator search-attribute create --namespace default --name JourneyStage --type Keyword',
   ]);
 });

@@ -7,7 +7,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
 import { whyUnreachable } from '../../src/client/connection/why-unreachable.ts';
-import { sdkClientOf } from '../../src/client/credit-journeys.ts';
+import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import {
   CallAbortedError,
   ClientClosedError,
@@ -43,7 +43,7 @@ before(async () => {
 });
 
 after(async () => {
-  const { workflow } = sdkClientOf(journeys);
+  const { workflow } = getSdkClient(journeys);
   for (const { workflowId } of started) await workflow.getHandle(workflowId).terminate();
   await journeys.close();
 });
@@ -281,7 +281,7 @@ test('clients, handles and errors show ids, and never the API key or other metad
   // As the SDK sends an API key, which it takes by TLS alone.
   set('TEMPORAL_GRPC_META_AUTHORIZATION', `Bearer ${secret}`);
   await using own = await connected();
-  assert.ok(inspect(sdkClientOf(own), { depth: 20 }).includes(secret), 'the connection has the key');
+  assert.ok(inspect(getSdkClient(own), { depth: 20 }).includes(secret), 'the connection has the key');
   const journey = await begun(own);
   const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1')];
   assert.equal(

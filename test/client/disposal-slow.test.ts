@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { JourneyNotFoundError } from '../../src/client/connection/errors.ts';
-import { runsOf } from '../../src/client/connection/journey-runs.ts';
+import { findRuns } from '../../src/client/connection/journey-runs.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
-import { workflowIdOf } from '../../src/model/run-key.ts';
-import { type DisposalContext, disposeOf, planDisposal } from '../../src/operator/disposal.ts';
+import { toWorkflowId } from '../../src/model/run-key.ts';
+import { type DisposalContext, disposeItem, planDisposal } from '../../src/operator/disposal.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -160,14 +160,14 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
   assert.equal((await cli(['dispose', journeyId, ...authorization])).code, 2, 'without --yes nothing is done');
   assert.equal((await ledger.readReport(journeyId, 'PREQUAL'))?.body, report?.body);
-  assert.equal((await runsOf(harness.client, journeyId, [])).closed.length, 2);
+  assert.equal((await findRuns(harness.client, journeyId, [])).closed.length, 2);
 
   const done = await cli(['dispose', journeyId, ...authorization, '--yes']);
   assert.equal(done.code, 0, done.stderr);
   const { disposed, scrubbed, copies } = JSON.parse(done.stdout);
   assert.deepEqual([disposed, scrubbed], [[whole], true]);
   assert.match(copies.join(), /backups/);
-  assert.deepEqual(await runsOf(harness.client, journeyId, []), { open: [], delivering: [], closed: [] });
+  assert.deepEqual(await findRuns(harness.client, journeyId, []), { open: [], delivering: [], closed: [] });
   // The server deletes a history beside its other work, after it has forgotten the run.
   while (tablesWith(sent).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
   for (const bytes of [...secrets, ...sealedBytes]) {
@@ -189,12 +189,12 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   });
   assert.equal(await requestsOf(customerTraceNumber), 1);
   // What that start has left in Temporal is taken away by doing it again.
-  const repeated = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
+  const repeated = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
   const { planned: none, disposedAt, shares } = await planDisposal(context, { runKey: journeyId });
   assert.deepEqual([none, disposedAt !== undefined, shares], [[], true, [share]]);
   // An owner of its own: what it posted is there until it is disposed of by its own id.
-  assert.ok('finished' in (await disposeOf(context, { runKey: share }, AUTHORIZATION)));
+  assert.ok('finished' in (await disposeItem(context, { runKey: share }, AUTHORIZATION)));
   assert.equal((await planDisposal(context, { runKey: journeyId })).shares, undefined);
 });
 
@@ -209,7 +209,8 @@ test('of a journey that has handed over lists show one run, its records are foun
     return data.filter(({ runKey }) => runKey === journeyId).map(({ run }) => run);
   };
   // Visibility may be a second behind.
-  while ((await runsOf(harness.client, journeyId, [])).closed.length < 1) await new Promise((go) => setTimeout(go, 50));
+  while ((await findRuns(harness.client, journeyId, [])).closed.length < 1)
+    await new Promise((go) => setTimeout(go, 50));
   while ((await listed()).join() !== 'running') await new Promise((go) => setTimeout(go, 50));
   await update(handle, 'advance', { journeyId, to: 'PREAPP' });
   await handle.result();
@@ -227,7 +228,7 @@ test('of a journey that has handed over lists show one run, its records are foun
   for (const product of ['PREQUAL', 'PREAPP']) assert.match(currentDetails, new RegExp(product));
   const { planned } = await planDisposal(context, { runKey: journeyId });
   assert.equal(planned[0]?.runs, 2);
-  const done = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
+  const done = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
   assert.ok('finished' in done);
   assert.deepEqual([done.finished.inquiries, done.finished.reports, done.finished.runs], [2, 2, 2]);
   for (const runId of [runs.before, runs.after]) {
@@ -242,14 +243,14 @@ test('an endpoint that cannot be reached keeps no run from being disposed of: th
   const pull = reportPull('0001', { profile: 'told' });
   await Promise.all([(await harness.start(journey)).result(), (await startPull(harness, pull)).result()]);
   for (const runKey of [journey.journeyId, `pull:${pull.pullId}`]) {
-    const delivery = harness.client.workflow.getHandle(`webhooks-${workflowIdOf(runKey)}`);
+    const delivery = harness.client.workflow.getHandle(`webhooks-${toWorkflowId(runKey)}`);
     assert.equal((await delivery.describe()).status.name, 'RUNNING');
     const { planned } = await planDisposal(context, { runKey: runKey });
     assert.deepEqual(
       planned.map(({ runs, delivering }) => [runs, delivering]),
       [[2, true]],
     );
-    const done = await disposeOf(context, { runKey: runKey }, AUTHORIZATION);
+    const done = await disposeItem(context, { runKey: runKey }, AUTHORIZATION);
     assert.ok('finished' in done);
     assert.deepEqual([done.finished.reports, done.finished.runs], [1, 2]);
     await assert.rejects(delivery.describe(), { name: 'WorkflowNotFoundError' });
@@ -292,10 +293,10 @@ for (const [step, deleted] of [
     await (await harness.start(input)).result();
     const late = consentMessage(journeyId, { applicantId: '1A', decision: 'denied' });
     await (await startLateConsent(harness.client, harness.config.taskQueue, late)).result();
-    const closed = async () => (await runsOf(harness.client, journeyId, [])).closed.length;
+    const closed = async () => (await findRuns(harness.client, journeyId, [])).closed.length;
     while ((await closed()) < 2) await new Promise((go) => setTimeout(go, 50));
 
-    const stopped = await disposeOf(holdsAfter(step, journeyId), { runKey: journeyId }, AUTHORIZATION);
+    const stopped = await disposeItem(holdsAfter(step, journeyId), { runKey: journeyId }, AUTHORIZATION);
     while (deleted > 0 && (await closed()) > 2 - deleted) await new Promise((go) => setTimeout(go, 50));
     assert.equal(await closed(), 2 - deleted, 'histories are kept');
     assert.ok(await ledger.readReport(journeyId, 'PREQUAL'));
@@ -306,7 +307,7 @@ for (const [step, deleted] of [
     assert.deepEqual(plan.refused[0]?.histories, deleted);
 
     await ledger.retention.releaseLegalHold(journeyId, { ...AUTHORIZATION, matter: '2026-17' });
-    const done = await disposeOf(context, { runKey: journeyId }, AUTHORIZATION);
+    const done = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
     assert.ok('finished' in done && done.finished.runs === 2 - deleted && done.finished.reports === 1);
     assert.equal(await closed(), 0);
   });
@@ -329,16 +330,16 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   const { refused } = await planDisposal(context, { runKey: other });
   const [obstacle] = refused[0]?.obstacles ?? [];
   assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.journeyId === kept);
-  assert.ok('refused' in (await disposeOf(context, { runKey: other }, AUTHORIZATION)));
+  assert.ok('refused' in (await disposeItem(context, { runKey: other }, AUTHORIZATION)));
   assert.equal((await handle.describe()).status.name, 'COMPLETED');
   assert.deepEqual(await retentionEvents(ledger, other), [], 'nothing was begun');
   await ledger.retention.releaseLegalHold(kept, hold);
-  const done = await disposeOf(context, { runKey: other }, AUTHORIZATION);
+  const done = await disposeItem(context, { runKey: other }, AUTHORIZATION);
   assert.ok('finished' in done && done.finished.runs === 1);
   assert.deepEqual((await ledger.retention.setLegalHold(kept, hold))?.destroyed, { inquiries: 0, histories: 1 });
   await ledger.retention.releaseLegalHold(kept, hold);
   for (const journeyId of [kept, input.journeyId]) {
-    assert.ok('finished' in (await disposeOf(context, { runKey: journeyId }, AUTHORIZATION)));
+    assert.ok('finished' in (await disposeItem(context, { runKey: journeyId }, AUTHORIZATION)));
   }
 });
 
@@ -354,7 +355,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   };
   assert.deepEqual(await reasons(waiting.journeyId), ['runOpen']);
   assert.deepEqual(await reasons(held.journeyId), ['undecided', 'runOpen']);
-  const refused = await disposeOf(context, { runKey: waiting.journeyId }, AUTHORIZATION);
+  const refused = await disposeItem(context, { runKey: waiting.journeyId }, AUTHORIZATION);
   assert.ok('refused' in refused);
   assert.equal((await open.describe()).status.name, 'RUNNING');
   assert.deepEqual(await retentionEvents(ledger, waiting.journeyId), []);

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/run-messages.ts';
+import { lateConsentWorkflowId, toUpdateId } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 
 test('a business key says what a message is about, and nothing of what it says', () => {
   const consent = consentMessage('J1', { applicantId: '1A', consentId: 'C-1' });
-  assert.equal(MESSAGES.consent.keyOf('recordConsent', consent), 'consent-S1-1A-C-1-granted');
-  assert.equal(MESSAGES.consent.keyOf('recordConsent', { ...consent, proof: 'a.b.c' }), 'consent-S1-1A-C-1-granted');
+  assert.equal(MESSAGES.consent.toKey('recordConsent', consent), 'consent-S1-1A-C-1-granted');
+  assert.equal(MESSAGES.consent.toKey('recordConsent', { ...consent, proof: 'a.b.c' }), 'consent-S1-1A-C-1-granted');
   const who = { journeyId: 'J1', by: 'ops', reason: 'the closing was put off' };
   assert.deepEqual(
     [
-      MESSAGES.advance.keyOf('advance', { journeyId: 'J1', to: 'PREAPP' }),
-      MESSAGES.advance.keyOf('advance', { ...who, to: 'PREAPP', acceptAge: true }),
-      MESSAGES.advance.keyOf('advance', { ...who, repeat: 'PREAPP', occurrence: 2 }),
+      MESSAGES.advance.toKey('advance', { journeyId: 'J1', to: 'PREAPP' }),
+      MESSAGES.advance.toKey('advance', { ...who, to: 'PREAPP', acceptAge: true }),
+      MESSAGES.advance.toKey('advance', { ...who, repeat: 'PREAPP', occurrence: 2 }),
     ],
     ['advance-PREAPP-1', 'advance-PREAPP-1-acceptAge', 'advance-PREAPP-2'],
   );
 });
 
 test('each message has a random id of its own, which a retry of the same message keeps', () => {
-  assert.match(updateIdOf('withdraw'), /^withdraw-[0-9a-f-]{36}$/);
-  assert.notEqual(updateIdOf('withdraw'), updateIdOf('withdraw'));
-  assert.equal(updateIdOf('withdraw', 'm-1'), 'withdraw-m-1');
+  assert.match(toUpdateId('withdraw'), /^withdraw-[0-9a-f-]{36}$/);
+  assert.notEqual(toUpdateId('withdraw'), toUpdateId('withdraw'));
+  assert.equal(toUpdateId('withdraw', 'm-1'), 'withdraw-m-1');
   const ids = [lateConsentWorkflowId('J1'), lateConsentWorkflowId('J1', 'm-1'), lateConsentWorkflowId('J1', 'm-1')];
   assert.match(ids[0] ?? '', /^late-consent-J1-[0-9a-f]{16}$/);
   assert.notEqual(ids[0], ids[1]);

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { loadLedgerAccess } from '../../src/config/ledger.ts';
 import { TEMPORAL_CLI } from '../../src/local/temporal/temporal-binaries.ts';
 import { ENVIRONMENTS } from '../../src/model/products.ts';
-import { gatewayQueueOf } from '../../src/model/work-class.ts';
+import { toGatewayQueue } from '../../src/model/work-class.ts';
 import { ROOT } from './checks.ts';
 import { type MadeSecrets, makeSecrets } from './make-secrets.ts';
 import { type ComposeService, compose, configuredVariables, mounted } from './manifests.ts';
@@ -174,7 +174,7 @@ test('the server is of the line that the tests run, with what priority and fairn
     { value: unknown; constraints?: { taskQueueName?: string } }[]
   >;
   assert.deepEqual(config['matching.enableFairness'], [{ value: true }]);
-  const queues = ENVIRONMENTS.map((one) => gatewayQueueOf(`credit-journeys-${one}`, 'default'));
+  const queues = ENVIRONMENTS.map((one) => toGatewayQueue(`credit-journeys-${one}`, 'default'));
   for (const kind of ['Read', 'Write']) {
     const entries = config[`matching.numTaskqueue${kind}Partitions`] ?? [];
     assert.deepEqual(entries.map(({ constraints }) => constraints?.taskQueueName).toSorted(), queues.toSorted());

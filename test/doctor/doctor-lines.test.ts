@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
 import { doctorLines } from '../../src/cli/commands/programs/doctor-command.ts';
 import type { CheckResult } from '../../src/doctor/check.ts';
-import { examinationOf } from '../../src/doctor/examine-installation.ts';
+import { toExamination } from '../../src/doctor/examine-installation.ts';
 
 const CHECKS: CheckResult[] = [
   { check: 'configuration', status: 'pass', detail: 'sandbox, task queue credit-journeys-sandbox, 1 profile' },
@@ -19,7 +19,7 @@ const CHECKS: CheckResult[] = [
 ];
 
 test('the lines of `doctor` fit into 80 columns, and say the same without colours', () => {
-  const examination = examinationOf(CHECKS);
+  const examination = toExamination(CHECKS);
   const plain = doctorLines(examination, { width: 80, colors: pc.createColors(false) });
   const coloured = doctorLines(examination, { width: 80, colors: pc.createColors(true) });
   for (const line of plain) assert.ok(line.length <= 80, line);

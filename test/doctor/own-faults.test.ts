@@ -8,7 +8,7 @@ import {
   pass,
   runChecks,
 } from '../../src/doctor/check.ts';
-import { examinationOf } from '../../src/doctor/examine-installation.ts';
+import { toExamination } from '../../src/doctor/examine-installation.ts';
 import { gatewayCheck } from '../../src/doctor/gateway-checks.ts';
 import { holdsCheck } from '../../src/doctor/holds-check.ts';
 import { clearStartsCheck, searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
@@ -123,7 +123,7 @@ test('a certificate that doctor itself cannot use is no fault of the gateway', a
 });
 
 test('an examination with a check that was not made is not healthy, and its counts are of its checks', () => {
-  const { healthy, counts, checks } = examinationOf([
+  const { healthy, counts, checks } = toExamination([
     { check: 'a', status: 'pass', detail: '' },
     { check: 'b', status: 'unchecked', detail: '', toDo: '' },
     { check: 'c', status: 'warn', detail: '', toDo: '' },

@@ -13,7 +13,11 @@ import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { createPayloadCodec, mayLeadToPosting, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
-import { ENCRYPTED_ENCODING, encodingOf, readPayloadEnvelope } from '../../src/protection/payloads/payload-envelope.ts';
+import {
+  ENCRYPTED_ENCODING,
+  readEncoding,
+  readPayloadEnvelope,
+} from '../../src/protection/payloads/payload-envelope.ts';
 import { call, KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {
@@ -158,7 +162,7 @@ const decoding = property({
     const shown = inWorker.value;
     if (inClient instanceof UndecodablePayloadError)
       assert.ok(isUndecodable(shown), 'the worker reads what the client does not');
-    else if (!wasEncrypted(payload) && encodingOf(payload) === 'json/plain' && mayLeadToPosting(shownTo(inClient)))
+    else if (!wasEncrypted(payload) && readEncoding(payload) === 'json/plain' && mayLeadToPosting(shownTo(inClient)))
       assert.deepEqual(shown, undecodable('inTheClear'));
     else assert.deepEqual(shown, shownTo(inClient));
     // What was encrypted is taken whole or not at all.

@@ -54,7 +54,7 @@ const KINDS: readonly MessageKind[] = [
       aConsent({ decision: 'revoked', proof: 'eyJh.eyJi.c2ln' }),
       aConsent({ secondaryUser: { endUser: 'Second Lender' } }),
     ],
-    shape: MESSAGES.consent.problemOf,
+    shape: MESSAGES.consent.findProblem,
     parse: (value) => parseMessage(MESSAGES.consent, value),
   },
   {
@@ -66,7 +66,7 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', to: 'PRECLOSE', skip: 'PREAPP', by: 'ops', reason: 'one will do' },
       { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
-    shape: MESSAGES.advance.problemOf,
+    shape: MESSAGES.advance.findProblem,
     parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
   },
   {
@@ -75,7 +75,7 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
       { journeyId: 'J-1001', shareId: 'S1', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
     ],
-    shape: MESSAGES.extend.problemOf,
+    shape: MESSAGES.extend.findProblem,
     parse: (value) => parseMessage(MESSAGES.extend, value),
   },
   {
@@ -84,13 +84,13 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', share: SHARE },
       { journeyId: 'J-1001', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
     ],
-    shape: MESSAGES.requestShare.problemOf,
+    shape: MESSAGES.requestShare.findProblem,
     parse: (value) => parseMessage(MESSAGES.requestShare, value),
   },
   {
     name: 'withdrawShare',
     valid: [{ journeyId: 'J-1001', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
-    shape: MESSAGES.withdrawShare.problemOf,
+    shape: MESSAGES.withdrawShare.findProblem,
     parse: (value) => parseMessage(MESSAGES.withdrawShare, value),
   },
   {
@@ -105,13 +105,13 @@ const KINDS: readonly MessageKind[] = [
       aDecision({ action: 'amend', applicants: [anApplicant()], outcome: 'record' }),
       aDecision({ action: 'accept', outcome: 'record', reference: REPEATED }),
     ],
-    shape: MESSAGES.resolveInquiry.problemOf,
+    shape: MESSAGES.resolveInquiry.findProblem,
     parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
   },
   {
     name: 'withdraw',
     valid: [{ journeyId: 'J-1001', by: 'Operator One', reason: 'the customer changed their mind' }],
-    shape: MESSAGES.withdrawJourney.problemOf,
+    shape: MESSAGES.withdrawJourney.findProblem,
     parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
   },
 ];
@@ -206,10 +206,10 @@ const journeys = property({
     const journey = new Journey(input as never);
     journey.status();
     journey.references();
-    journey.run = { environment: 'sandbox' } as never;
+    journey.config = { environment: 'sandbox' } as never;
     journey.result('completed');
     for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
-    for (const share of journey.shares.values()) journey.applicantsOf(share);
+    for (const share of journey.shares.values()) journey.listApplicants(share);
     journey.consents.take({ ...(aConsent() as object), receivedAt: new Date().toISOString() } as never, true);
     assert.equal(Object.hasOwn(Object.prototype, 'shareId'), false);
   },

@@ -286,7 +286,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     ledger,
     tokens,
     gateways: new Map(),
-    permits: new Map(),
+    slots: new Map(),
     registeredSearchAttributes: async () => [],
     checkConsentProof: createConsentProofVerifier(undefined),
     checkDecisionProof: createDecisionProofVerifier(undefined),
@@ -298,7 +298,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     workflowBundle: (await workflowBundle()) as { code: string },
     activities: {
       ...createJourneyActivities(dependencies),
-      // Without permits: none makes an attempt.
+      // Without slots: none makes an attempt.
       ...createGatewayActivities(dependencies),
     },
     stickyQueueScheduleToStartTimeout: 1_000,

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { runsOf } from '../../src/client/connection/journey-runs.ts';
-import { updateIdOf } from '../../src/client/connection/run-messages.ts';
+import { findRuns } from '../../src/client/connection/journey-runs.ts';
+import { toUpdateId } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
@@ -69,7 +69,7 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   const file = await world.put('revocation.json', revocation);
   assert.equal((await python('send_consent.py', file)).stdout, 'recorded\n');
   const lateRuns = async () => {
-    const { open, closed } = await runsOf(world.harness.client, journey.journeyId, []);
+    const { open, closed } = await findRuns(world.harness.client, journey.journeyId, []);
     return [...open, ...closed].filter(({ workflowId }) => workflowId.startsWith('late-consent-'));
   };
   await until('it is listed', async () => (await lateRuns()).length > 0);
@@ -84,7 +84,7 @@ test('a caller in Python whose message says something else than one under the sa
   const handle = await world.harness.start(journey);
   const { journeyId, applicants } = journey;
   const advance = { journeyId, to: 'PREAPP', applicants } as const;
-  const updateId = updateIdOf(MESSAGES.advance.keyOf('advance', advance));
+  const updateId = toUpdateId(MESSAGES.advance.toKey('advance', advance));
   await handle.executeUpdate('advance', { updateId, args: [advance] });
   await assert.rejects(python('run_journey.py', journeyFile), (error: { stderr?: string }) => {
     assert.match(error.stderr ?? '', /advance to PREAPP was accepted before with other content: \/applicants differs/);

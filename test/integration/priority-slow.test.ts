@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { CreditJourneys, type JourneyHandle, type WorkClass } from '../../src/client.ts';
-import { gatewayQueueOf } from '../../src/model/work-class.ts';
+import { toGatewayQueue } from '../../src/model/work-class.ts';
 import { type Harness, journeyInput, type PostedInquiry, startHarness } from '../support/journey-harness.ts';
 import { until } from '../support/process-world.ts';
 
@@ -33,7 +33,7 @@ async function setGate(isOpen: boolean): Promise<void> {
   const { temporal: server, taskQueue } = harness.config;
   await harness.client.workflowService.updateTaskQueueConfig({
     namespace: server.namespace,
-    taskQueue: gatewayQueueOf(taskQueue, 'default'),
+    taskQueue: toGatewayQueue(taskQueue, 'default'),
     taskQueueType: ACTIVITY,
     updateQueueRateLimit: isOpen ? {} : { rateLimit: { requestsPerSecond: 0 } },
   });

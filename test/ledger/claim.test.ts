@@ -8,7 +8,7 @@ import {
   type KnownAttempt,
   type KnownInquiry,
 } from '../../src/ledger/claim.ts';
-import { repeatOf } from '../../src/ledger/inquiries/inquiry-writes.ts';
+import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 const LEDGER = 'ledger-1';
@@ -357,27 +357,30 @@ const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, per
 
 describe('the number of an inquiry', () => {
   test('is the first where nothing was claimed for the stage', () => {
-    assert.deepEqual(repeatOf([], NUMBER), { permittedRepeat: 0 });
+    assert.deepEqual(findRepeat([], NUMBER), { permittedRepeat: 0 });
   });
 
   test('is one of its customer’s own, also where it amends or repeats one of them', () => {
     const amended = { ...NUMBER, customerTraceNumber: 'T1', ordinal: 1 };
-    assert.deepEqual(repeatOf([NUMBER], NUMBER), { permittedRepeat: 0 });
-    assert.deepEqual(repeatOf([NUMBER], amended), { permittedRepeat: 0 });
+    assert.deepEqual(findRepeat([NUMBER], NUMBER), { permittedRepeat: 0 });
+    assert.deepEqual(findRepeat([NUMBER], amended), { permittedRepeat: 0 });
     const permitted = { ...NUMBER, customerTraceNumber: 'U', customerId: 'HOUSE2', permittedRepeat: 1 };
     const own = { ...permitted, customerTraceNumber: 'U1', ordinal: 1 };
-    assert.deepEqual(repeatOf([NUMBER, amended, permitted], own), { permittedRepeat: 1 });
+    assert.deepEqual(findRepeat([NUMBER, amended, permitted], own), { permittedRepeat: 1 });
   });
 
   test('of another customer is another one, whichever of the stage’s inquiries it is', () => {
     const other = { customerTraceNumber: 'U', customerId: 'HOUSE2', ordinal: 0 };
-    assert.deepEqual(repeatOf([NUMBER], other), { permittedRepeat: 1, otherNumber: 'T' });
-    assert.deepEqual(repeatOf([NUMBER], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T' });
+    assert.deepEqual(findRepeat([NUMBER], other), { permittedRepeat: 1, otherNumber: 'T' });
+    assert.deepEqual(findRepeat([NUMBER], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T' });
     const amended = { ...NUMBER, customerTraceNumber: 'T1', ordinal: 1 };
-    assert.deepEqual(repeatOf([NUMBER, amended], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T1' });
+    assert.deepEqual(findRepeat([NUMBER, amended], { ...other, ordinal: 1 }), {
+      permittedRepeat: 1,
+      otherNumber: 'T1',
+    });
     const permitted = { ...other, permittedRepeat: 1 };
     const third = { customerTraceNumber: 'V', customerId: 'HOUSE3', ordinal: 0 };
-    assert.deepEqual(repeatOf([NUMBER, permitted], third), { permittedRepeat: 2, otherNumber: 'U' });
+    assert.deepEqual(findRepeat([NUMBER, permitted], third), { permittedRepeat: 2, otherNumber: 'U' });
   });
 });
 

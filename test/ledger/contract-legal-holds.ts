@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import { retentionEvents } from '../support/retention-events.ts';
 import { attempted, claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

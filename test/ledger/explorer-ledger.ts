@@ -5,16 +5,16 @@ import {
   type ClaimRule,
   decideClaim,
   effectiveAttempt,
+  effectiveState,
+  findLatest,
   HELD_STATES,
   isOverdue,
-  latestOf,
   lateToJudge,
   permitFor,
-  standing,
 } from '../../src/ledger/claim.ts';
 import { decideClose } from '../../src/ledger/inquiries/close.ts';
 import { decideDecision } from '../../src/ledger/inquiries/decision.ts';
-import { repeatOf } from '../../src/ledger/inquiries/inquiry-writes.ts';
+import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
 import { decideOutcome } from '../../src/ledger/inquiries/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
@@ -71,7 +71,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     const { permittedRepeat } = rowsOf(all, of);
     return permittedRepeat === undefined ? [] : [{ ...numberOf(of), permittedRepeat }];
   });
-  const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
+  const { permittedRepeat, otherNumber } = findRepeat(numbers, numberOf(asker.of));
   // None of these is about one number alone.
   const { isPaused = false, isWithdrawn = false } = all;
   const known = { ...ledger, isPaused, isWithdrawn, ...(otherNumber ? { otherNumber } : {}) };
@@ -248,7 +248,7 @@ function violationOf(ledger: LedgerCopy, { action, attempt, failureType }: Decis
   // A decision about this request leaves the row of another request alone.
   if (failureType === 'RequestDiffers') return {};
   if (ledger.attempts.some(isSettled)) return { violation: `let ${action} overrule an outcome that had come` };
-  const latest = latestOf(ledger) as Row | undefined;
+  const latest = findLatest(ledger) as Row | undefined;
   // Over a gap, the hold says that attempts are missing.
   if (!latest || !isUndecided(ledger, latest) || (failureType === 'LedgerChanged' && attempt > latest.attempt))
     return {};
@@ -263,9 +263,9 @@ export function accepted({ of }: Pick<Asker, 'of'>): Answer {
 
 /** As `disposal.ts`: nothing that is sealed is left, and no digest; `null` where it is refused. */
 export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
-  const latest = latestOf(ledger);
+  const latest = findLatest(ledger);
   if (ledger.disposal || ledger.attempts.length === 0 || (lateToJudge(ledger) && !ledger.abandoned)) return null;
-  if (latest && standing(latest) === 'sending') return null;
+  if (latest && effectiveState(latest) === 'sending') return null;
   if (latest && isUndecided(ledger, latest as Row)) return null;
   const attempts = ledger.attempts.map(({ answer: _, accepted: __, ...row }) => row);
   return { ...ledger, disposal: 'done', digest: null, attempts };
@@ -278,7 +278,7 @@ function isUndecided(ledger: LedgerCopy, row: Row): boolean {
     action === 'amend' && attempt === row.attempt && judgesAttempts(failureType ?? null);
   if (ledger.decisions.some(judges)) return false;
   if (row.state === 'answered') return row.answerKind !== 'outcome';
-  return HELD_STATES.includes(standing(row));
+  return HELD_STATES.includes(effectiveState(row));
 }
 
 /** Time passes: nothing more can come of the attempt in time. */
@@ -291,7 +291,7 @@ function withRow(ledger: LedgerCopy, row: Row): LedgerCopy {
 }
 
 function settleOverdue(ledger: LedgerCopy): LedgerCopy {
-  const latest = latestOf(ledger);
+  const latest = findLatest(ledger);
   if (!latest || !isOverdue(latest)) return ledger;
   return withRow(ledger, { ...(latest as Row), state: 'unknown', failureType: 'OutcomeUnknown' });
 }
@@ -304,7 +304,7 @@ function latestView(ledger: LedgerCopy): AttemptView | null {
   const earlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
   if (lateToJudge(ledger)) return { attempt: row.attempt, state: 'unknown', failureType: 'AnsweredLate', ...earlier };
   if (row.closed) return { attempt: row.attempt, state: 'notSent', closedAt: '' };
-  const state = standing(row);
+  const state = effectiveState(row);
   const answer = row.accepted ?? row.answer;
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
   return {

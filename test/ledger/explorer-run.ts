@@ -1,7 +1,7 @@
-/** What the run does next: the retry loop of `src/workflows/inquiry/inquiry-protocol.ts`, with the real `stepOf` under it. */
+/** What the run does next: the retry loop of `src/workflows/inquiry/inquiry-protocol.ts`, with the real `toStep` under it. */
 import { FAILURES, type HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import { type AttemptStep, mayHaveMissedAnAttempt, stepOf } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { type AttemptStep, mayHaveMissedAnAttempt, toStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 
 /** Where the exploration ends: this many attempts of one run. */
@@ -14,11 +14,11 @@ export type Step =
 
 /** What a row of the ledger means for the run. */
 export function stepOfView(view: AttemptView): Step {
-  return ofARow(stepOf(view));
+  return ofARow(toStep(view));
 }
 
 export function ofARow(step: AttemptStep): Step {
-  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'elsewhere' || step.kind === 'notPermitted') {
+  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'noSlot' || step.kind === 'notPermitted') {
     throw new Error(`a row that means ${step.kind}`);
   }
   return step;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defined } from '../../src/base/defined.ts';
+import { omitUndefined } from '../../src/base/defined.ts';
 
 test('only members that are undefined are left out, and the others keep their order', () => {
   const members = { b: 0, a: undefined, empty: '', no: false, list: [] };
-  assert.equal(JSON.stringify(defined(members)), '{"b":0,"empty":"","no":false,"list":[]}');
-  assert.ok(!Object.hasOwn(defined(members), 'a'));
+  assert.equal(JSON.stringify(omitUndefined(members)), '{"b":0,"empty":"","no":false,"list":[]}');
+  assert.ok(!Object.hasOwn(omitUndefined(members), 'a'));
 });

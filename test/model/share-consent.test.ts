@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplicantStanding } from '../../src/consent/consent-record.ts';
-import { consentTowards, type ShareRecord, ungranted } from '../../src/workflows/consent/share-record.ts';
+import { consentTowards, listUngranted, type ShareRecord } from '../../src/workflows/consent/share-record.ts';
 
 const IDS = ['1A', '2A', '3A'];
 const STANDS = ['none', 'granted', 'denied', 'revoked'] as const;
@@ -26,7 +26,7 @@ test('of all answers of three applicants, one refusal refuses a share, and all m
         const answers = [one, two, three];
         const name = answers.join();
         const open = IDS.filter((_, nth) => answers[nth] !== 'granted');
-        assert.deepEqual(ungranted(told(answers), SHARE, IDS, 0), open, name);
+        assert.deepEqual(listUngranted(told(answers), SHARE, IDS, 0), open, name);
         const refusal = answers.find((answer) => answer === 'denied' || answer === 'revoked');
         const consent = consentTowards(told(answers), SHARE, IDS, 0);
         const expected = answers.includes('denied') ? 'denied' : (refusal ?? (open.length > 0 ? 'waiting' : 'granted'));

@@ -12,7 +12,7 @@ export async function checkMessages(cases: CheckCase[]): Promise<(string | null)
 export function verdictsOn(cases: CheckCase[]): (string | null)[] {
   return cases.map(([name, value, via]) => {
     try {
-      return MESSAGES[name].problemOf(value, via);
+      return MESSAGES[name].findProblem(value, via);
     } catch (error) {
       // Would be repeated as a failure of the workflow task.
       return `threw ${error}`;

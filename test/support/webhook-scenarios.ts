@@ -11,7 +11,7 @@ import {
   type WebhookDeliveryStatus,
   webhookDeliveryId,
 } from '../../src/messages/webhooks/delivery.ts';
-import { toRunKey, workflowIdOf } from '../../src/model/run-key.ts';
+import { toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import {
   applicant,
   consentMessage,
@@ -91,7 +91,7 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
 export type Delivery = WorkflowHandle<() => Promise<WebhookDeliveryResult>>;
 
 export function deliveryOf({ harness }: WebhookStage, runKey: string): Delivery {
-  return harness.client.workflow.getHandle(webhookDeliveryId(workflowIdOf(runKey))) as Delivery;
+  return harness.client.workflow.getHandle(webhookDeliveryId(toWorkflowId(runKey))) as Delivery;
 }
 
 /** Polls the delivery run until it is as wanted. */
@@ -200,7 +200,7 @@ export async function playReview(
     'mixed/EU123',
   );
   const begun = (await harness.client.workflow.start('portfolioReview', {
-    workflowId: workflowIdOf(toRunKey('portfolio', reviewId)),
+    workflowId: toWorkflowId(toRunKey('portfolio', reviewId)),
     taskQueue: harness.config.taskQueue,
     args: [{ reviewId, profile: 'mixed', endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
   })) as unknown as JourneyHandle;

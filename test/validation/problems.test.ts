@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { jsonPointer, parseWith, problemsOf } from '../../src/fields/problems.ts';
+import { jsonPointer, parseWith, toProblems } from '../../src/fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 
 const SCHEMA = z.strictObject({
@@ -102,7 +102,7 @@ test('collects every problem, under the given base path', () => {
 test('reads an error that zod worded itself without repeating its words', () => {
   const { error } = SCHEMA.safeParse({ id: 1, SENTINEL: 2 });
   assert.ok(error);
-  assert.deepEqual(problemsOf(error), [
+  assert.deepEqual(toProblems(error), [
     { path: '/id', rule: 'must be text' },
     { path: '', rule: 'has an unknown field' },
   ]);

@@ -100,7 +100,7 @@ test('a message says either where to or what to repeat, and who says so where so
     [{ ...repeatOf('PRECLOSE'), skip: 'PREAPP' }, /unknown field/],
   ];
   for (const [message, rule] of problems) {
-    const problem = MESSAGES.advance.problemOf(message);
+    const problem = MESSAGES.advance.findProblem(message);
     if (rule) assert.match(problem ?? '', rule);
     else assert.equal(problem, null);
   }

@@ -83,8 +83,8 @@ for (const failureType of FAILURE_TYPES) {
     );
     for (const input of inputs) {
       assert.equal(opaqueIdProblem(input.decisionId as string, 64), null);
-      assert.notEqual(MESSAGES.resolveInquiry.problemOf(input), null, 'as it stands it is refused');
-      assert.equal(MESSAGES.resolveInquiry.problemOf(filledIn(input)), null);
+      assert.notEqual(MESSAGES.resolveInquiry.findProblem(input), null, 'as it stands it is refused');
+      assert.equal(MESSAGES.resolveInquiry.findProblem(filledIn(input)), null);
       const command = `credit-journey resolve LOAN-1 \\\n ${TRACE} \\\n --attempt 1 --action ${input.action}`;
       assert.ok(details.includes(`\n${command}\n`));
     }
@@ -168,15 +168,15 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
   const [pass, extend = {}] = inputsIn(details);
   assert.deepEqual(pass, { journeyId: 'LOAN-1', to: 'PREAPP' });
-  assert.equal(MESSAGES.extend.problemOf({ ...extend, until: SINCE, by: 'ops', reason: 'late' }), null);
+  assert.equal(MESSAGES.extend.findProblem({ ...extend, until: SINCE, by: 'ops', reason: 'late' }), null);
   const { status } = view();
   const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
   const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));
   assert.ok(tooOld.includes(' --repeat PREQUAL --occurrence 3 \\\n'));
   const [repeat, accept] = inputsIn(tooOld);
-  assert.match(MESSAGES.advance.problemOf(repeat) ?? '', /^\/by must not be empty/);
-  assert.equal(MESSAGES.advance.problemOf({ ...repeat, by: 'ops', reason: 'old' }), null);
-  assert.equal(MESSAGES.advance.problemOf({ ...accept, by: 'ops', reason: 'young enough' }), null);
+  assert.match(MESSAGES.advance.findProblem(repeat) ?? '', /^\/by must not be empty/);
+  assert.equal(MESSAGES.advance.findProblem({ ...repeat, by: 'ops', reason: 'old' }), null);
+  assert.equal(MESSAGES.advance.findProblem({ ...accept, by: 'ops', reason: 'young enough' }), null);
 });
 
 test('a share that waits comes with the consent that is missing, which only lacks what the consumer said', () => {
@@ -185,15 +185,15 @@ test('a share that waits comes with the consent that is missing, which only lack
   const details = currentDetails(view({ stages: [], shares: [share] }));
   assert.ok(details.includes(` --end-user-code EU999 --end-user 'O'\\''Neil & Sons' \\\n`));
   const [input = {}, longer = {}, takeBack = {}] = inputsIn(details);
-  assert.match(MESSAGES.extend.problemOf({ ...longer, until: SINCE }) ?? '', /^\/by must not be empty/);
+  assert.match(MESSAGES.extend.findProblem({ ...longer, until: SINCE }) ?? '', /^\/by must not be empty/);
   assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share-id S1 \\\n --by WHO --reason WHY\n'));
-  assert.match(MESSAGES.withdrawShare.problemOf(takeBack) ?? '', /^\/by must not be empty/);
-  assert.equal(MESSAGES.withdrawShare.problemOf({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
+  assert.match(MESSAGES.withdrawShare.findProblem(takeBack) ?? '', /^\/by must not be empty/);
+  assert.equal(MESSAGES.withdrawShare.findProblem({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
   assert.deepEqual(input.secondaryUser, sharedWith);
-  assert.notEqual(MESSAGES.consent.problemOf(input), null);
+  assert.notEqual(MESSAGES.consent.findProblem(input), null);
   const evidence = { method: 'web', textVersion: 'v1', capturedAt: SINCE, reference: 'doc-1' };
   const said = { ...input, consentId: 'C1', decision: 'granted', decidedAt: SINCE, evidence };
-  assert.equal(MESSAGES.consent.problemOf(said), null);
+  assert.equal(MESSAGES.consent.findProblem(said), null);
 });
 
 test('the runbook is linked where the configuration says where it is served', () => {

@@ -93,7 +93,7 @@ describe('what extend may do', () => {
     const until = inDays(20);
     takeExtension(journey, extend(until));
     takeExtension(journey, extend(until));
-    const { early = [] } = journey.handedOver().events;
+    const { early = [] } = journey.toState().events;
     assert.deepEqual(
       early.map(({ type, data }) => ({ type, data })),
       [{ type: 'wait.extended', data: { gate: 'PREAPP', until } }],

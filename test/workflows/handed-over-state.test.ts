@@ -1,23 +1,23 @@
 /** What a run hands over, member by member: the next run takes each up, and would hand the same over again. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PreparedRun, PreparedShare } from '../../src/activities/contract.ts';
+import type { RunConfig, ShareConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import type { InquiryStanding } from '../../src/workflows/inquiry/single-inquiry.ts';
-import { Journey, type JourneyResumption } from '../../src/workflows/journey/journey.ts';
-import { Pull, type PullResumption } from '../../src/workflows/pull/pull.ts';
+import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
+import { Pull, type PullRunState } from '../../src/workflows/pull/pull.ts';
 import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
-import type { PastHolds } from '../../src/workflows/run/holds.ts';
-import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/share-report.ts';
+import type { HoldsState } from '../../src/workflows/run/holds.ts';
+import { ReportShare, type ShareReportRunState } from '../../src/workflows/share/share-report.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
-const RUN: PreparedRun = {
+const RUN: RunConfig = {
   ...{ environment: 'sandbox', profile: 'default', customerId: 'SANDBOX0001', profileFingerprint: 'F', ledgerId: 'L' },
   settings: {
     ...{ giveUpAfterMs: 1, backoffInitialMs: 1, backoffMaxMs: 1, retryAfterMaxMs: 1, sendByMs: 1, resendAfterMs: 1 },
@@ -44,7 +44,7 @@ const HOLD: HoldStatus = {
   ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', failureType: 'OutcomeUnknown', since: AT, attempts: 2 },
   allowedActions: ['resend'],
 };
-const HOLDS: Required<PastHolds> = {
+const HOLDS: Required<HoldsState> = {
   open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION }],
   settled: [{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { '/action': 'x' }, overtakenBy: 'answered' }],
 };
@@ -72,7 +72,7 @@ const COMMON = {
       isAnswered: true,
     },
   ],
-} satisfies Partial<PullResumption>;
+} satisfies Partial<PullRunState>;
 
 function consentsTo(journeyId: string, shareId: string): Required<CarriedConsents> {
   const since = AT;
@@ -105,18 +105,18 @@ function copied<T>(state: T): T {
   return JSON.parse(JSON.stringify(state));
 }
 
-interface NextRun<State extends { run?: PreparedRun }> {
-  begin(run: NonNullable<State['run']>): void;
-  handedOver(): State;
+interface NextRun<State extends { config?: RunConfig }> {
+  begin(config: NonNullable<State['config']>): void;
+  toState(): State;
 }
 
-function takesUpEach<State extends { run?: PreparedRun }>(past: State, start: (past: State) => NextRun<State>): void {
+function takesUpEach<State extends { config?: RunConfig }>(past: State, start: (past: State) => NextRun<State>): void {
   for (const member of Object.keys(past) as (keyof State & string)[]) {
     test(member, () => {
       const state = copied(past);
       const next = start(state);
-      if (state.run) next.begin(state.run);
-      assert.deepEqual(copied(next.handedOver())[member], copied(past[member]));
+      if (state.config) next.begin(state.config);
+      assert.deepEqual(copied(next.toState())[member], copied(past[member]));
     });
   }
 }
@@ -124,9 +124,9 @@ function takesUpEach<State extends { run?: PreparedRun }>(past: State, start: (p
 describe('the next run of a journey takes up', () => {
   const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
   const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
-  const past: Required<JourneyResumption> = {
+  const past: Required<JourneyRunState> = {
     ...COMMON,
-    run: RUN,
+    config: RUN,
     stages: [
       {
         ...{ status: { productCode: 'PREQUAL', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
@@ -169,7 +169,7 @@ describe('the next run of a journey takes up', () => {
     stagesEndedAs: 'expired',
     openUntil: AT,
   };
-  takesUpEach<JourneyResumption>(past, (state) => new Journey(input, state));
+  takesUpEach<JourneyRunState>(past, (state) => new Journey(input, state));
 });
 
 const INQUIRY_STANDING: Required<InquiryStanding> = {
@@ -178,27 +178,27 @@ const INQUIRY_STANDING: Required<InquiryStanding> = {
 
 describe('the next run of a pull takes up', () => {
   const input = reportPull();
-  const past: Required<PullResumption> = {
+  const past: Required<PullRunState> = {
     ...COMMON,
-    run: RUN,
+    config: RUN,
     withdrawal: { pullId: input.pullId, by: 'borrower', reason: 'by mistake' },
     inquiry: INQUIRY_STANDING,
     carried: INQUIRY,
   };
-  takesUpEach<PullResumption>(past, (state) => new Pull(input, state));
+  takesUpEach<PullRunState>(past, (state) => new Pull(input, state));
 });
 
 describe('the next run of a share by itself takes up', () => {
   const input = shareInput({ pullId: 'P1', productCode: 'CR' });
-  const run: PreparedShare = {
+  const run: ShareConfig = {
     ...RUN,
     report: { kind: 'given' },
     reference: REFERENCE,
     standing: { applicants: [], position: 1 },
   };
-  const past: Required<ShareReportResumption> = {
+  const past: Required<ShareReportRunState> = {
     ...COMMON,
-    run,
+    config: run,
     withdrawal: { shareId: input.shareId, by: 'borrower', reason: 'by mistake' },
     inquiry: INQUIRY_STANDING,
     carried: INQUIRY,
@@ -212,13 +212,13 @@ describe('the next run of a share by itself takes up', () => {
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
     extensions: [{ until: AT, by: 'ops', reason: 'late' }],
   };
-  takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));
+  takesUpEach<ShareReportRunState>(past, (state) => new ReportShare(input, state));
 });
 
 test('what was told before the input was checked is told by the next run', () => {
   const input = journeyInput();
-  const { run: _, events: __, ...rest } = new Journey(input).handedOver();
+  const { config: _, events: __, ...rest } = new Journey(input).toState();
   const early = [{ type: 'consent.refused' as const, key: ['C1', 'no'], data: { reason: 'no' }, timestamp: AT }];
   const state = { ...rest, events: { occurrences: {}, waiting: [], early } };
-  assert.deepEqual(new Journey(input, copied(state)).handedOver().events, state.events);
+  assert.deepEqual(new Journey(input, copied(state)).toState().events, state.events);
 });

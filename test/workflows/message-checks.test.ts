@@ -15,27 +15,27 @@ const REFERENCE = {
 
 test('refuses an accepted reference that gives one consumerId to two applicants', () => {
   const accept = (reference: unknown) => aDecision({ action: 'accept', outcome: 'record', reference });
-  assert.equal(MESSAGES.resolveInquiry.problemOf(accept(REFERENCE)), null);
+  assert.equal(MESSAGES.resolveInquiry.findProblem(accept(REFERENCE)), null);
   const [first] = REFERENCE.applicants;
   for (const [second, problem] of [
     [{ applicantId: '2A', consumerId: 'C1' }, '/reference/applicants/1/consumerId must differ'],
     [{ applicantId: '1A', consumerId: 'C2' }, '/reference/applicants/1/applicantId must differ'],
   ] as const) {
-    const reason = MESSAGES.resolveInquiry.problemOf(accept({ ...REFERENCE, applicants: [first, second] }));
+    const reason = MESSAGES.resolveInquiry.findProblem(accept({ ...REFERENCE, applicants: [first, second] }));
     assert.ok(reason?.startsWith(problem), String(reason));
   }
 });
 
 test('refuses a reference with an outcome that has none: nothing may be shared of it', () => {
   const decision = aDecision({ action: 'accept', outcome: 'noRecord', reference: REFERENCE });
-  assert.equal(MESSAGES.resolveInquiry.problemOf(decision), '/reference belongs to accept with a record');
+  assert.equal(MESSAGES.resolveInquiry.findProblem(decision), '/reference belongs to accept with a record');
 });
 
 test('refuses unseen characters of an update and of a signal', () => {
   const withdrawal = { journeyId: 'J-1', by: 'ops\u200b', reason: 'a bell\u0007' };
   const [by, reason] = ['/by', '/reason'].map((path) => `${path} must not hold control characters`);
-  assert.equal(MESSAGES.withdrawJourney.problemOf(withdrawal), `${by}; ${reason}`);
-  assert.equal(MESSAGES.withdrawJourney.problemOf(withdrawal, 'signal'), `${by}; ${reason}`);
+  assert.equal(MESSAGES.withdrawJourney.findProblem(withdrawal), `${by}; ${reason}`);
+  assert.equal(MESSAGES.withdrawJourney.findProblem(withdrawal, 'signal'), `${by}; ${reason}`);
 });
 
 test('refuses what the gateway’s fields do not admit, of an update and of a signal', () => {
@@ -49,20 +49,20 @@ test('refuses what the gateway’s fields do not admit, of an update and of a si
       ['EU4\u0000', 'must not hold control characters'],
     ]) {
       const consent = aConsent({ secondaryUser: { endUserCode } });
-      assert.equal(MESSAGES.consent.problemOf(consent, via), `/secondaryUser/endUserCode ${rule}`);
+      assert.equal(MESSAGES.consent.findProblem(consent, via), `/secondaryUser/endUserCode ${rule}`);
       const share = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode } };
-      assert.equal(MESSAGES.requestShare.problemOf(share), `/share/endUserCode ${rule}`);
+      assert.equal(MESSAGES.requestShare.findProblem(share), `/share/endUserCode ${rule}`);
     }
   }
 });
 
 test('leaves applicants to the activity that has the interface’s table', () => {
   assert.equal(
-    MESSAGES.advance.problemOf({ journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant('\u200b')] }),
+    MESSAGES.advance.findProblem({ journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant('\u200b')] }),
     null,
   );
   assert.match(
-    String(MESSAGES.advance.problemOf({ journeyId: 'J-1', to: 'PREAPP', applicants: [] })),
+    String(MESSAGES.advance.findProblem({ journeyId: 'J-1', to: 'PREAPP', applicants: [] })),
     /^\/applicants must have/,
   );
 });
@@ -70,7 +70,7 @@ test('leaves applicants to the activity that has the interface’s table', () =>
 test('refuses evidence that looks personal, without repeating it', () => {
   for (const via of ['update', 'signal'] as const) {
     const problemOf = (reference: string) =>
-      MESSAGES.consent.problemOf(aConsent({ evidence: { ...aConsent().evidence, reference } }), via);
+      MESSAGES.consent.findProblem(aConsent({ evidence: { ...aConsent().evidence, reference } }), via);
     assert.equal(problemOf('doc:1/2#3'), null);
     assert.match(String(problemOf('912-34-5678')), /^\/evidence\/reference must be opaque/);
     assert.match(String(problemOf('ada@example.com')), /^\/evidence\/reference must be printable/);
@@ -79,7 +79,7 @@ test('refuses evidence that looks personal, without repeating it', () => {
 
 test('names ten problems at most', () => {
   const applicants = Array.from({ length: 1_000 }, () => ({}));
-  const problem = MESSAGES.resolveInquiry.problemOf(
+  const problem = MESSAGES.resolveInquiry.findProblem(
     aDecision({ action: 'accept', outcome: 'record', reference: { ...REFERENCE, applicants } }),
   );
   assert.equal(problem?.split('; ').length, 10);

@@ -1,10 +1,10 @@
 /** How an inquiry waits for the end of a pause, without a server. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import type { InquiryFailure, PreparedRun } from '../../src/activities/contract.ts';
+import type { InquiryFailure, RunConfig } from '../../src/activities/contract.ts';
 import { PauseWait } from '../../src/workflows/inquiry/retries.ts';
 
-const SETTINGS = { backoffInitialMs: 1_000 } as PreparedRun['settings'];
+const SETTINGS = { backoffInitialMs: 1_000 } as RunConfig['settings'];
 const HOUR_MS = 3_600_000;
 
 function failed(failureType: InquiryFailure['failureType']): InquiryFailure {

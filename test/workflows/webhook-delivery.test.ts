@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { runsOf } from '../../src/client/connection/journey-runs.ts';
+import { findRuns } from '../../src/client/connection/journey-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
-import { runKeyFromWorkflowId, workflowIdOf } from '../../src/model/run-key.ts';
+import { runKeyFromWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';
 import { decideDelivery, openDeliveries } from '../../src/operator/webhook-deliveries.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -227,10 +227,10 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
     assert.deepEqual(await decideDelivery(client, runKey, 'dropWebhooks'), { events: types.length });
     await deliveryOf(stage, runKey).result();
     // What disposes of the run disposes of its delivery.
-    const { closed } = await runsOf(client, runKey, []);
+    const { closed } = await findRuns(client, runKey, []);
     assert.deepEqual([...new Set(closed.map(({ workflowId }) => workflowId))].sort(), [
-      workflowIdOf(runKey),
-      `webhooks-${workflowIdOf(runKey)}`,
+      toWorkflowId(runKey),
+      `webhooks-${toWorkflowId(runKey)}`,
     ]);
   }
 

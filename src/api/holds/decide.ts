@@ -111,15 +111,15 @@ export async function decideSame(
 }
 
 /** Describes what came of one decision of many. */
-export function describeDecided(one: Decided<NamedInquiry>): z.infer<typeof decidedSchemaOfOne> {
-  const { runKey, customerTraceNumber, attempt } = one;
+export function describeDecided(decided: Decided<NamedInquiry>): z.infer<typeof decidedSchemaOfOne> {
+  const { runKey, customerTraceNumber, attempt } = decided;
   const named = { runKey, customerTraceNumber, attempt };
-  if ('made' in one) {
-    const { duplicate, recorded } = one.made;
+  if ('made' in decided) {
+    const { duplicate, recorded } = decided.made;
     return { ...named, result: duplicate ? 'duplicate' : 'decided', recorded };
   }
-  const { status, code, detail } = explain(translateRefusal(one));
-  return { ...named, result: status >= 500 ? 'failed' : 'refused', code, detail, ...nameEarlier(one) };
+  const { status, code, detail } = explain(translateRefusal(decided));
+  return { ...named, result: status >= 500 ? 'failed' : 'refused', code, detail, ...nameEarlier(decided) };
 }
 
 export async function previewSame(
@@ -133,8 +133,8 @@ export async function previewSame(
   });
   return {
     decidable: judged.filter(({ problem }) => problem === null).length,
-    inquiries: judged.map((one) => {
-      const { runKey, customerTraceNumber, attempt, hold, problem } = one;
+    inquiries: judged.map((verdict) => {
+      const { runKey, customerTraceNumber, attempt, hold, problem } = verdict;
       const named = { runKey, customerTraceNumber, attempt, decidable: problem === null };
       if (problem instanceof Error) {
         const { code, detail } = explain(problem);
@@ -146,14 +146,14 @@ export async function previewSame(
         allowedActions: [...hold.allowedActions],
       };
       if (problem === null) return { ...named, ...about };
-      const code = 'earlier' in one ? 'decided' : causeIn(problem);
-      return { ...named, ...about, code, detail: problem, ...nameEarlier(one) };
+      const code = 'earlier' in verdict ? 'decided' : causeIn(problem);
+      return { ...named, ...about, code, detail: problem, ...nameEarlier(verdict) };
     }),
   };
 }
 
-function nameEarlier(one: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {
-  return one.earlier ? { decided: one.earlier } : {};
+function nameEarlier(decision: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {
+  return decision.earlier ? { decided: decision.earlier } : {};
 }
 
 class OutOfTimeError extends Error {

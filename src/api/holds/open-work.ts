@@ -1,6 +1,6 @@
 /** Work that needs an operator, by the ledger's rows. The list needs no worker, and it includes lost runs. */
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { holdStatusSchema } from '../../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { type ApiCaller, reachesAll, readersReach } from '../caller.ts';
-import { cursorsFor, fillPage, type Page, pageOf } from '../lists/pages.ts';
+import { cursorsFor, fillPage, type Page, toPage } from '../lists/pages.ts';
 import type { ApiServices } from '../services.ts';
 import { withinReach } from './rows-in-reach.ts';
 
@@ -66,7 +66,7 @@ function writeGuide(hold: OpenHold): Guide {
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
   return {
     meaning: meaningSentence(reason),
-    ...defined({
+    ...omitUndefined({
       onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
       ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
       runbook: findPage(reason),
@@ -149,7 +149,7 @@ export async function openWork(
     limit,
     judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
   });
-  return pageOf(rows.map(describeHold), last && (await cursors.seal(placeAfter(last))));
+  return toPage(rows.map(describeHold), last && (await cursors.seal(placeAfter(last))));
 }
 
 /** How many wait, by kind and reason, the most first. For whom a run is, here the ledger alone says. */

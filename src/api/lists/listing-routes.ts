@@ -5,15 +5,15 @@ import {
   instantOfRow,
   keyOfRow,
   type Listing,
-  operationIdOf,
   type Totals,
+  toOperationId,
 } from '../../operations/operation.ts';
 import { LISTINGS } from '../../operations/table.ts';
 import { capitalize } from '../../words/writer.ts';
 import { reachesAll, readersReach } from '../caller.ts';
 import { keepReached } from '../reach.ts';
 import type { Call, Reply, Route } from '../route.ts';
-import { cursorsFor, describeCursor, fillPage, limitIn, limitParameter, pageOf, pageSchema } from './pages.ts';
+import { cursorsFor, describeCursor, fillPage, limitIn, limitParameter, pageSchema, toPage } from './pages.ts';
 
 type Row = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
 
 function frame(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
   const { name, path = `/v1/audit/${name}` as const, scope } = listing;
-  return { method: 'GET', path, operationId: operationIdOf(listing), scope };
+  return { method: 'GET', path, operationId: toOperationId(listing), scope };
 }
 
 function listRoute(listing: Listing): Route {
@@ -49,8 +49,8 @@ function listRoute(listing: Listing): Route {
     answers: { 200: { description: 'One page.', schema: page } },
     async handle(call): Promise<Reply<200>> {
       const { rows, next } = await readPage(listing, call, limitIn(call.query as { limit?: string }));
-      call.noted({ count: rows.length });
-      return { status: 200, body: pageOf(rows, next) };
+      call.note({ count: rows.length });
+      return { status: 200, body: toPage(rows, next) };
     },
   };
 }
@@ -76,8 +76,8 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
     async handle(call): Promise<Reply<200>> {
       const { rows, next } = await readPage(listing, call, COUNTED_AT_ONCE);
       const totals = create();
-      for (const one of rows) totals.add(one);
-      call.noted({ count: totals.list.length });
+      for (const record of rows) totals.add(record);
+      call.note({ count: totals.list.length });
       return { status: 200, body: { totals: totals.list, ...(next === undefined ? {} : { next }) } };
     },
   };

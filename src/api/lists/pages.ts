@@ -41,7 +41,7 @@ export interface Page<Row> {
   next?: string;
 }
 
-export function pageOf<Row>(data: Row[], next: string | undefined): Page<Row> {
+export function toPage<Row>(data: Row[], next: string | undefined): Page<Row> {
   return next === undefined ? { data, hasMore: false } : { data, hasMore: true, next };
 }
 
@@ -77,7 +77,7 @@ export function cursorsFor({ caller, services }: Asking, list: string, query: Re
   const { after: _after, limit: _limit, ...filter } = query;
   const bound = JSON.stringify([
     ...[list, caller.issuer, caller.subject, namesIn(caller.profiles), namesIn(caller.endUsers)],
-    Object.entries(filter).sort(([one], [other]) => (one < other ? -1 : 1)),
+    Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
   if (caller.isLocal) {
     return {

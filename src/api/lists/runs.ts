@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { TemporalRefusedError, translatedServerError } from '../../client/connection/errors.ts';
 import { badRequest } from '../../http/refusal.ts';
@@ -11,7 +11,7 @@ import {
   RUNS_WITH_INQUIRIES,
   type RunKind,
   runKeyFromWorkflowId,
-  workflowIdOf,
+  toWorkflowId,
   workflowTypesFilter,
 } from '../../model/run-key.ts';
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
@@ -28,8 +28,8 @@ import {
   limitIn,
   limitParameter,
   type Page,
-  pageOf,
   pageSchema,
+  toPage,
 } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
@@ -108,7 +108,7 @@ export async function listRuns(
   });
   const next = last && (await cursors.seal({ asOf, ...last.place } satisfies Cursor));
   const data = rows.map(({ run }) => run);
-  return { asOf, ...pageOf(data, next) };
+  return { asOf, ...toPage(data, next) };
 }
 
 /** The end of a page: after one run of a page of Temporal's. */
@@ -194,7 +194,7 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
 
 export function listedRun(raw: RawInfo): ListedRun | undefined {
   const runKey = runKeyFromWorkflowId(raw.execution?.workflowId ?? '');
-  const startedAt = instantOf(raw.startTime);
+  const startedAt = toInstant(raw.startTime);
   if (runKey === null || startedAt === undefined) return undefined;
   const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
   const waitsFor = attribute(raw, 'WaitsFor');
@@ -202,8 +202,8 @@ export function listedRun(raw: RawInfo): ListedRun | undefined {
     runKey,
     run,
     startedAt,
-    ...defined({
-      closedAt: instantOf(raw.closeTime),
+    ...omitUndefined({
+      closedAt: toInstant(raw.closeTime),
       stage: attribute(raw, 'JourneyStage'),
       needsAttention: attribute(raw, 'NeedsAttention'),
     }),
@@ -219,7 +219,7 @@ export function listedRun(raw: RawInfo): ListedRun | undefined {
 export async function readRun(client: Client, runKey: string): Promise<ListedRun> {
   try {
     const { raw } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-      client.workflow.getHandle(workflowIdOf(runKey)).describe(),
+      client.workflow.getHandle(toWorkflowId(runKey)).describe(),
     );
     const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);
     if (run) return run;
@@ -229,7 +229,7 @@ export async function readRun(client: Client, runKey: string): Promise<ListedRun
   throw unknownRun();
 }
 
-function instantOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
+function toInstant(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
   if (!time) return undefined;
   return new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString();
 }

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { translatedServerError } from '../../client/connection/errors.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
@@ -58,9 +58,9 @@ export const sessionRoutes: readonly Route[] = [
       const { environment, temporalUi, runbookUrl, signOutPath } = services;
       const { by, scopes, profiles, endUsers, signedInBy } = caller;
       const body = {
-        ...defined({ by, temporalUi, runbookUrl }),
-        ...{ scopes: [...scopes], profiles: listOf(profiles), endUsers: listOf(endUsers), environment },
-        ...(signedInBy === 'header' ? defined({ signOutAt: signOutPath }) : {}),
+        ...omitUndefined({ by, temporalUi, runbookUrl }),
+        ...{ scopes: [...scopes], profiles: toNameList(profiles), endUsers: toNameList(endUsers), environment },
+        ...(signedInBy === 'header' ? omitUndefined({ signOutAt: signOutPath }) : {}),
         signOut: signedInBy === 'cookie',
       };
       return { status: 200, body };
@@ -68,7 +68,7 @@ export const sessionRoutes: readonly Route[] = [
   }),
 ];
 
-function listOf(names: Reach): '*' | string[] {
+function toNameList(names: Reach): '*' | string[] {
   return names === '*' ? '*' : [...names];
 }
 
@@ -115,11 +115,11 @@ export const searchRoutes: readonly Route[] = [
       // No record has such a name. It may be a person's own, so the search does not look for it.
       if (runKeyProblem(q) !== null) return { status: 200, body: { matches: [] } };
       const sources = await Promise.allSettled([runsNamed(call, q), recordsNamed(call, q)]);
-      const matches = sources.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).slice(0, MOST);
+      const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
       // If one source fails, the answer has the matches of the other.
-      const failed = sources.find((one) => one.status === 'rejected');
+      const failed = sources.find((source) => source.status === 'rejected');
       if (failed && matches.length === 0) throw failed.reason;
-      call.noted({ count: matches.length });
+      call.note({ count: matches.length });
       return { status: 200, body: { matches } };
     },
   }),
@@ -135,13 +135,13 @@ async function runsNamed({ services, caller }: Asking, q: string): Promise<Match
     if (!scope || !reaches(caller, scope)) return [];
     const { kind, id, accountId } = parseRunKey(runKey);
     // A row has the scope of its review, which does not show that the row exists.
-    if (accountId !== undefined && (await rowsOf(services, runKey)) === 0) return [];
+    if (accountId !== undefined && (await countInquiries(services, runKey)) === 0) return [];
     return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
   });
   return found.flat();
 }
 
-async function rowsOf({ openLedger }: Asking['services'], runKey: string): Promise<number> {
+async function countInquiries({ openLedger }: Asking['services'], runKey: string): Promise<number> {
   return (await (await openLedger()).inquiriesOf(runKey)).length;
 }
 
@@ -178,7 +178,7 @@ const WORDS: Readonly<Record<Counted, string>> = {
   other: 'none of these',
 };
 
-function conditionOf(counted: Counted): string {
+function toCondition(counted: Counted): string {
   if (counted === 'person') return 'NeedsAttention IS NOT NULL';
   if (counted === 'repair') return TASKS_FAIL;
   return `NeedsAttention IS NULL AND WaitsFor ${counted === 'other' ? 'IS NULL' : `= '${counted satisfies WaitsFor}'`}`;
@@ -246,15 +246,15 @@ export const waitingRoutes: readonly Route[] = [
       const { client } = services;
       const asOf = new Date().toISOString();
       const count = reachesAll(caller) ? countAll : countReached;
-      const counts = await asked(client, [], () =>
+      const counts = await askVisibility(client, [], () =>
         Promise.all(
           COUNTED.map(async (waitsFor) => {
-            const counted = await whereKnown(() => count(services, conditionOf(waitsFor), caller));
+            const counted = await whereKnown(() => count(services, toCondition(waitsFor), caller));
             return counted && { waitsFor, words: WORDS[waitsFor], ...counted };
           }),
         ),
       );
-      return { status: 200, body: { asOf, counts: counts.filter((one) => one !== null) } };
+      return { status: 200, body: { asOf, counts: counts.filter((entry) => entry !== null) } };
     },
   }),
   route({
@@ -270,10 +270,10 @@ export const waitingRoutes: readonly Route[] = [
       const asOf = new Date().toISOString();
       const { waitsFor } = query;
       const limit = limitIn(query);
-      const found = await asked(services.client, { data: [], hasMore: false }, async () => {
+      const found = await askVisibility(services.client, { data: [], hasMore: false }, async () => {
         // If some runs are out of reach, the API reads enough to fill the list.
         const pageSize = reachesAll(caller) ? limit : MOST_JUDGED;
-        const known = await whereKnown(() => reached(services, conditionOf(waitsFor), caller, pageSize));
+        const known = await whereKnown(() => listReached(services, toCondition(waitsFor), caller, pageSize));
         const { runs, isWhole } = known ?? { runs: [], isWhole: true };
         return { data: runs.slice(0, limit), hasMore: !isWhole || runs.length > limit };
       });
@@ -283,7 +283,7 @@ export const waitingRoutes: readonly Route[] = [
 ];
 
 /** @throws Refusal */
-async function asked<Answer>(client: Client, unknown: Answer, ask: () => Promise<Answer>): Promise<Answer> {
+async function askVisibility<Answer>(client: Client, unknown: Answer, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
       const registered = await askSearchAttributes(client.connection, client.options.namespace);
@@ -307,12 +307,12 @@ async function countAll({ client }: Services, condition: string): Promise<Count>
 }
 
 async function countReached(services: Services, condition: string, caller: ApiCaller): Promise<Count> {
-  const { runs, isWhole } = await reached(services, condition, caller, MOST_JUDGED);
+  const { runs, isWhole } = await listReached(services, condition, caller, MOST_JUDGED);
   return { count: runs.length, isWhole };
 }
 
 /** Search attributes leave most runs of others out. Of the rest each run says whose it is, as for every other read. */
-async function reached(services: Services, condition: string, caller: ApiCaller, pageSize: number) {
+async function listReached(services: Services, condition: string, caller: ApiCaller, pageSize: number) {
   const { client } = services;
   const { namespace } = client.options;
   const query = [RUNNING, condition, ...reachFilter(caller, NEEDED)].join(' AND ');

@@ -1,14 +1,14 @@
 /** All about one run, in words: its state, the events it waits for, and its history. */
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { AuditedDisposal } from '../../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { parseRunKey, runName, toRunKey, workflowIdOf } from '../../model/run-key.ts';
+import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import {
   describeAttempt,
   describeConsent,
@@ -83,7 +83,7 @@ export const storyRoutes: readonly Route[] = [
       const ledger = await services.openLedger();
       const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
       if (!run.described && run.isNowhere && told.lines.length === 0) throw unknownRun();
-      return { status: 200, body: { asOf, ...storyOf(services, runKey, run, told) } };
+      return { status: 200, body: { asOf, ...buildStory(services, runKey, run, told) } };
     },
   }),
 ];
@@ -102,7 +102,7 @@ async function askRun({ journeys, client }: ApiServices, runKey: string, signal:
   const status = async () =>
     isRow ? undefined : ((await journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS })) as AnyStatus);
   const describe = () =>
-    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(workflowIdOf(runKey)).describe());
+    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(toWorkflowId(runKey)).describe());
   const [asked, described] = await Promise.allSettled([status(), describe()]);
   return {
     ...(asked.status === 'fulfilled' && asked.value ? { status: asked.value } : {}),
@@ -125,7 +125,7 @@ function describedRun({ status, startTime, closeTime }: Described): NonNullable<
   };
 }
 
-function storyOf(
+function buildStory(
   { client, temporalUi }: ApiServices,
   runKey: string,
   run: RunAnswer,
@@ -133,16 +133,14 @@ function storyOf(
 ): Omit<Story, 'asOf'> {
   const { status, described } = run;
   const held = open.filter(({ kind }) => kind === 'held');
-  const waits = [...(status ? waitsOf(status) : held.map(heldWait)), ...pauses];
-  const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(workflowIdOf(runKey))}`;
+  const waits = [...(status ? listWaits(status) : held.map(heldWait)), ...pauses];
+  const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(toWorkflowId(runKey))}`;
   return {
     runKey,
     headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, run, held),
     state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
     waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
-    lines: [...runLines(described), ...lines].toSorted((one, other) =>
-      one.at < other.at ? -1 : one.at > other.at ? 1 : 0,
-    ),
+    lines: [...runLines(described), ...lines].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     isWhole,
     holds: open.map(describeHold),
     messages: status?.refusedMessages ?? [],
@@ -171,7 +169,7 @@ function heldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor
   return { text, since };
 }
 
-function waitsOf(status: AnyStatus): Story['waitsFor'] {
+function listWaits(status: AnyStatus): Story['waitsFor'] {
   const holds = status.holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
   if (holds.length > 0) return holds;
   if ('stages' in status) {
@@ -179,12 +177,18 @@ function waitsOf(status: AnyStatus): Story['waitsFor'] {
     const shares = status.shares.filter(({ state }) => state === 'awaitingConsent');
     if (gate) return [{ text: describeStanding(viewStatus(status)), until: gate.until }];
     if (shares.length > 0) {
-      return shares.map((share) => ({ text: consentSentence(share, AS_TEXT), ...defined({ until: share.until }) }));
+      return shares.map((share) => ({
+        text: consentSentence(share, AS_TEXT),
+        ...omitUndefined({ until: share.until }),
+      }));
     }
   }
   if (status.waitingFor === undefined) return [];
   return [
-    { text: describeStanding(viewStatus(status)), ...('until' in status ? defined({ until: status.until }) : {}) },
+    {
+      text: describeStanding(viewStatus(status)),
+      ...('until' in status ? omitUndefined({ until: status.until }) : {}),
+    },
   ];
 }
 
@@ -224,8 +228,8 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
   const query = { runKey };
   const { kind, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
-  const [{ rows: open, next }, past, attempts, decisions, consents, withdrawals, disposals, pauses] = await Promise.all(
-    [
+  const [{ rows: open, next }, state, attempts, decisions, consents, withdrawals, disposals, pauses] =
+    await Promise.all([
       ledger.work.open({ runKey, limit: MOST_OPEN }),
       isReview ? [] : ledger.work.of(runKey),
       isReview ? [] : some(ledger.inquiriesBetween(query)),
@@ -234,13 +238,12 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
       some(ledger.withdrawnSharesBetween(query)),
       retentionStory(ledger, runKey),
       ledger.pauses.list(),
-    ],
-  );
-  const work: LedgerWork = isReview ? open : past;
+    ]);
+  const work: LedgerWork = isReview ? open : state;
   const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
-    ...attempts.flatMap((one) => [toLine(describeAttempt(one)), describeLateAnswer(one) ?? []].flat()),
+    ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),
     ...decisions.map(describeDecision).map(toLine),
     ...consents.map(describeConsent).map(toLine),
     ...withdrawals.map(describeShareWithdrawal).map(toLine),
@@ -261,7 +264,7 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
     });
   }
   return {
-    lines: lines.toSorted((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)),
+    lines: lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     isWhole:
       [attempts, decisions, consents, withdrawals, disposals, work].every((of) => of.length < MOST_OF_A_KIND) &&
       next === undefined,
@@ -294,13 +297,13 @@ function workLines(row: LedgerWork[number]): RecordLine[] {
 }
 
 function namedIn({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
-  return defined({ customerTraceNumber, attempt });
+  return omitUndefined({ customerTraceNumber, attempt });
 }
 
 async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
-  for await (const one of records) {
-    found.push(one);
+  for await (const record of records) {
+    found.push(record);
     if (found.length === MOST_OF_A_KIND) break;
   }
   return found;

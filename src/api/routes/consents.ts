@@ -1,6 +1,6 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { UpdateRefusedError } from '../../client/connection/errors.ts';
 import type { ConsentAnswer, ShareConsentAnswer } from '../../client/runs/handles.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -57,34 +57,34 @@ export const consentRoutes: readonly Route[] = [
     },
     async handle(call): Promise<Reply<200 | 202>> {
       const consent = parseMessage(consentDefinition, call.body);
-      call.noted({ journeyId: consent.journeyId });
+      call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
-      const answer = await sent(call, consent);
+      const answer = await sendConsent(call, consent);
       return { status: answer.answer === 'accepted' ? 200 : 202, body: answer };
     },
   }),
 ];
 
-async function sent({ services, sending }: Call<never>, consent: ConsentMessage) {
+async function sendConsent({ services, sending }: Call<never>, consent: ConsentMessage) {
   const { kind, id } = parseRunKey(consent.journeyId);
   const { journeyId: _, ...ofJourney } = consent;
   const { shareId: __, ...ofShare } = ofJourney;
   try {
-    return answerOf(
+    return toConsentAnswer(
       kind === 'share'
         ? await services.journeys.getShare(id).recordConsent(ofShare, sending)
         : await services.journeys.get(id).recordConsent(ofJourney, sending),
     );
   } catch (error) {
-    throw refusalOf(error);
+    throw toRefusal(error);
   }
 }
 
-function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof consentAnswerSchema> {
+function toConsentAnswer(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof consentAnswerSchema> {
   const { recorded = false } = answer;
   const duplicate = 'duplicate' in answer && answer.duplicate;
   const unmatched = 'unmatched' in answer ? answer.unmatched : undefined;
-  const stands = 'stands' in answer ? defined({ stands: answer.stands }) : {};
+  const stands = 'stands' in answer ? omitUndefined({ stands: answer.stands }) : {};
   const flagged = 'postedSharesFlagged' in answer ? { postedSharesFlagged: answer.postedSharesFlagged } : {};
   const state = !recorded ? 'pending' : unmatched === undefined ? 'accepted' : 'kept';
   return {
@@ -98,7 +98,7 @@ function answerOf(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof co
 }
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
-function refusalOf(error: unknown): unknown {
+function toRefusal(error: unknown): unknown {
   if (error instanceof UpdateRefusedError) {
     return refusedMessage(error.reason);
   }

@@ -22,7 +22,7 @@ const ofJourney = resolveInquiry
 const ofPull = decision.schema(failsafeApplicantsSchema(max)).omit({ by: true }).meta({ id: 'decision' });
 const ofShare = resolveShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'shareDecision' });
 
-function answerOf(status: z.ZodType, id: string) {
+function decisionAnswerSchema(status: z.ZodType, id: string) {
   return z
     .object({
       accepted: acceptedSchema.shape.accepted,
@@ -60,22 +60,30 @@ interface DecidedKind {
 const KINDS: readonly DecidedKind[] = [
   {
     ...{ kind: 'journey', path: '/v1/journeys/{journeyId}/decisions', operationId: 'decideJourneyInquiry' },
-    ...{ words: 'an inquiry of a journey', body: ofJourney, answer: answerOf(journeyStatusSchema, 'journeyDecided') },
+    ...{
+      words: 'an inquiry of a journey',
+      body: ofJourney,
+      answer: decisionAnswerSchema(journeyStatusSchema, 'journeyDecided'),
+    },
   },
   {
     ...{ kind: 'pull', path: '/v1/pulls/{pullId}/decisions', operationId: 'decidePullInquiry' },
-    ...{ words: 'a pull', body: ofPull, answer: answerOf(pullStatusSchema, 'pullDecided') },
+    ...{ words: 'a pull', body: ofPull, answer: decisionAnswerSchema(pullStatusSchema, 'pullDecided') },
   },
   {
     ...{ kind: 'share', path: '/v1/shares/{shareId}/decisions', operationId: 'decideShareInquiry' },
-    ...{ words: 'a share by itself', body: ofShare, answer: answerOf(shareReportStatusSchema, 'shareDecided') },
+    ...{
+      words: 'a share by itself',
+      body: ofShare,
+      answer: decisionAnswerSchema(shareReportStatusSchema, 'shareDecided'),
+    },
   },
   {
     ...{ kind: 'portfolio', path: '/v1/portfolio-reviews/{reviewId}/decisions', operationId: 'decideReviewInquiry' },
     ...{
       words: 'an inquiry of a portfolio review',
       body: ofPull,
-      answer: answerOf(portfolioStatusSchema, 'reviewDecided'),
+      answer: decisionAnswerSchema(portfolioStatusSchema, 'reviewDecided'),
     },
   },
 ];
@@ -136,7 +144,7 @@ export const decisionRoutes: readonly Route[] = [
     answers: { 200: { description: 'A judgment for each inquiry, in the order given.', schema: previewSchema } },
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
-      call.noted({ count: inquiries.length });
+      call.note({ count: inquiries.length });
       return { status: 200, body: await previewSame(call, { decision, inquiries }) };
     },
   }),
@@ -152,7 +160,7 @@ export const decisionRoutes: readonly Route[] = [
     answers: { 200: { description: 'The result for each inquiry, in the order given.', schema: decidedSameSchema } },
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
-      call.noted({ count: inquiries.length });
+      call.note({ count: inquiries.length });
       return { status: 200, body: await decideSame(call, { decision: { ...decision, by: call.by() }, inquiries }) };
     },
   }),

@@ -1,6 +1,6 @@
 /** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
@@ -40,7 +40,7 @@ const listQuery = z.strictObject({
 });
 
 function filtersIn({ kind, reason, profile, endUserCode, runKey }: z.infer<typeof countQuery>): WorkFilters {
-  return defined({ kind, reason, gatewayProfile: profile, endUserCode, runKey });
+  return omitUndefined({ kind, reason, gatewayProfile: profile, endUserCode, runKey });
 }
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
@@ -81,15 +81,15 @@ export const holdRoutes: readonly Route[] = [
     scope: 'holds:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: holdList } },
-    async handle({ services, caller, query, noted }): Promise<Reply<200>> {
+    async handle({ services, caller, query, note }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
       const filters = filtersIn(query);
-      const wanted = { ...filters, limit: limitIn(query), ...defined({ after: query.after }) };
+      const wanted = { ...filters, limit: limitIn(query), ...omitUndefined({ after: query.after }) };
       const [page, { counts }] = await Promise.all([
         openWork({ services, caller }, wanted),
         countedWork(services, caller, filters),
       ]);
-      noted({ count: page.data.length });
+      note({ count: page.data.length });
       const total = counts.reduce((sum, { count }) => sum + count, 0);
       return { status: 200, body: { asOf, total, ...page } };
     },
@@ -118,12 +118,12 @@ export const holdRoutes: readonly Route[] = [
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
     problems: { 409: '`notOnHold`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
     async handle(call): Promise<Reply<200>> {
-      const { services, params, body, by, noted } = call;
+      const { services, params, body, by, note } = call;
       const { customerTraceNumber } = params;
       const { decisionId, reason } = parseWith(seenBody, body);
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
-      noted({ journeyId: inquiry.runKey, customerTraceNumber });
+      note({ journeyId: inquiry.runKey, customerTraceNumber });
       try {
         const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };

@@ -4,7 +4,7 @@ import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { legalHoldFields } from '../../operations/retention.ts';
-import { pageOf, pageSchema } from '../lists/pages.ts';
+import { pageSchema, toPage } from '../lists/pages.ts';
 import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -62,7 +62,7 @@ export const legalHoldRoutes: readonly Route[] = [
     },
     async handle(call): Promise<Reply<200>> {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
-      return { status: 200, body: pageOf(await keepReached(call, all, ({ journeyId }) => journeyId), undefined) };
+      return { status: 200, body: toPage(await keepReached(call, all, ({ journeyId }) => journeyId), undefined) };
     },
   }),
   route({

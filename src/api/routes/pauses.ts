@@ -1,13 +1,13 @@
 /** Pauses of all inquiries, or of those of one gateway profile: listed, begun and ended. */
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { forbidden } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
-import { pageOf, pageSchema } from '../lists/pages.ts';
+import { pageSchema, toPage } from '../lists/pages.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
@@ -60,7 +60,7 @@ function readOrder(call: Call<never>): { scope: PauseScope; authorization: { by:
   const isOwn =
     profile === undefined ? reachesAll(call.caller) : reaches(call.caller, { profiles: [profile], endUsers: null });
   if (!isOwn) throw forbidden('reach', 'the token does not act for this profile and all of its end users');
-  return { scope: defined({ profile }), authorization: { by: call.by(), reason } };
+  return { scope: omitUndefined({ profile }), authorization: { by: call.by(), reason } };
 }
 
 /** The names of other profiles are not for every caller. */
@@ -83,7 +83,7 @@ export const pauseRoutes: readonly Route[] = [
     },
     async handle({ services, caller }): Promise<Reply<200>> {
       const all = await (await services.openLedger()).pauses.list();
-      return { status: 200, body: pageOf(keepReached(caller, all), undefined) };
+      return { status: 200, body: toPage(keepReached(caller, all), undefined) };
     },
   }),
   route({

@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { unknownRun } from '../problem.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
-import { resultOf } from './results.ts';
+import { readResult } from './results.ts';
 import { type KindOfRun, messageRoute, runKeyOfKind, runRoutes } from './runs.ts';
 
 const steering = steerReview.schema().omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
@@ -112,7 +112,7 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
       'this API gives out no files: it has no PORTFOLIO_DIR',
     );
   }
-  const result = await resultOf(services, services.journeys.getPortfolio(reviewId), signal);
+  const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
   const { file, resultFile, badRowsFile } = result;
   if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
   const folder = folderPath(services.portfolioDirectory, readFolder(resultFile));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { creditReport, failsafeCheck, type PullInput, pullInputOf } from '../../messages/inputs/pull.ts';
+import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
 import { type PullResult, pullResultSchema, pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { Route } from '../route.ts';
@@ -38,7 +38,7 @@ const pulls: KindOfRun<PullInput, PullResult> = {
     scope: 'pulls:start',
     body: startSchema.meta({ id: 'startPull' }),
     hasWorkClass: true,
-    check: ({ body, services }) => parseMessage(pullInputOf(body), body, services),
+    check: ({ body, services }) => parseMessage(choosePullInput(body), body, services),
     send: (journeys, input, options) => journeys.pull(input, options),
   },
 };

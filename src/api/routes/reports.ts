@@ -1,6 +1,6 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
@@ -88,13 +88,13 @@ interface Words {
 }
 
 /** @throws Refusal 403; InvalidInputError */
-function readingOf({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reading {
+function toReading({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reading {
   const view = asked === 'true' ? 'whole' : 'redacted';
   if (view === 'whole') requireScope(caller, 'reports:reveal');
-  const problems = readerProblems(defined({ purpose, endUser }));
+  const problems = readerProblems(omitUndefined({ purpose, endUser }));
   if (problems.length > 0) throw new InvalidInputError(problems);
   const via = caller.isLocal ? 'ledger' : 'api';
-  return { reader: { by: by(), via, ...defined({ purpose, endUser }) }, view };
+  return { reader: { by: by(), via, ...omitUndefined({ purpose, endUser }) }, view };
 }
 
 /** Runs whose reports are read by their product. */
@@ -138,7 +138,7 @@ const SHARE: Source = {
   parseRunKey: ({ shareId = '' }) => toRunKey('share', shareId),
 };
 
-function routesOf(source: Source): Route[] {
+function buildReportRoutes(source: Source): Route[] {
   const { path, name, words, about, parseRunKey } = source;
   return [
     {
@@ -153,15 +153,15 @@ function routesOf(source: Source): Route[] {
       answers: { 200: { description: 'The report.', schema: reportSchema } },
       problems,
       async handle(call): Promise<Reply<200>> {
-        const { services, params, noted } = call;
+        const { services, params, note } = call;
         const query = call.query as z.infer<typeof reportQuery>;
         const [runKey, productCode] = [parseRunKey(params), params.productCode as ProductCode];
-        noted({ journeyId: runKey, productCode });
-        const reading = readingOf(call, query);
+        note({ journeyId: runKey, productCode });
+        const reading = toReading(call, query);
         const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
         const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
-        noted({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
-        if (query.purpose !== undefined) noted({ reissued: true });
+        note({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+        if (query.purpose !== undefined) note({ reissued: true });
         return { status: 200, body: text };
       },
     },
@@ -181,18 +181,18 @@ function referencesRoute({ path, name, words, about, parseRunKey }: Source): Rou
     answers: { 200: { description: 'The references.', schema: referencesSchema } },
     problems: { 410: problems[410] },
     async handle(call): Promise<Reply<200>> {
-      const { services, params, noted } = call;
+      const { services, params, note } = call;
       const runKey = parseRunKey(params);
-      const { view } = readingOf(call, call.query as Words);
+      const { view } = toReading(call, call.query as Words);
       const { answer, count } = await referencesAnswer(await services.openLedger(), runKey, view);
-      noted({ count, revealed: view === 'whole' });
+      note({ count, revealed: view === 'whole' });
       return { status: 200, body: answer };
     },
   };
 }
 
 export const reportRoutes: readonly Route[] = [
-  ...SOURCES.flatMap(routesOf),
+  ...SOURCES.flatMap(buildReportRoutes),
   referencesRoute(SHARE),
   route({
     method: 'GET',
@@ -206,10 +206,10 @@ export const reportRoutes: readonly Route[] = [
     answers: { 200: { description: 'The changes.', schema: changesSchema } },
     problems,
     async handle(call): Promise<Reply<200>> {
-      const { services, params, query, noted } = call;
-      const reading = readingOf(call, query);
+      const { services, params, query, note } = call;
+      const reading = toReading(call, query);
       const body = await changesAnswer(await services.openLedger(), params.journeyId, reading);
-      noted({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+      note({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
       return { status: 200, body };
     },
   }),
@@ -224,15 +224,15 @@ export const reportRoutes: readonly Route[] = [
     answers: { 200: { description: 'The body.', schema: refusalSchema } },
     problems,
     async handle(call): Promise<Reply<200>> {
-      const { services, params, query, noted } = call;
+      const { services, params, query, note } = call;
       const { customerTraceNumber } = params;
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
-      noted({ journeyId: inquiry.runKey, customerTraceNumber });
-      const reading = readingOf(call, query);
+      note({ journeyId: inquiry.runKey, customerTraceNumber });
+      const reading = toReading(call, query);
       const of = { customerTraceNumber, attempt: Number(params.attempt) };
       const body = await refusalAnswer(ledger, of, reading);
-      noted({ count: 1, revealed: reading.view === 'whole' });
+      note({ count: 1, revealed: reading.view === 'whole' });
       return { status: 200, body };
     },
   }),

@@ -13,7 +13,7 @@ export interface EndedRun<Result> {
 const TIMEOUT_MS = 10_000;
 
 /** @throws Refusal 404, 409; TemporalUnavailableError */
-export async function resultOf<Result>(
+export async function readResult<Result>(
   { client }: Pick<ApiServices, 'client'>,
   run: EndedRun<Result>,
   signal: AbortSignal,

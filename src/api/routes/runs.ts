@@ -18,7 +18,7 @@ import { conflict } from '../problem.ts';
 import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
-import { type EndedRun, resultOf } from './results.ts';
+import { type EndedRun, readResult } from './results.ts';
 
 type Sending = Call['sending'];
 type Run<Result> = EndedRun<Result> & Parameters<typeof statusReply>[1];
@@ -30,7 +30,7 @@ export interface KindOfRun<Input extends object, Result extends object> {
   /** In the names of operations: `getPull`, `listPulls`. */
   name: string;
   /** In sentences. */
-  words: readonly [one: string, many: string];
+  words: readonly [singular: string, plural: string];
   reads: Scope;
   find(journeys: LedgerJourneys, id: string): Run<Result>;
   status: z.ZodType;
@@ -44,7 +44,7 @@ export interface KindOfRun<Input extends object, Result extends object> {
     hasWorkClass?: true;
     check(call: Call): Input;
     /** Returns the scope of the new run. Default: the scope in its input. */
-    scopeOf?(call: Call, input: Input): Promise<RunScope>;
+    readNewScope?(call: Call, input: Input): Promise<RunScope>;
     /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
     send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
@@ -60,9 +60,9 @@ export function runRoutes<Input extends object, Result extends object>(
   kindOfRun: KindOfRun<Input, Result>,
 ): readonly Route[] {
   const { kind, path, name, words, reads, find, status, result, start } = kindOfRun;
-  const [one, many] = words;
+  const [singular, many] = words;
   const about = runKeyOfKind(kind);
-  const runOf = ({ services, params }: Call) => find(services.journeys, params[ID_NAMES[kind]] as string);
+  const findRun = ({ services, params }: Call) => find(services.journeys, params[ID_NAMES[kind]] as string);
   return [
     {
       ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
@@ -79,31 +79,31 @@ export function runRoutes<Input extends object, Result extends object>(
       answers: { 200: { description: 'One page.', schema: runListSchema } },
       async handle(call) {
         const body = await listRuns(call as Parameters<typeof listRuns>[0], kind);
-        call.noted({ count: body.data.length });
+        call.note({ count: body.data.length });
         return { status: 200, body };
       },
     },
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads, about },
-      summary: `Read the status of ${one}`,
+      summary: `Read the status of ${singular}`,
       description: 'Nothing personal.',
       headers: STATUS_HEADERS,
       answers: {
         200: { description: 'The status.', schema: status, headers: { ETag: 'The version of this status.' } },
         304: { description: 'The status is still the one that If-None-Match names.' },
       },
-      handle: (call) => statusReply(call, runOf(call)),
+      handle: (call) => statusReply(call, findRun(call)),
     },
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}/result`, operationId: `get${name}Result` },
-      ...{ scope: reads, about, summary: `Read the result of ${one}` },
+      ...{ scope: reads, about, summary: `Read the result of ${singular}` },
       ...(result.description === undefined ? {} : { description: result.description }),
       answers: { 200: { description: 'It has ended.', schema: result.schema } },
       problems: {
         409: '`resultNotReady`: the run has not ended yet. `runFailed`: the run ended without a result; `problems` says what was wrong with its input.',
       },
       async handle(call) {
-        const body = await resultOf(call.services, runOf(call), call.signal);
+        const body = await readResult(call.services, findRun(call), call.signal);
         return { status: 200, body: result.withoutPersonal?.(body) ?? body };
       },
     },
@@ -122,7 +122,7 @@ export const allRunsRoutes: readonly Route[] = [
     answers: { 200: { description: 'One page.', schema: runListSchema } },
     async handle(call): Promise<Reply<200>> {
       const body = await listRuns(call, call.query.kind);
-      call.noted({ count: body.data.length });
+      call.note({ count: body.data.length });
       return { status: 200, body };
     },
   }),
@@ -162,13 +162,13 @@ async function startReply<Input extends object>(
   { kind, path, start }: Pick<KindOfRun<Input, never>, 'kind' | 'path' | 'start'>,
   call: Call,
 ): Promise<Reply<200 | 201>> {
-  const { caller, services, noted } = call;
+  const { caller, services, note } = call;
   const input = start.check(call);
   const { profile, productCode, ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
-  noted({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
-  if (!reaches(caller, (await start.scopeOf?.(call, input)) ?? scopeOfInput(input))) {
+  note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
+  if (!reaches(caller, (await start.readNewScope?.(call, input)) ?? scopeOfInput(input))) {
     throw forbidden('reach', 'the token does not act for this profile and all of these end users');
   }
   const unknown = profileProblem(services.profiles, profile);
@@ -247,14 +247,16 @@ export function messageRoute<Content extends object>(
     async handle(call) {
       const { [ID_NAMES[kind]]: id, ...parts } = call.params;
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) } as unknown as Content;
-      const sent = () => send(call, id as string, content);
+      const sendMessage = () => send(call, id as string, content);
       const ending = {
         ...call.params,
         ...content,
         runKey: about(call.params),
         action: ends,
       } as unknown as EndingMessage;
-      const { accepted, duplicate, recorded } = ends ? await endingAnswer(call, ending, sent) : await sent();
+      const { accepted, duplicate, recorded } = ends
+        ? await endingAnswer(call, ending, sendMessage)
+        : await sendMessage();
       return { status: 200, body: { accepted, duplicate, ...(recorded === undefined ? {} : { recorded }) } };
     },
   };

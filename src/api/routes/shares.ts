@@ -32,7 +32,7 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
     scope: 'shares:request',
     body: shareReport.schema().meta({ id: 'startShare' }),
     check: ({ body }) => parseMessage(shareReport, body),
-    scopeOf: scopeOfShare,
+    readNewScope: scopeOfShare,
     send: (journeys, input, options) => journeys.shareReport(input, options),
   },
 };

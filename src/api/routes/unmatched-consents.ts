@@ -42,10 +42,10 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     problems: { 404: 'The token does not reach the run.' },
     async handle(call): Promise<Reply<200>> {
       const { runKey, reason } = parseWith(seenBody, call.body);
-      call.noted({ journeyId: runKey });
+      call.note({ journeyId: runKey });
       await requireReach(call, runKey);
       const count = await call.services.journeys.markConsentsSeen({ runKey, by: call.by(), reason });
-      call.noted({ count });
+      call.note({ count });
       return { status: 200, body: { accepted: true, count } };
     },
   }),

@@ -3,7 +3,7 @@
  * cookie.
  */
 import type { FastifyRequest } from 'fastify';
-import { forbidden, Refusal, unauthenticated } from '../../http/refusal.ts';
+import { createUnauthenticated, forbidden, Refusal } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/server.ts';
 import { ConfigError } from '../../model/problems.ts';
 
@@ -36,7 +36,7 @@ export function requireProxyFor(tokenHeader: string | undefined, trustedProxies:
 }
 
 /** @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy */
-export function credentialOf(
+export function readCredential(
   request: Headers,
   { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
 ): Credential {
@@ -45,7 +45,7 @@ export function credentialOf(
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
       throw forbidden('proxy', 'only the proxy may send this header');
-    if (!TOKEN.test(given)) throw unauthenticated('tokenMalformed', 'the header must hold one token in JWT form');
+    if (!TOKEN.test(given)) throw createUnauthenticated('tokenMalformed', 'the header must hold one token in JWT form');
     const bearer = `Bearer ${given}`;
     if (authorization !== undefined && authorization !== bearer) throw twoTokens();
     return { authorization: bearer, signedInBy: 'header' };
@@ -80,7 +80,7 @@ function onlyOne(values: string[]): string | undefined {
 }
 
 function twoTokens(): Refusal {
-  return unauthenticated('twoTokens', 'the request brings more than one token');
+  return createUnauthenticated('twoTokens', 'the request brings more than one token');
 }
 
 /**

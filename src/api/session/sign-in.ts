@@ -43,7 +43,7 @@ const body = z.strictObject({ token: z.string().min(1).max(MOST_CHARACTERS) });
 
 /** Limited by address, as each route without a name is; who the caller is, the token in the body says. */
 export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignInParts): void {
-  const accessOf = (request: FastifyRequest, subject: string | undefined) => ({
+  const toAccess = (request: FastifyRequest, subject: string | undefined) => ({
     address: request.ip,
     route: `${request.method} /session`,
     requestId: request.id,
@@ -51,13 +51,13 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
   });
   app.post('/session', async (request, reply) => {
     requireOwnPage(request);
-    const { token } = parseWith(body, contentOf(request));
+    const { token } = parseWith(body, parseContent(request));
     try {
       const { subject } = await verify(`Bearer ${token}`);
-      audit.record({ ...accessOf(request, subject), status: 204 });
+      audit.record({ ...toAccess(request, subject), status: 204 });
     } catch (error) {
       if (error instanceof Refusal) {
-        audit.record({ ...accessOf(request, undefined), status: error.status, refused: error.reason });
+        audit.record({ ...toAccess(request, undefined), status: error.status, refused: error.reason });
       }
       throw error;
     }
@@ -72,7 +72,7 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
 }
 
 /** @throws Refusal 400 */
-function contentOf({ body: text }: FastifyRequest): unknown {
+function parseContent({ body: text }: FastifyRequest): unknown {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   if (parsed === null) throw badRequest('notJson', 'the body must be JSON');
   return parsed[0];

@@ -75,7 +75,7 @@ export class StatusFeeds {
     isKnown: (etag: string) => boolean,
     { caller, waitMs, signal }: { caller: string; waitMs: number; signal: AbortSignal },
   ): Promise<TaggedStatus | undefined> {
-    const feed = this.#feedOf(run, caller);
+    const feed = this.#openFeed(run, caller);
     this.#waiters.add(caller);
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), waitMs);
@@ -96,7 +96,7 @@ export class StatusFeeds {
     for (const [runKey, feed] of this.#feeds) this.#end(runKey, feed);
   }
 
-  #feedOf(run: Watchable, caller: string): Feed {
+  #openFeed(run: Watchable, caller: string): Feed {
     const { runs, runsPerCaller, waiters, waitersPerCaller } = this.#limits;
     const known = this.#feeds.get(run.runKey);
     const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
@@ -125,7 +125,7 @@ export class StatusFeeds {
   async #follow(run: Watchable, feed: Feed): Promise<void> {
     try {
       for await (const status of run.watch({ signal: feed.stop.signal })) {
-        feed.latest = { status, etag: etagOf(status) };
+        feed.latest = { status, etag: toEtag(status) };
         wake(feed);
       }
       feed.ended = {};
@@ -207,16 +207,16 @@ export class SharedReads {
 
   #begin(runKey: string, ask: () => Promise<object>): Promise<object> {
     const answer = ask();
-    const settled = () => {
+    const forgetRun = () => {
       if (!asked.next) this.#runs.delete(runKey);
     };
     const over = answer.then(
       () => {
-        settled();
+        forgetRun();
         return undefined;
       },
       (error: unknown) => {
-        settled();
+        forgetRun();
         return isAway(error) ? { error } : undefined;
       },
     );
@@ -230,6 +230,6 @@ function isAway(error: unknown): boolean {
   return (error instanceof Refusal ? error : refusalOfError(error))?.status === 503;
 }
 
-export function etagOf(body: object): string {
+export function toEtag(body: object): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`;
 }

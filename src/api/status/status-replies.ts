@@ -2,7 +2,7 @@
 import { unavailable } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
-import { etagOf } from './status-feeds.ts';
+import { toEtag } from './status-feeds.ts';
 
 type Headers = Pick<Call, 'headers'>;
 
@@ -10,11 +10,11 @@ type Headers = Pick<Call, 'headers'>;
 function hasAlready({ headers }: Headers, etag: string): boolean {
   const given = headers['if-none-match'];
   if (given === undefined) return false;
-  return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+  return given.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }
 
 function taggedReply(call: Headers, body: object): Reply<200 | 304> {
-  const etag = etagOf(body);
+  const etag = toEtag(body);
   return hasAlready(call, etag) ? { status: 304, headers: { etag } } : { status: 200, body, headers: { etag } };
 }
 
@@ -44,7 +44,7 @@ type Waiting = Pick<Call, 'headers' | 'services' | 'caller' | 'signal' | 'stoppi
  * Asks the run's worker once for all callers at the same time. Without a worker the callers wait, and leave the slots
  * to callers who need none, such as for the list of holds. They have read no body.
  */
-function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
+function askStatus({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
   giveUpSlot();
   const key = callerKey(caller);
   const { querySlots, statusReads } = services;
@@ -65,10 +65,10 @@ function statusOf({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Pr
 export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
   const { headers, services, caller, signal, stopping, giveUpSlot } = call;
   const seconds = headers['if-none-match'] === undefined ? 0 : waitSeconds(call);
-  if (seconds === 0) return taggedReply(call, await statusOf(call, run));
+  if (seconds === 0) return taggedReply(call, await askStatus(call, run));
   giveUpSlot();
   const waiting = { caller: callerKey(caller), waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
   const found = await services.feeds.next(run, (etag) => hasAlready(call, etag), waiting);
-  const reply = taggedReply(call, found?.status ?? (await statusOf(call, run)));
+  const reply = taggedReply(call, found?.status ?? (await askStatus(call, run)));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };
 }

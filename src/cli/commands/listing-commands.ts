@@ -13,7 +13,7 @@ import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
 import { UsageError } from '../output/errors.ts';
 import { asTyped } from '../output/option-names.ts';
 import { createOutput, type Output, withAge, wrap, wrapLong } from '../output/output.ts';
-import { type Period, periodOf, timeZoneOf } from '../output/period.ts';
+import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
 import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
 import { withLedger } from './with-ledger.ts';
@@ -74,10 +74,12 @@ function readConditions(listing: Listing, options: ListingOptions, period: Perio
 }
 
 /** @throws UsageError where the options contradict each other */
-function formatOf({ format, csv, json }: ListingOptions): { format: Format; output: Output } {
-  const known = FORMATS.find((one) => one === format);
+function readFormat({ format, csv, json }: ListingOptions): { format: Format; output: Output } {
+  const known = FORMATS.find((candidate) => candidate === format);
   if (format !== undefined && !known) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
-  const asked = new Set([known, csv ? 'csv' : undefined, json ? 'json' : undefined].filter((one) => one !== undefined));
+  const asked = new Set(
+    [known, csv ? 'csv' : undefined, json ? 'json' : undefined].filter((option) => option !== undefined),
+  );
   if (asked.size > 1) throw new UsageError('--format, --csv or --json, one of them');
   const [chosen = createOutput({}).isJson ? 'json' : 'table'] = asked as ReadonlySet<Format>;
   return { format: chosen, output: createOutput({ json: chosen === 'json' }) };
@@ -89,10 +91,10 @@ interface Told extends Period {
 }
 
 async function readPeriod(options: ListingOptions): Promise<Told> {
-  const asked = timeZoneOf(options as { timeZone?: string });
+  const asked = readTimeZone(options as { timeZone?: string });
   const { loadTimeZone } = await import('../../config/config.ts');
   const timeZone = asked ?? loadTimeZone(process.env);
-  const period = periodOf(options, timeZone);
+  const period = parsePeriod(options, timeZone);
   return Object.keys(period).length === 0 ? {} : { ...period, timeZone };
 }
 
@@ -100,7 +102,7 @@ async function printListing(listing: Listing, options: ListingOptions): Promise<
   const told = await readPeriod(options);
   const { timeZone: _, ...period } = told;
   const conditions = readConditions(listing, options, period);
-  const { format, output } = formatOf(options);
+  const { format, output } = readFormat(options);
   const print = options.totals ? totalsText : rowsText;
   await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
 }
@@ -141,7 +143,7 @@ async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing:
   for await (const row of rows) totals.add(row);
   const { list } = totals;
   const columns = columnsFor(listing.totals.row);
-  if (format === 'csv') yield [csvLine(Object.keys(columns)), ...list.map((one) => csvRow(columns, one))].join('');
+  if (format === 'csv') yield [csvLine(Object.keys(columns)), ...list.map((row) => csvRow(columns, row))].join('');
   else if (format === 'json') yield `${JSON.stringify({ totals: list })}\n`;
   else yield heading(printing) + linesText(totalLines(listing, list, output.width));
 }

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, parametersIn, type Route } from '../../api/route.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose, Message } from '../../messages/message.ts';
@@ -98,7 +98,8 @@ export async function fillOperation(
   const act = async (given: string, options: Options) => {
     const run = readRun(given, argument[0], [...found.keys()]);
     const candidates = found.get(run.kind) ?? [];
-    const isMeant = ({ parameters }: Operation) => parameters.every((one) => readOption(one, options) !== undefined);
+    const isMeant = ({ parameters }: Operation) =>
+      parameters.every((parameter) => readOption(parameter, options) !== undefined);
     const operation = (candidates.find(isMeant) ?? candidates.at(-1)) as Operation;
     requireOwnOptions(members, operation.members, options, `of ${given}`);
     await send(spec, operation, run, options);
@@ -108,7 +109,7 @@ export async function fillOperation(
 }
 
 async function findOperation(kind: RunKind, { routes, operationId, message }: RouteName): Promise<Operation> {
-  const route = (await routes()).find((one) => one.operationId === operationId);
+  const route = (await routes()).find((candidate) => candidate.operationId === operationId);
   if (!route) throw new Error(`there is no operation ${operationId}`);
   const definition: Message = MESSAGES[message];
   const further = parametersIn(route.path).filter((name) => name !== ID_NAMES[kind]);
@@ -155,7 +156,7 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
       const reply = await callLocally(
         localServices(journeys, process.env),
         operation.route,
-        callOf(operation, message),
+        toLocalCall(operation, message),
       );
       const status = output.isJson
         ? undefined
@@ -195,11 +196,11 @@ async function readMessage(
 }
 
 /** Splits the message into its HTTP parts: path, token and body. */
-function callOf({ route }: Operation, { by, ...message }: Loose): LocalCall {
+function toLocalCall({ route }: Operation, { by, ...message }: Loose): LocalCall {
   const names = parametersIn(route.path);
   const params = Object.fromEntries(names.map((name) => [name, String(message[name])]));
   const body = Object.fromEntries(Object.entries(message).filter(([name]) => !Object.hasOwn(params, name)));
-  return { params, body, ...defined({ by: by as string | undefined }) };
+  return { params, body, ...omitUndefined({ by: by as string | undefined }) };
 }
 
 /** The lines of an update's answer. The worker has accepted it; the gateway has not answered. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
 import type { ApiServices } from '../../api/services.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -71,11 +71,11 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
 
 /** The parameters of paths that the arguments give: of `<id>` those of its kind. @throws InvalidInputError */
 function readParams({ id, ...others }: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const given = defined(others) as Record<string, string>;
+  const given = omitUndefined(others) as Record<string, string>;
   if (id === undefined) return given;
   requireRunKey(id);
   const { kind, id: own, accountId } = parseRunKey(id);
-  return { ...given, runKey: id, [ID_NAMES[kind]]: own, ...defined({ accountId }) };
+  return { ...given, runKey: id, [ID_NAMES[kind]]: own, ...omitUndefined({ accountId }) };
 }
 
 interface Given {
@@ -99,7 +99,7 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
   };
   try {
     const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
-    const call = callOf(route, params, typed, by ?? (spec.by === 'reader' ? systemUser() : undefined));
+    const call = toLocalCall(route, params, typed, by ?? (spec.by === 'reader' ? systemUser() : undefined));
     checkCall(route, call);
     const act = async (services: ApiServices, output: Output) => {
       const { status, body = {} } = await callLocally(services, route, call);
@@ -131,7 +131,12 @@ function isMeant(path: string, params: Readonly<Record<string, string>>): boolea
   return names.every((name) => name in params) && (!('accountId' in params) || /accountId|runKey/.test(path));
 }
 
-function callOf(route: Route, params: Record<string, string>, typed: Record<string, unknown>, by?: string): LocalCall {
+function toLocalCall(
+  route: Route,
+  params: Record<string, string>,
+  typed: Record<string, unknown>,
+  by?: string,
+): LocalCall {
   const isOfQuery = (name: string) => route.query !== undefined && Object.hasOwn(route.query.shape, name);
   const [query, body] = [true, false].map((wanted) =>
     Object.fromEntries(
@@ -140,7 +145,7 @@ function callOf(route: Route, params: Record<string, string>, typed: Record<stri
       ),
     ),
   ) as [object, object];
-  return { params, query, body, ...defined({ by }) };
+  return { params, query, body, ...omitUndefined({ by }) };
 }
 
 function systemUser(): string {

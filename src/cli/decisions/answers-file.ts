@@ -1,7 +1,7 @@
 /** The provider's answers about many inquiries, from a file: which decision about which trace number. */
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { parseJson, readText } from '../output/json-input.ts';
@@ -44,7 +44,7 @@ export function checkedAnswers(answers: readonly unknown[], defaults: Partial<Dr
   const problems: Problem[] = decisions.length === 0 ? [{ path: '', rule: 'must have at least one answer' }] : [];
   const seen = new Set<unknown>();
   for (const [index, decision] of decisions.entries()) {
-    problems.push(...problemsOf(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
+    problems.push(...listProblems(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
     const trace = isRecord(decision) ? decision.customerTraceNumber : undefined;
     if (trace !== undefined && seen.has(trace)) {
       problems.push({ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' });
@@ -55,7 +55,7 @@ export function checkedAnswers(answers: readonly unknown[], defaults: Partial<Dr
   return decisions as AnsweredInquiry[];
 }
 
-function problemsOf(decision: unknown): readonly Problem[] {
+function listProblems(decision: unknown): readonly Problem[] {
   try {
     checkDecision(decision);
     return [];
@@ -68,17 +68,17 @@ function problemsOf(decision: unknown): readonly Problem[] {
 function withDefaults(answer: unknown, { outcome, ...defaults }: Partial<DraftDecision>): unknown {
   if (!isRecord(answer)) return answer;
   const decision = { ...defaults, decisionId: `D-${randomUUID()}`, ...answer } as Record<string, unknown>;
-  return { ...(decision.action === 'accept' ? defined({ outcome }) : {}), ...decision };
+  return { ...(decision.action === 'accept' ? omitUndefined({ outcome }) : {}), ...decision };
 }
 
 function answersOfCsv(content: string): Record<string, unknown>[] {
-  const [header = [], ...lines] = recordsOf(content);
+  const [header = [], ...lines] = parseRecords(content);
   const problems = headerProblems(header);
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return lines.map((fields) => answerOf(header, fields));
+  return lines.map((fields) => parseAnswer(header, fields));
 }
 
-function recordsOf(content: string): string[][] {
+function parseRecords(content: string): string[][] {
   try {
     return parse(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
   } catch {
@@ -105,7 +105,7 @@ function headerProblems(header: readonly string[]): Problem[] {
 }
 
 /** Skips empty fields. A field that is not a number, or not `true`, is left for the decision's own check to refuse. */
-function answerOf(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
+function parseAnswer(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
   const filled = new Map(header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : [])));
   const members = (names: readonly string[]) =>
     names.flatMap((name) => (filled.has(name) ? [[name, filled.get(name)] as const] : []));

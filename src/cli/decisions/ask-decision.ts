@@ -1,6 +1,6 @@
 /** Asks on a terminal for what the options have left open. */
 import { userInfo } from 'node:os';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
@@ -61,13 +61,13 @@ export async function askForTheRest(
 }
 
 /** Shows the consequences, and asks for confirmation. */
-export async function confirmed(
+export async function confirmDecision(
   hold: DecidableHold,
   decision: DraftDecision,
   prompter: Prompter,
   { width }: Pick<Output, 'width'>,
 ): Promise<boolean> {
-  prompter.say(['', ...consequencesOf(hold, decision).flatMap((sentence) => wrap(sentence, width))]);
+  prompter.say(['', ...describeConsequences(hold, decision).flatMap((sentence) => wrap(sentence, width))]);
   return prompter.confirm(`Decide ${decision.action}?`);
 }
 
@@ -78,14 +78,14 @@ function toDecidedInquiry(hold: DecidableHold): DecidedInquiry {
 }
 
 /** Describes the consequences of the decision, as sentences. */
-export function consequencesOf(
+export function describeConsequences(
   hold: DecidableHold,
   { action, outcome, reference, applicants }: DraftDecision,
 ): string[] {
   if (action === undefined) return [];
   const found = reference ? `${outcome}, reference ${reference.reportReferenceNumber}` : outcome;
   return consequences(action, toDecidedInquiry(hold), {
-    ...defined({ outcome: found }),
+    ...omitUndefined({ outcome: found }),
     isPosted: outcome === 'record',
     keepsApplicants: applicants === undefined,
   });
@@ -104,7 +104,7 @@ function askProviderSaid(
   prompter: Prompter,
 ): Promise<ProviderSaid> {
   const { outcomes = [], providerSaid } = describeAction(action, toDecidedInquiry(hold));
-  const said = outcomes.find((one) => one.outcome === outcome)?.providerSaid ?? providerSaid;
+  const said = outcomes.find((candidate) => candidate.outcome === outcome)?.providerSaid ?? providerSaid;
   const choices = (said.length === 0 ? PROVIDER_SAID : said).map((value) => ({ value, what: PROVIDER_WORDS[value] }));
   return prompter.choice('What the provider says about it', choices);
 }

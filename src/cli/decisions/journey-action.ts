@@ -33,7 +33,7 @@ const EVENTS_BEFORE_CHECK = 4;
 async function untilChecked(run: Run, client: Client): Promise<void> {
   const endsAt = performance.now() + CHECK_WAIT_MS;
   while (performance.now() < endsAt) {
-    const standing = await standingOf(client, run.workflowId);
+    const standing = await readProgress(client, run.workflowId);
     if (standing === 'closed') await run.result();
     if (standing !== 'open') return;
     await delay(LOOK_AGAIN_MS);
@@ -41,7 +41,7 @@ async function untilChecked(run: Run, client: Client): Promise<void> {
 }
 
 /** `open`: its input is not checked yet. */
-async function standingOf(client: Client, workflowId: string): Promise<'open' | 'checked' | 'closed'> {
+async function readProgress(client: Client, workflowId: string): Promise<'open' | 'checked' | 'closed'> {
   try {
     const { status, historyLength, raw } = await client.workflow.getHandle(workflowId).describe();
     if (status.name !== 'RUNNING') return 'closed';
@@ -63,7 +63,7 @@ export async function withJourneys<T>(
   /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
   more: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
-  const [{ LedgerJourneys }, { sdkClientOf }, { translatedServerError }] = await Promise.all([
+  const [{ LedgerJourneys }, { getSdkClient }, { translatedServerError }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
     import('../../client/credit-journeys.ts'),
     import('../../client/connection/errors.ts'),
@@ -71,7 +71,7 @@ export async function withJourneys<T>(
   const tracing = await startCommandTracing();
   try {
     await using journeys = await LedgerJourneys.connect({ ...connectOptions(options), ...more });
-    return await act(journeys, createOutput(options), sdkClientOf(journeys));
+    return await act(journeys, createOutput(options), getSdkClient(journeys));
   } catch (error) {
     // Some commands use the SDK's own client.
     throw translatedServerError(error);

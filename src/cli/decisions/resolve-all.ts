@@ -1,7 +1,7 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
 import { decidedSchemaOfOne, describeDecided } from '../../api/holds/decide.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
@@ -17,11 +17,11 @@ import { optionKey } from '../output/option-names.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
-import { askForTheRest, consequencesOf } from './ask-decision.ts';
+import { askForTheRest, describeConsequences } from './ask-decision.ts';
 import { checkDecision, type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
-import { queryOf, readHolds } from './work-query.ts';
+import { readHolds, readQuery } from './work-query.ts';
 
 interface Planned {
   runKey: string;
@@ -46,7 +46,7 @@ const OF_ONE = [
 
 export async function resolveAll(options: ResolveOptions): Promise<number> {
   const output = createOutput(options);
-  const { filters } = queryOf(options);
+  const { filters } = readQuery(options);
   if (filters.reason === undefined && options.answers === undefined) {
     throw new UsageError('--all needs a --type, or --answers');
   }
@@ -73,13 +73,13 @@ async function resolveSame(
   requireNoProofs(process.env, output);
   const { draft } = await readDraft(options);
   requireSense(draft, failureType);
-  if (!prompter) checkDecision(sampleOf(draft), options);
+  if (!prompter) checkDecision(buildSample(draft), options);
   return withLedger(options, async (journeys) => {
     const holds = await readHeld(journeys, options);
     const decision = prompter ? await askOnce(holds, draft, prompter, output) : draft;
     if (!decision) return EXIT.done;
     requireSense(decision, failureType);
-    checkDecision(sampleOf(decision), options);
+    checkDecision(buildSample(decision), options);
     // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map((hold) => ({
       hold,
@@ -144,7 +144,7 @@ function withLedger(options: ResolveOptions, act: (journeys: LedgerJourneys) => 
 }
 
 async function readHeld(journeys: LedgerJourneys, options: ResolveOptions): Promise<OpenHold[]> {
-  return readHolds(await journeys.openedLedger(), queryOf(options), { kind: 'held' });
+  return readHolds(await journeys.openedLedger(), readQuery(options), { kind: 'held' });
 }
 
 /** Leaves out decisions that a run, or the ledger, would refuse. */
@@ -195,7 +195,7 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
 }
 
 /** Builds a message as any of the inquiries would get it, to check it before a server is needed. */
-function sampleOf(draft: DraftDecision): unknown {
+function buildSample(draft: DraftDecision): unknown {
   return { ...draft, customerTraceNumber: 'T', attempt: 1 };
 }
 
@@ -208,16 +208,16 @@ async function carryOut(
   output: Output,
 ): Promise<number> {
   const { planned, leftOut } = plan;
-  const shown = () => [...planLines(planned, output), ...leftOutLines(leftOut, output)];
+  const describePlan = () => [...planLines(planned, output), ...leftOutLines(leftOut, output)];
   if (prompter) {
-    prompter.say(shown());
+    prompter.say(describePlan());
     if (planned.length === 0) return EXIT.failed;
     if (!yes && !(await prompter.confirm(`${question} about these ${planned.length}?`))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }
   } else if (!yes && planned.length > 0) {
-    output.answer({ planned: planned.map(nameDecision), ...nameLeftOut(leftOut) }, shown);
+    output.answer({ planned: planned.map(nameDecision), ...nameLeftOut(leftOut) }, describePlan);
     throw new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
   }
   return decideEach(journeys, plan, output);
@@ -228,7 +228,7 @@ function nameDecision({ runKey, hold, draft }: Planned) {
   const { decisionId, action, outcome, providerSaid } = draft;
   return {
     ...{ runKey, customerTraceNumber, productCode, attempt, decisionId, action },
-    ...defined({ outcome, providerSaid }),
+    ...omitUndefined({ outcome, providerSaid }),
   };
 }
 
@@ -256,14 +256,14 @@ function planLines(planned: readonly Planned[], { width }: Output): string[] {
     hold.customerTraceNumber,
     runKey,
   ]);
-  const kindOf = ({ hold, draft }: Planned) => [hold.reason, hold.heldBy, draft.action, draft.outcome].join();
-  const examples = [...Map.groupBy(planned, kindOf).values()].flatMap(([first]) => (first ? [first] : []));
+  const toKind = ({ hold, draft }: Planned) => [hold.reason, hold.heldBy, draft.action, draft.outcome].join();
+  const examples = [...Map.groupBy(planned, toKind).values()].flatMap(([first]) => (first ? [first] : []));
   return [
     ...(planned.length === 0 ? ['nothing is to be decided'] : []),
     ...table([['DECISION', 'PROVIDER', 'PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width),
     ...examples.flatMap(({ runKey, hold, draft }) => [
       '',
-      ...wrap(`${runKey}: ${consequencesOf(hold, draft).join(' ')}`, width),
+      ...wrap(`${runKey}: ${describeConsequences(hold, draft).join(' ')}`, width),
     ]),
   ];
 }

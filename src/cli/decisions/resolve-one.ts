@@ -10,7 +10,7 @@ import { createOutput, type Output, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
 import { statusLines } from '../output/status-lines.ts';
-import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
+import { askForTheRest, confirmDecision, showHold } from './ask-decision.ts';
 import {
   checkDecision,
   type DraftDecision,
@@ -74,7 +74,7 @@ async function ask(journeys: LedgerJourneys, given: Given, output: Output): Prom
     const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
     // Checked before confirmation, so that the operator can still correct it.
     check(given, customerTraceNumber, decision);
-    if (!options.yes && !(await confirmed(hold, decision, prompter, output))) {
+    if (!options.yes && !(await confirmDecision(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }

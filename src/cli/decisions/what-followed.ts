@@ -24,14 +24,14 @@ export async function whatFollowed(
   customerTraceNumber: string,
   signal: AbortSignal = AbortSignal.timeout(FOLLOWS_WITHIN_MS),
 ): Promise<Followed> {
-  const decided = holdOf(answered, customerTraceNumber)?.since;
+  const decided = findHold(answered, customerTraceNumber)?.since;
   // A hold that the answer does not have is another one.
   const heldAnew = (status: AnyStatus) => {
-    const hold = holdOf(status, customerTraceNumber);
+    const hold = findHold(status, customerTraceNumber);
     return hold?.since === decided ? undefined : hold;
   };
   const isWaiting = (status: AnyStatus) =>
-    decided !== undefined && holdOf(status, customerTraceNumber)?.since === decided;
+    decided !== undefined && findHold(status, customerTraceNumber)?.since === decided;
   let status = answered;
   try {
     for await (const next of run.watch({ signal }) as AsyncIterable<AnyStatus>) {
@@ -49,6 +49,6 @@ export async function whatFollowed(
   return status.state === 'running' ? { status, words: 'the run continues with it' } : { status };
 }
 
-function holdOf({ holds }: Pick<AnyStatus, 'holds'>, customerTraceNumber: string): HoldStatus | undefined {
+function findHold({ holds }: Pick<AnyStatus, 'holds'>, customerTraceNumber: string): HoldStatus | undefined {
   return (holds as HoldStatus[]).find((hold) => hold.customerTraceNumber === customerTraceNumber);
 }

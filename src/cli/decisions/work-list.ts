@@ -35,7 +35,7 @@ export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedA
     ...others.deliveries.flatMap(ofDelivery),
     ...others.unmatchedConsents.map(ofConsent),
   ];
-  return all.sort((one, other) => Date.parse(one.since ?? '1970') - Date.parse(other.since ?? '1970'));
+  return all.sort((a, b) => Date.parse(a.since ?? '1970') - Date.parse(b.since ?? '1970'));
 }
 
 function ofHold(hold: OpenHold): ListedAttention {

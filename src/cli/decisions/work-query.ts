@@ -1,6 +1,6 @@
 /** Options that choose rows of the work queue. */
 import type { Command } from 'commander';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { placeAfter, type WorkFilters } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -34,15 +34,15 @@ export interface WorkQuery extends Omit<WorkOptions, 'type'> {
 }
 
 /** @throws UsageError */
-export function queryOf({ type, since, endUser, product, profile }: WorkOptions): WorkQuery {
+export function readQuery({ type, since, endUser, product, profile }: WorkOptions): WorkQuery {
   if (type !== undefined && !isFailureType(type)) {
     throw new UsageError(`--type must be one of ${FAILURE_TYPES.join(', ')}`);
   }
   if (product !== undefined && !(PRODUCTS as readonly string[]).includes(product)) {
     throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
   }
-  const filters = defined({ reason: type, gatewayProfile: profile });
-  return { filters, ...defined({ since: sinceOf(since), endUser, product, profile }) };
+  const filters = omitUndefined({ reason: type, gatewayProfile: profile });
+  return { filters, ...omitUndefined({ since: parseSince(since), endUser, product, profile }) };
 }
 
 /** Reads the rows that the options choose, the oldest first. */
@@ -69,7 +69,7 @@ function passes(
 }
 
 /** `--since`: an instant, or how long ago. Returns RFC 3339. */
-export function sinceOf(text: string | undefined): string | undefined {
+export function parseSince(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return new Date(Date.now() - durationMs).toISOString();

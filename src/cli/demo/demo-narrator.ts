@@ -13,7 +13,7 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout) {
   const known = new Map<string, string>();
   const clock = () => colors.dim(`${((performance.now() - beganAt) / 1000).toFixed(1).padStart(6)} s`);
   const line = (text: string) => void stream.write(`${asCalled(text)}\n`);
-  const timed = (text: string) => line(`${clock()}  ${text}`);
+  const addTime = (text: string) => line(`${clock()}  ${text}`);
   const news = (name: string, text: string) => {
     if (known.get(name) === text) return false;
     known.set(name, text);
@@ -22,25 +22,25 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout) {
   return {
     colors,
     chapter: (text: string) => line(`\n${colors.bold(text)}`),
-    event: timed,
-    trouble: (text: string) => timed(colors.yellow(text)),
-    success: (text: string) => timed(colors.green(text)),
+    event: addTime,
+    trouble: (text: string) => addTime(colors.yellow(text)),
+    success: (text: string) => addTime(colors.green(text)),
     plain: line,
     /** Narrates the changes since the last status. */
     status: (status: JourneyStatus) => {
       for (const stage of status.stages) {
         const text = stageText(stage);
         if (stage.state === 'pending' || !news(stage.productCode, text)) continue;
-        timed(stage.state === 'record' ? colors.green(text) : text);
+        addTime(stage.state === 'record' ? colors.green(text) : text);
       }
       for (const share of status.shares) {
         // Before the stages are over there is nothing yet to consent to.
         if (share.state === 'awaitingConsent' && status.state !== 'waitingForConsent') continue;
         const text = shareText(share);
-        if (news(share.shareId, text)) timed(share.state === 'posted' ? colors.green(text) : text);
+        if (news(share.shareId, text)) addTime(share.state === 'posted' ? colors.green(text) : text);
       }
       if (status.state === 'waitingAtGate' && news('gate', status.waitingFor ?? '')) {
-        timed(`gate      waits at the gate before ${status.waitingFor}`);
+        addTime(`gate      waits at the gate before ${status.waitingFor}`);
       }
     },
   };

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { CreditJourneys, sdkClientOf } from '../../client/credit-journeys.ts';
+import { CreditJourneys, getSdkClient } from '../../client/credit-journeys.ts';
 import type { HoldStatus, JourneyHandle, JourneyResult, JourneyStatus, ReportReference } from '../../client.ts';
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
@@ -53,7 +53,7 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
   narrator.chapter(`A joint application: journey ${input.journeyId}, applicants 1A and 2A`);
   await planTrouble(environment.sandboxUrl);
   const journey = await journeys.start(input);
-  const runUrl = await runUrlOf(environment, journeys, journey);
+  const runUrl = await findRunUrl(environment, journeys, journey);
   if (runUrl) {
     narrator.plain(`          watch it at ${runUrl}`);
     narrator.plain('          its payloads come decoded, personal data masked, by the codec server beside it');
@@ -99,13 +99,13 @@ async function planTrouble(sandboxUrl: string): Promise<void> {
   if (!answer.ok) throw new Error(`the sandbox refused the demo's faults (HTTP ${answer.status})`);
 }
 
-async function runUrlOf(
+async function findRunUrl(
   { uiUrl, namespace }: DevEnvironment,
   journeys: CreditJourneys,
   { workflowId }: JourneyHandle,
 ): Promise<string | undefined> {
   if (uiUrl === undefined) return undefined;
-  const { runId } = await sdkClientOf(journeys).workflow.getHandle(workflowId).describe();
+  const { runId } = await getSdkClient(journeys).workflow.getHandle(workflowId).describe();
   return `${uiUrl}/namespaces/${namespace}/workflows/${workflowId}/${runId}/history`;
 }
 

@@ -14,21 +14,21 @@ const FOR_PROGRAMS = ['next', 'asOf'];
 export function answerLines(schema: z.ZodType, answer: Row, { width }: Width): string[] {
   const facts: string[][] = [];
   const lists: string[] = [];
-  for (const [name, member] of Object.entries(membersOf(schema))) {
+  for (const [name, member] of Object.entries(listMembers(schema))) {
     const value = answer[name];
     if (value === undefined || value === null || FOR_PROGRAMS.includes(name)) continue;
-    const element = elementOf(member);
+    const element = readElement(member);
     if (element && Array.isArray(value)) lists.push(...listLines(name, element, value, { width }));
-    else if (typeof value === 'object' && Object.keys(membersOf(member)).length === 0)
+    else if (typeof value === 'object' && Object.keys(listMembers(member)).length === 0)
       lists.push(name, ...JSON.stringify(value, null, 2).split('\n'));
     else if (name === 'hasMore') lists.push(...(value === true ? ['There are more.'] : []));
-    else facts.push(...factsOf(name, member, value));
+    else facts.push(...listFacts(name, member, value));
   }
   return [...table(facts, width), ...lists].flatMap((line) => (line.length > width ? wrapLong(line, width) : [line]));
 }
 
-function factsOf(name: string, schema: z.ZodType, value: unknown): string[][] {
-  if (typeof value !== 'object' || value === null) return [[inWords(name), textOf(schema, value)]];
+function listFacts(name: string, schema: z.ZodType, value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [[inWords(name), toText(schema, value)]];
   return Object.entries(columnsFor(schema)).flatMap(([path, read]) => {
     const found = read(value);
     return found === undefined || found === ''
@@ -41,7 +41,7 @@ function listLines(name: string, element: z.ZodType, rows: readonly unknown[], o
   const heading = inWords(name);
   const isPage = name === 'data';
   if (rows.length === 0) return isPage ? ['none'] : [];
-  if (Object.keys(membersOf(element)).length === 0) return [heading, ...rows.map((row) => `  ${String(row)}`)];
+  if (Object.keys(listMembers(element)).length === 0) return [heading, ...rows.map((row) => `  ${String(row)}`)];
   return [...(isPage ? [] : [heading]), ...rowTable(element, rows as readonly object[], output)];
 }
 
@@ -52,18 +52,19 @@ function listLines(name: string, element: z.ZodType, rows: readonly unknown[], o
 export function rowTable(element: z.ZodType, rows: readonly object[], { width }: Width): string[] {
   const paths = Object.entries(columnsFor(element));
   const used = paths.filter(([, read]) => rows.some((row) => (read(row) ?? '') !== ''));
-  const schemas = membersOf(element);
+  const schemas = listMembers(element);
   const isRun = ([path]: (typeof used)[number]) => path === 'runKey';
-  const rank = (one: (typeof used)[number]) => (isRun(one) ? 2 : schemas[one[0]] instanceof z.ZodExactOptional ? 1 : 0);
-  const columns = used.toSorted((one, other) => rank(one) - rank(other));
+  const rank = (candidate: (typeof used)[number]) =>
+    isRun(candidate) ? 2 : schemas[candidate[0]] instanceof z.ZodExactOptional ? 1 : 0;
+  const columns = used.toSorted((a, b) => rank(a) - rank(b));
   const head = columns.map(([path]) => inWords(path).replaceAll('.', ' ').toUpperCase());
-  const cells = rows.map((row) => columns.map(([path, read]) => textOf(schemas[path], read(row) ?? '')));
+  const cells = rows.map((row) => columns.map(([path, read]) => toText(schemas[path], read(row) ?? '')));
   const [last] = columns.slice(-1);
   return last && isRun(last) ? tableWithIds([head, ...cells], width).flat() : table([head, ...cells], width);
 }
 
 /** No character of a text may steer the terminal. */
-function textOf(schema: z.ZodType | undefined, value: unknown): string {
+function toText(schema: z.ZodType | undefined, value: unknown): string {
   const isInstant = schema !== undefined && z.globalRegistry.get(unwrap(schema))?.format === 'date-time';
   const text = String(value);
   return isInstant && text !== '' ? withAge(text) : text.replaceAll(/\p{C}+/gu, ' ');
@@ -74,10 +75,10 @@ function unwrap(schema: z.ZodType): z.ZodType {
   return innerType ? unwrap(innerType) : schema;
 }
 
-function membersOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+function listMembers(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
   return (unwrap(schema).def as { shape?: Record<string, z.ZodType> }).shape ?? {};
 }
 
-function elementOf(schema: z.ZodType): z.ZodType | undefined {
+function readElement(schema: z.ZodType): z.ZodType | undefined {
   return (unwrap(schema).def as { element?: z.ZodType }).element;
 }

@@ -1,6 +1,6 @@
 /** Options that many commands have, and their values after parsing. */
 import type { Command } from 'commander';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { ConnectOptions } from '../../client.ts';
 
 export interface OutputOptions {
@@ -33,7 +33,7 @@ export function withServerOptions(command: Command): Command {
 }
 
 export function connectOptions({ address, namespace, taskQueue }: ServerOptions): ConnectOptions {
-  return defined({ address, namespace, taskQueue });
+  return omitUndefined({ address, namespace, taskQueue });
 }
 
 /** Adds examples to a command's help. Each works unchanged against `credit-journey dev`. */

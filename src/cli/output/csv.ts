@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 export type Cell = string | number | undefined;
 
-export type Columns<T> = Readonly<Record<string, (one: T) => Cell>>;
+export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
 
 /**
  * A column for each text, number and flag of the rows, in the schema's order, named by its path. A list has all of its
@@ -42,8 +42,8 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
 }
 
-export function csvRow<T>(columns: Columns<T>, one: T): string {
-  return csvLine(Object.values(columns).map((cellOf) => cellOf(one)));
+export function csvRow<T>(columns: Columns<T>, row: T): string {
+  return csvLine(Object.values(columns).map((cellOf) => cellOf(row)));
 }
 
 /** A line of RFC 4180, with its end. */

@@ -50,7 +50,7 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
     ...shareLines([...planned, plan], output),
     ...(unfinished.length > 0
       ? wrap(
-          `begun and not finished: ${unfinished.map(nameOf).join(', ')}. Run it again with the same selection.`,
+          `begun and not finished: ${unfinished.map(describeName).join(', ')}. Run it again with the same selection.`,
           width,
         )
       : []),
@@ -59,14 +59,14 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
 
 function plannedLines(planned: readonly PlannedDisposal[], width: number): string[] {
   const shown = planned.slice(0, MAX_SHOWN);
-  const delivering = shown.filter((one) => one.delivering).map(nameOf);
-  const rows = shown.map((one) => [
-    nameOf(one),
-    String(one.inquiries),
-    String(one.reports),
-    String(one.runs),
-    one.newestAt ?? '',
-    ...(one.begunAt === undefined ? [] : ['begun before']),
+  const delivering = shown.filter((disposal) => disposal.delivering).map(describeName);
+  const rows = shown.map((disposal) => [
+    describeName(disposal),
+    String(disposal.inquiries),
+    String(disposal.reports),
+    String(disposal.runs),
+    disposal.newestAt ?? '',
+    ...(disposal.begunAt === undefined ? [] : ['begun before']),
   ]);
   return [
     ...table([['JOURNEY', 'INQUIRIES', 'REPORTS', 'RUNS', 'NEWEST'], ...rows], width),
@@ -82,7 +82,13 @@ function refusedLines(refused: readonly RefusedDisposal[], { colors, width }: Ou
   if (refused.length === 0) return [];
   const shown = refused
     .slice(0, MAX_SHOWN)
-    .flatMap((one) => wrap(`${nameOf(one)}: ${[...obstacleWords(one), ...historyWords(one)].join('; ')}`, width, '  '));
+    .flatMap((disposal) =>
+      wrap(
+        `${describeName(disposal)}: ${[...obstacleWords(disposal), ...historyWords(disposal)].join('; ')}`,
+        width,
+        '  ',
+      ),
+    );
   const rest = refused.length > MAX_SHOWN ? [`  and ${refused.length - MAX_SHOWN} more`] : [];
   return [colors.yellow(`${refused.length} may not go:`), ...shown, ...rest];
 }
@@ -101,8 +107,9 @@ export function resultLines(
 ): string[] {
   const { disposed, refused, stoppedBy, scrubbed, more, disposedAt } = result;
   const { colors, width } = output;
-  const sum = (count: (one: FinishedDisposal) => number) => disposed.reduce((total, one) => total + count(one), 0);
-  const counts = `${sum((one) => one.inquiries)} inquiries, ${sum((one) => one.reports)} reports, ${sum((one) => one.runs)} runs`;
+  const sum = (count: (disposal: FinishedDisposal) => number) =>
+    disposed.reduce((total, disposal) => total + count(disposal), 0);
+  const counts = `${sum((disposal) => disposal.inquiries)} inquiries, ${sum((disposal) => disposal.reports)} reports, ${sum((disposal) => disposal.runs)} runs`;
   return [
     ...(disposed.length > 0 ? [colors.green(`disposed of ${disposed.length} (${counts})`)] : []),
     ...(disposedAt === undefined ? [] : [`disposed of since ${disposedAt}: nothing was left`]),
@@ -141,7 +148,7 @@ export function copyLines({ width }: Output): string[] {
   return ['Out of reach, and perhaps still holding it:', ...COPIES.flatMap((copy) => wrap(`- ${copy}`, width, '  '))];
 }
 
-function nameOf({ runKey, productCode }: { runKey: string; productCode?: string }): string {
+function describeName({ runKey, productCode }: { runKey: string; productCode?: string }): string {
   return productCode === undefined ? runKey : `${runKey} ${productCode}`;
 }
 

@@ -1,6 +1,6 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
@@ -21,7 +21,7 @@ interface Complaint {
 
 /** Writes the error to stderr and returns the exit code. */
 export function reportError(error: unknown, options: OutputOptions): number {
-  const complaint = complaintOf(error);
+  const complaint = toComplaint(error);
   const { isJson, colors, width } = createOutput(options);
   if (isJson) {
     process.stderr.write(`${JSON.stringify({ error: complaint })}\n`);
@@ -33,7 +33,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
     process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   }
   if (options.debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return exitCodeOf(error);
+  return toExitCode(error);
 }
 
 /** Prints a line for each problem: its option, variable or path, and the rule. */
@@ -44,7 +44,7 @@ function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: num
 }
 
 /** Recognised by name, so that no error class has to be loaded for a command that never throws it. */
-function complaintOf(error: unknown): Complaint {
+function toComplaint(error: unknown): Complaint {
   if (!(error instanceof Error)) return { type: 'Error', message: 'something went wrong' };
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
   // The messages of these list their problems too: once is enough.
@@ -52,7 +52,7 @@ function complaintOf(error: unknown): Complaint {
   return {
     type: 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name,
     message,
-    ...defined({ hint: hintOf(error) }),
+    ...omitUndefined({ hint: findHint(error) }),
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
@@ -60,7 +60,7 @@ function complaintOf(error: unknown): Complaint {
 const NOT_FOUND = new Set(['JourneyNotFoundError', 'Refusal']);
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
-function hintOf(error: Error): string | undefined {
+function findHint(error: Error): string | undefined {
   if (!NOT_FOUND.has(error.name) || !('runKey' in error)) return undefined;
   const runKey = String(error.runKey);
   const meant = runKeyFromWorkflowId(runKey);
@@ -73,7 +73,7 @@ function hintOf(error: Error): string | undefined {
 
 const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError']);
 
-function exitCodeOf(error: unknown): number {
+function toExitCode(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
   const isRequestWrong = error instanceof Error && 'status' in error && error.status === 400;
   return error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name)) ? EXIT.usage : EXIT.failed;

@@ -1,5 +1,5 @@
 /** Describes work for operators, with the command that resolves each item. Includes no personal data. */
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { HoldStatus } from '../../client.ts';
 import { type Pause, pauseWords } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
@@ -75,7 +75,7 @@ export interface ListedWork {
 export function listHold(hold: Listed): ListedWork {
   const { runKey, reason, since, productCode, attempt } = hold;
   const work = { runKey, reason: reasonWords(reason), command: resolveCommand(hold) };
-  return { ...work, ...defined({ since, productCode, attempt }) };
+  return { ...work, ...omitUndefined({ since, productCode, attempt }) };
 }
 
 /** Prints a row for each item, and under it its command. */

@@ -50,7 +50,7 @@ function unknownRule({ rule }: Problem): string {
 /** Returns whether the option is on the command line, or belongs there since there is no file. */
 function isTyped(option: string, given: GivenOptions): boolean {
   if (given.file === undefined || option.startsWith('<')) return true;
-  return option.split(/, | and | or /).some((one) => given[optionKey(one)] !== undefined);
+  return option.split(/, | and | or /).some((name) => given[optionKey(name)] !== undefined);
 }
 
 /** `--end-user-code` → `endUserCode`, as commander has it. */

@@ -15,9 +15,9 @@ const DAY_MS = 86_400_000;
 const FARTHEST_MS = 20 * 3_600_000;
 
 /** Keeps an instant unchanged, and includes a day for `to` as a whole. `timeZone` is an IANA name. */
-export function periodOf({ from, to }: { from?: string; to?: string }, timeZone: string): Period {
-  const fromMs = from === undefined ? undefined : momentOf('--from', from, timeZone, 0);
-  const beforeMs = to === undefined ? undefined : momentOf('--to', to, timeZone, 1);
+export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZone: string): Period {
+  const fromMs = from === undefined ? undefined : parseMoment('--from', from, timeZone, 0);
+  const beforeMs = to === undefined ? undefined : parseMoment('--to', to, timeZone, 1);
   if (fromMs !== undefined && beforeMs !== undefined && beforeMs <= fromMs) {
     throw new UsageError('--to must be later than --from');
   }
@@ -28,7 +28,7 @@ export function periodOf({ from, to }: { from?: string; to?: string }, timeZone:
 }
 
 /** Returns `--time-zone` by its canonical IANA name. */
-export function timeZoneOf({ timeZone }: { timeZone?: string }): string | undefined {
+export function readTimeZone({ timeZone }: { timeZone?: string }): string | undefined {
   if (timeZone === undefined) return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
@@ -37,15 +37,15 @@ export function timeZoneOf({ timeZone }: { timeZone?: string }): string | undefi
   }
 }
 
-function momentOf(option: string, text: string, timeZone: string, daysLater: number): number {
-  const dayMs = dayOf(text);
-  const ms = dayMs === null ? parseInstantMs(text) : firstMomentOf(dayMs + daysLater * DAY_MS, timeZone);
+function parseMoment(option: string, text: string, timeZone: string, daysLater: number): number {
+  const dayMs = parseDay(text);
+  const ms = dayMs === null ? parseInstantMs(text) : findFirstMoment(dayMs + daysLater * DAY_MS, timeZone);
   if (ms !== null) return ms;
   throw new UsageError(`${option} must be a day (2026-01-31) or an instant (2026-01-31T14:00:00Z)`);
 }
 
 /** Midnight in UTC of a calendar day, or `null`. */
-function dayOf(text: string): number | null {
+function parseDay(text: string): number | null {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (!match) return null;
   const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
@@ -53,7 +53,7 @@ function dayOf(text: string): number | null {
 }
 
 /** The day's first second there: not always midnight, which a change of the clocks may leave out. By bisection. */
-function firstMomentOf(dayMs: number, timeZone: string): number {
+function findFirstMoment(dayMs: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   const day = new Date(dayMs).toISOString().slice(0, 10);
   let [beforeS, atS] = [(dayMs - FARTHEST_MS) / 1000, (dayMs + FARTHEST_MS) / 1000];

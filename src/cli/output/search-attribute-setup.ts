@@ -45,7 +45,7 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
       );
       await operator.addSearchAttributes({ namespace, searchAttributes });
     }
-    const setup = setupOf(await registeredOnes(client));
+    const setup = toSetup(await registeredOnes(client));
     if (setup.missing.length === 0) return setup;
     // The server reports success, and leaves an attribute of another type unchanged.
     const removals = setup.missing.map(
@@ -60,14 +60,14 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
     };
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
-    const setup = setupOf(await registeredOnes(client).catch(() => []));
+    const setup = toSetup(await registeredOnes(client).catch(() => []));
     if (setup.missing.length === 0) return setup;
     const reason = `The server refused to register them: ${error.details.replace(/\.$/, '')}.`;
-    return { ...setup, reason, steps: stepsOf(setup.missing, namespace, isTemporalCloud(addressOf(client))) };
+    return { ...setup, reason, steps: describeSteps(setup.missing, namespace, isTemporalCloud(readAddress(client))) };
   }
 }
 
-function setupOf(registered: SearchAttributeName[]): SearchAttributeSetup {
+function toSetup(registered: SearchAttributeName[]): SearchAttributeSetup {
   const missing = NAMES.filter((name) => !registered.includes(name));
   return { registered, missing: missing.map((name) => ({ name, type: SEARCH_ATTRIBUTES[name] })) };
 }
@@ -76,7 +76,7 @@ async function registeredOnes({ connection, options }: Client): Promise<SearchAt
   return askSearchAttributes(connection, options.namespace);
 }
 
-function addressOf({ connection }: Client): string {
+function readAddress({ connection }: Client): string {
   return connection instanceof Connection ? connection.options.address : '';
 }
 
@@ -87,7 +87,7 @@ export function isTemporalCloud(address: string): boolean {
 }
 
 /** Temporal Cloud takes them through its control plane alone: its command line `tcld`, or its web pages. */
-export function stepsOf(missing: SearchAttributeSetup['missing'], namespace: string, isCloud: boolean): string[] {
+export function describeSteps(missing: SearchAttributeSetup['missing'], namespace: string, isCloud: boolean): string[] {
   if (!isCloud) {
     return missing.map(
       ({ name, type }) =>

@@ -88,10 +88,10 @@ export class Calls {
     };
     const onAbort = () => end(new CallAbortedError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
-    const time = timeoutMs === undefined ? undefined : this.#timeOf(call, timeoutMs, ending.signal, end);
+    const time = timeoutMs === undefined ? undefined : this.#startClock(call, timeoutMs, ending.signal, end);
     const { deadline } = time ?? {};
-    const cancelled = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
-    const working = deadline === undefined ? cancelled() : this.#client.withDeadline(deadline, cancelled);
+    const runCancellable = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
+    const working = deadline === undefined ? runCancellable() : this.#client.withDeadline(deadline, runCancellable);
     this.#open.set(end, working);
     try {
       return await Promise.race([working, ended.promise]);
@@ -126,7 +126,7 @@ export class Calls {
     await Promise.race([all, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
   }
 
-  #timeOf(
+  #startClock(
     { runKey, late = () => new WorkerUnavailableError(runKey) }: Call,
     timeoutMs: number,
     signal: AbortSignal,

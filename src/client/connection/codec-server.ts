@@ -9,12 +9,12 @@ import { Agent } from 'undici';
 import { isRecord } from '../../base/is-record.ts';
 import { member, parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
-import { jsonValueOf, payloadJson, readPayloads } from '../../http/payload-json.ts';
+import { parseJsonValue, payloadJson, readPayloads } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
 import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
 import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
-import { bytesOf } from '../../protection/payloads/payload-envelope.ts';
+import { toBytes } from '../../protection/payloads/payload-envelope.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 
@@ -95,9 +95,9 @@ export class CodecServerConnection {
 
   async #ask(route: string, body: string): Promise<string> {
     for (let tries = 0; ; tries++) {
-      const answer = await this.#answerOf(route, body);
+      const answer = await this.#post(route, body);
       if (answer !== null && answer.status === 200) return answer.text;
-      const error = answer === null ? new CodecServerError('unreachable') : errorOf(answer);
+      const error = answer === null ? new CodecServerError('unreachable') : toError(answer);
       const ownMs = REPEAT_AFTER_MS[tries];
       if (!error.mayPass || ownMs === undefined) throw error;
       await sleep(Math.min(Math.max(ownMs, answer?.retryAfterMs ?? 0), LONGEST_REPEAT_AFTER_MS));
@@ -109,7 +109,7 @@ export class CodecServerConnection {
   }
 
   /** `null` where the connection failed. A server that is only slow is not asked again: it may be busy with it. */
-  async #answerOf(route: string, body: string): Promise<Answer | null> {
+  async #post(route: string, body: string): Promise<Answer | null> {
     const headers = {
       'x-namespace': this.#namespace,
       ...(await this.#authorization()),
@@ -151,12 +151,12 @@ export class CodecServerConnection {
 }
 
 /** docs/codec-server.md, "Errors". */
-function errorOf({ status, text }: Answer): CodecServerError {
+function toError({ status, text }: Answer): CodecServerError {
   const { code, reason } = errorIn(text);
-  return new CodecServerError(codeOf(status, code, reason), status === 401 ? reason : undefined);
+  return new CodecServerError(toErrorCode(status, code, reason), status === 401 ? reason : undefined);
 }
 
-function codeOf(status: number, code: string, reason: string): CodecServerErrorCode {
+function toErrorCode(status: number, code: string, reason: string): CodecServerErrorCode {
   switch (status) {
     case 401:
       return 'tokenRefused';
@@ -205,33 +205,33 @@ export function createRemoteDataConverter(connection: CodecServerConnection): Da
 export function createRemoteCodec(connection: CodecServerConnection): PayloadCodec {
   return {
     async encode(payloads) {
-      if (payloads.some(({ data }) => hasBullets(bytesOf(data).toString('utf8')))) throw new CodecServerError('masked');
-      const encoded = await converted(connection, '/encode', payloads);
+      if (payloads.some(({ data }) => hasBullets(toBytes(data).toString('utf8')))) throw new CodecServerError('masked');
+      const encoded = await convertPayloads(connection, '/encode', payloads);
       // A proxy or another server may have answered: nothing goes to Temporal in the clear.
       if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
       return encoded;
     },
     async decode(payloads) {
       // Only encrypted payloads go to the codec server.
-      const decoded = (await converted(connection, '/decode', payloads.filter(wasEncrypted))).values();
+      const decoded = (await convertPayloads(connection, '/decode', payloads.filter(wasEncrypted))).values();
       return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
     },
   };
 }
 
-async function converted(
+async function convertPayloads(
   connection: CodecServerConnection,
   route: '/encode' | '/decode',
   payloads: readonly Payload[],
 ): Promise<Payload[]> {
   const result: Payload[] = [];
   // One after the other: the server has other callers.
-  for (const batch of batchesOf(payloads)) result.push(...(await convertedBatch(connection, route, batch)));
+  for (const batch of splitBatches(payloads)) result.push(...(await convertBatch(connection, route, batch)));
   return result;
 }
 
 /** Writes the payloads as JSON, in batches that the server takes. */
-function batchesOf(payloads: readonly Payload[]): string[][] {
+function splitBatches(payloads: readonly Payload[]): string[][] {
   const batches: string[][] = [];
   let bytes = 0;
   for (const payload of payloads) {
@@ -249,7 +249,7 @@ function batchesOf(payloads: readonly Payload[]): string[][] {
 }
 
 /** Halved for as long as the server finds it too large: its limits are its own, and so is what payloads inflate to. */
-async function convertedBatch(
+async function convertBatch(
   connection: CodecServerConnection,
   route: '/encode' | '/decode',
   batch: readonly string[],
@@ -262,8 +262,8 @@ async function convertedBatch(
     if (!isTooLarge || batch.length === 1) throw error;
     const half = Math.ceil(batch.length / 2);
     return [
-      ...(await convertedBatch(connection, route, batch.slice(0, half))),
-      ...(await convertedBatch(connection, route, batch.slice(half))),
+      ...(await convertBatch(connection, route, batch.slice(0, half))),
+      ...(await convertBatch(connection, route, batch.slice(half))),
     ];
   }
 }
@@ -291,8 +291,8 @@ const MARKER = Buffer.from('{"undecodable":');
 
 /** Parsed only where it begins as the marker does: most payloads are long, and none of ours do. */
 function markerIn({ data }: Payload): [unknown] | null {
-  const bytes = bytesOf(data);
-  return bytes.subarray(0, MARKER.length).equals(MARKER) ? jsonValueOf(bytes) : null;
+  const bytes = toBytes(data);
+  return bytes.subarray(0, MARKER.length).equals(MARKER) ? parseJsonValue(bytes) : null;
 }
 
 /** Recognizes the marker of an unknown key, which the server shows to people, who have no use for an error. */

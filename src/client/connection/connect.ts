@@ -140,7 +140,7 @@ const DEFAULT_TIMEOUT_MS = 5_000;
 /** The environment is read only for what the caller leaves out. */
 type Needed = Omit<ClientSettings, 'environment'>;
 
-function settingsOf(options: ConnectOptions): Needed {
+function readSettings(options: ConnectOptions): Needed {
   const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
   if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
     const none = { address: '', connectionOptions: { address: '' } };
@@ -148,7 +148,7 @@ function settingsOf(options: ConnectOptions): Needed {
     return { taskQueue, maxApplicants, temporal, traces: false, ...payloadsBy(options) };
   }
   const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
-  const settings = loadClientSettings(env, useOf(options));
+  const settings = loadClientSettings(env, toClientUse(options));
   const address = options.address ?? settings.temporal.address;
   return {
     taskQueue: taskQueue ?? settings.taskQueue,
@@ -170,7 +170,12 @@ function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 
 }
 
 /** @internal */
-export function useOf({ besideLedger = false, codecServer, connection, dataConverter }: ConnectOptions): ClientUse {
+export function toClientUse({
+  besideLedger = false,
+  codecServer,
+  connection,
+  dataConverter,
+}: ConnectOptions): ClientUse {
   return {
     besideLedger,
     ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
@@ -179,7 +184,7 @@ export function useOf({ besideLedger = false, codecServer, connection, dataConve
 }
 
 /** Loaded when needed: most callers in the sandbox have none. */
-async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
+async function openCodecServer({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
   if (!codecServer) return undefined;
   const { CodecServerConnection } = await import('./codec-server.ts');
   return new CodecServerConnection(codecServer, temporal.namespace);
@@ -355,9 +360,9 @@ function requireNode(): void {
  */
 export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
   requireNode();
-  const settings = settingsOf(options);
+  const settings = readSettings(options);
   const { namespace } = settings.temporal;
-  const codecServer = await codecServerOf(settings);
+  const codecServer = await openCodecServer(settings);
   const { tracing, traces = settings.traces } = additions;
   const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
   const connection = options.connection ?? (await connectTo(settings.temporal, options));

@@ -375,13 +375,13 @@ export const GRPC = {
 } as const;
 
 /** The gRPC error that an error is, or that is its cause. */
-function grpcErrorOf(error: unknown) {
+function findGrpcError(error: unknown) {
   if (isGrpcServiceError(error)) return error;
   return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
 }
 
 export function grpcCode(error: unknown): number | undefined {
-  return grpcErrorOf(error)?.code;
+  return findGrpcError(error)?.code;
 }
 
 export function isCancelled(error: unknown): boolean {
@@ -410,7 +410,7 @@ export function isRunLimit({ code, details }: { code?: number; details?: string 
 }
 
 export function isAtRunLimit(error: unknown): boolean {
-  return isRunLimit(grpcErrorOf(error) ?? {});
+  return isRunLimit(findGrpcError(error) ?? {});
 }
 
 /**
@@ -454,7 +454,7 @@ export function translatedError(error: unknown, runKey: string): unknown {
   if (isServerAway(error)) return serverAway(error);
   // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(runKey);
-  if (grpcErrorOf(error)) return refusedCall(error);
+  if (findGrpcError(error)) return refusedCall(error);
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
   if (error instanceof ServiceError) return translatedError(error.cause, runKey);
@@ -468,7 +468,7 @@ export function translatedError(error: unknown, runKey: string): unknown {
 export function translatedServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
-  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  const { code, details = '' } = findGrpcError(error) ?? {};
   if (code === undefined) return error;
   if (code === GRPC.notFound && /^namespace\b.*\bnot found/i.test(details)) {
     return new TemporalRefusedError('namespaceNotFound', harmlessCause(error));
@@ -481,7 +481,7 @@ export function translatedServerError(error: unknown): unknown {
 
 /** The server cannot be reached, or says that it cannot now. */
 export function serverAway(error: unknown): TemporalUnavailableError {
-  const details = grpcErrorOf(error)?.details ?? '';
+  const details = findGrpcError(error)?.details ?? '';
   const [what, code] = AWAY.find(([, , sign]) => sign.test(details)) ?? ['it is away or overloaded', 'unavailable'];
   return new TemporalUnavailableError(what, code, harmlessCause(error));
 }
@@ -502,7 +502,7 @@ function refusedCall(error: unknown): TemporalRefusedError {
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */
 function harmlessCause(error: unknown): { cause?: Error } {
-  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  const { code, details = '' } = findGrpcError(error) ?? {};
   const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details)?.[0];
   return code === undefined
     ? {}
@@ -523,10 +523,10 @@ function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
 function failure(error: WorkflowFailedError, runKey: string): unknown {
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
-  return new JourneyFailedError(runKey, failureTypeOf(cause));
+  return new JourneyFailedError(runKey, toFailureType(cause));
 }
 
-function failureTypeOf(cause: unknown): string {
+function toFailureType(cause: unknown): string {
   if (cause instanceof ApplicationFailure) return cause.type ?? 'Failed';
   if (cause instanceof CancelledFailure) return 'Cancelled';
   if (cause instanceof TerminatedFailure) return 'Terminated';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
-import { workflowIdOf } from '../../model/run-key.ts';
+import { toWorkflowId } from '../../model/run-key.ts';
 import { GRPC, grpcCode, translatedError } from './errors.ts';
 import { lateConsentIdPrefix } from './run-messages.ts';
 
@@ -35,8 +35,8 @@ const LOOK_AGAIN_MS = 200;
  *
  * @throws TemporalUnavailableError
  */
-export async function runsOf(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
-  const own = workflowIdOf(journeyId);
+export async function findRuns(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
+  const own = toWorkflowId(journeyId);
   const delivery = webhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
   const note = (run: RunName & { status: { name: string } }) => {
@@ -49,10 +49,10 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
   try {
     const workflowIds = new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)]);
     for (const workflowId of workflowIds) {
-      for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(workflowId)}` })) note(run);
+      for await (const run of client.workflow.list({ query: `WorkflowId = ${quote(workflowId)}` })) note(run);
     }
     const prefix = lateConsentIdPrefix(journeyId);
-    for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH ${quoted(prefix)}` })) {
+    for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH ${quote(prefix)}` })) {
       // This journey's id may be the beginning of another's.
       if (/^[0-9a-f]{16}$/.test(run.workflowId.slice(prefix.length))) note(run);
     }
@@ -85,7 +85,7 @@ async function describe(client: Client, workflowId: string, runId: string | unde
 }
 
 /** Ids hold no quotes (docs/protection.md); those in a ledger may be of another make. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
@@ -105,7 +105,7 @@ export async function deleteClosedRuns(
   const deleted = new Set<string>();
   const deadline = performance.now() + DELETION_LIMIT_MS;
   for (;;) {
-    const left = await runsOf(client, journeyId, known);
+    const left = await findRuns(client, journeyId, known);
     const isOver = left.closed.length + left.delivering.length === 0 || performance.now() >= deadline;
     if (isOver || left.open.length > 0) return { deleted: deleted.size, left };
     // The server ends an open run that it is to delete. An endpoint that cannot be reached would keep the delivery open

@@ -58,7 +58,7 @@ export async function sendPatiently<T>(send: () => Promise<T>, patienceMs: numbe
  * One update id for each message: the server answers a second call under it as it answered the first, a refusal too. A
  * corrected message has another.
  */
-export function updateIdOf(businessKey: string, messageId: string = randomUUID()): string {
+export function toUpdateId(businessKey: string, messageId: string = randomUUID()): string {
   return `${businessKey}-${messageId}`;
 }
 

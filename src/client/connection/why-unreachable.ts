@@ -62,7 +62,7 @@ export async function whyUnreachable(
   if (byTls !== null && !isSecured) return tlsFailed(address, byTls);
   // Workers take none of these, though Node and the Temporal CLI do.
   if (isOldServer) return tlsFailed(address, 'X509_VERSION', 'its certificate must be X.509 version 3');
-  if (crt && isBelowVersion3(derOf(crt))) {
+  if (crt && isBelowVersion3(parseDer(crt))) {
     return tlsFailed(address, 'X509_VERSION', 'the client certificate must be X.509 version 3');
   }
   if (byTls !== null) return tlsFailed(address, `${byTls} after TLS`);
@@ -93,7 +93,7 @@ function tlsFailed(
 }
 
 /** Reads the DER of the first certificate; empty if the text has none. */
-function derOf(pem: string | Uint8Array): Buffer {
+function parseDer(pem: string | Uint8Array): Buffer {
   try {
     return new X509Certificate(Buffer.from(pem)).raw;
   } catch {

@@ -3,7 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { priorityOf } from '../../model/work-class.ts';
+import { toPriority } from '../../model/work-class.ts';
 import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
 import {
   JourneyFinishedError,
@@ -39,7 +39,7 @@ export async function startLateConsent(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     // The message names no other end user; of one who has only a name there is no key.
-    priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
+    priority: toPriority('interactive', consent.secondaryUser.endUserCode),
     staticSummary: `late consent · ${consent.decision}`,
   });
 }
@@ -90,14 +90,14 @@ export abstract class ConsentHandle<
   Content extends object,
 > extends RunHandle<Status, Result, Answer> {
   /** The message, addressed to this run, and checked. */
-  protected abstract addressed(message: Content): ConsentMessage;
+  protected abstract toMessage(message: Content): ConsentMessage;
 
   /**
    * Sends the consent and does not wait: the status shows a refusal. If no run is open, the consent goes to the ledger,
    * and the answer is that of `recordConsent`.
    */
   async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
-    const consent = this.addressed(message);
+    const consent = this.toMessage(message);
     const about = { runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     return this.#orRecordLate(consent, options, async () => {
       await this.context().calls.make(about, options, () => this.handle().signal('consent', consent));
@@ -113,8 +113,8 @@ export abstract class ConsentHandle<
     message: Content,
     options: MessageOptions = {},
   ): Promise<(Answer & { late: false }) | LateConsentAnswer> {
-    const consent = this.addressed(message);
-    const key = consentDefinition.keyOf('recordConsent', consent);
+    const consent = this.toMessage(message);
+    const key = consentDefinition.toKey('recordConsent', consent);
     return this.#orRecordLate(consent, options, async () => {
       const answer = await this.update('recordConsent', key, consent, options, CONSENT_PATIENCE_MS);
       return { ...answer, late: false as const };

@@ -115,8 +115,8 @@ export class JourneyHandle extends ConsentHandle<
     return this.queryReferences(options);
   }
 
-  protected addressed(message: Omit<ConsentMessage, 'journeyId'>): ConsentMessage {
-    return this.checked(consent, message);
+  protected toMessage(message: Omit<ConsentMessage, 'journeyId'>): ConsentMessage {
+    return this.parseOwnMessage(consent, message);
   }
 
   protected statusOfResult({ outcome, stages, ...rest }: JourneyResult): Settled<JourneyStatus> {
@@ -209,8 +209,8 @@ export class ShareHandle extends ConsentHandle<
     return this.queryReferences(options);
   }
 
-  protected addressed(message: ShareConsentMessage): ConsentMessage {
-    return this.checked(consentToShare, { ...message, shareId: this.shareId });
+  protected toMessage(message: ShareConsentMessage): ConsentMessage {
+    return this.parseOwnMessage(consentToShare, { ...message, shareId: this.shareId });
   }
 
   protected statusOfResult({ outcome, sharedWith: _, ...rest }: ShareReportResult): Settled<ShareReportStatus> {

@@ -5,11 +5,11 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Message, MessageWith } from '../../messages/message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { parseRunKey, type RunKind, toRunKey, workflowIdOf } from '../../model/run-key.ts';
+import { parseRunKey, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
-import { askRun, sendPatiently, updateIdOf } from '../connection/run-messages.ts';
+import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /**
@@ -63,7 +63,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   }
 
   get workflowId(): string {
-    return workflowIdOf(this.runKey);
+    return toWorkflowId(this.runKey);
   }
 
   /**
@@ -139,7 +139,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
    *
    * @throws InvalidInputError
    */
-  protected checked<T>(definition: MessageWith<T>, message: object): T {
+  protected parseOwnMessage<T>(definition: MessageWith<T>, message: object): T {
     const id = definition.address === 'journeyId' ? this.runKey : parseRunKey(this.runKey).id;
     return parseMessage(definition as Message, { ...message, [definition.address]: id }, this.#context) as T;
   }
@@ -151,8 +151,8 @@ export abstract class RunHandle<Status extends object, Result extends object, An
     message: object,
     options?: MessageOptions,
   ): Promise<Answer> {
-    const checked = this.checked(definition as unknown as MessageWith<object>, message);
-    return this.update(name, definition.keyOf(name, checked), checked, options);
+    const checked = this.parseOwnMessage(definition as unknown as MessageWith<object>, message);
+    return this.update(name, definition.toKey(name, checked), checked, options);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
@@ -165,7 +165,7 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   ): Promise<Answer> {
     const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
-    const updateId = updateIdOf(businessKey, messageId);
+    const updateId = toUpdateId(businessKey, messageId);
     const execute = (id: string) =>
       this.handle().executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] });
     const send = async (signal: AbortSignal) => {

@@ -5,13 +5,13 @@ import { differingPaths } from '../../base/differing-paths.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
-import { type PullInput, pullInputOf } from '../../messages/inputs/pull.ts';
+import { choosePullInput, type PullInput } from '../../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import type { InputDefinition } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, type RunKind, toRunKey, workflowIdOf } from '../../model/run-key.ts';
+import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { nameOfUser } from '../../model/stage-end-user.ts';
-import { priorityOf, type WorkClass } from '../../model/work-class.ts';
+import { toPriority, type WorkClass } from '../../model/work-class.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { InputDiffersError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
@@ -39,7 +39,7 @@ const KINDS: { [Kind in RunKind]: KindOfStart<StartInputs[Kind]> } = {
     summary: ({ journeyId, endUserCode }) => `journey ${journeyId} · ${endUserCode}`,
   },
   pull: {
-    definition: pullInputOf,
+    definition: choosePullInput,
     about: 'One credit report.',
     summary: ({ productCode, pullId, endUserCode }) =>
       [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
@@ -96,13 +96,13 @@ export async function startRun<Kind extends RunKind>(
   const { definition, about, summary } = KINDS[kind];
   try {
     await client.workflow.start(definition(input).workflows[0] as string, {
-      workflowId: workflowIdOf(runKey),
+      workflowId: toWorkflowId(runKey),
       taskQueue,
       args: [input],
       // Distinguishes a repeat from a first start, so that the two inputs can be compared.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      priority: priorityOf(workClass, input.endUserCode),
+      priority: toPriority(workClass, input.endUserCode),
       // Payloads like any other, and so encrypted; nothing personal all the same.
       staticSummary: summary(input),
       staticDetails: `${about} The current details say where it stands and what resolves a hold; they need a running worker.`,
@@ -121,7 +121,7 @@ async function findDifferences<Kind extends RunKind>(
   client: Client,
   { kind, runKey, input, maxApplicants }: CheckedStart<Kind>,
 ): Promise<string[]> {
-  const workflowId = workflowIdOf(runKey);
+  const workflowId = toWorkflowId(runKey);
   const started = await startedInput(client, workflowId);
   // A codec server has masked it for this client. The run itself has all of it, and says which members differ.
   if (redactedPointer(started) !== null) {

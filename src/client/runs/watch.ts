@@ -146,11 +146,11 @@ async function describe(
   { handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>,
   options: WatchOptions,
 ): Promise<Run> {
-  const { runId, status } = await calls.make({ runKey }, callOf(options), () => handle.describe());
+  const { runId, status } = await calls.make({ runKey }, toCallOptions(options), () => handle.describe());
   return { runId, isClosed: status.name !== 'RUNNING' };
 }
 
-function callOf({ signal, timeoutMs }: WatchOptions): CallOptions {
+function toCallOptions({ signal, timeoutMs }: WatchOptions): CallOptions {
   return { signal, timeoutMs };
 }
 
@@ -161,7 +161,7 @@ async function statusOrEnd<Status extends object>(
 ): Promise<Status | null> {
   const status = await whenAnswered(watched, options, async () => {
     try {
-      return await watched.status(callOf(options));
+      return await watched.status(toCallOptions(options));
     } catch (error) {
       if (error instanceof WorkerUnavailableError && (await describe(watched, options)).isClosed) return null;
       throw error;

@@ -9,7 +9,7 @@
  * 3. A head that is not authentic never becomes authentic again without a mark: the mark is an entry itself.
  */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
 import {
@@ -54,27 +54,27 @@ export interface ChainEntry {
 /** Rows that one statement reads or writes: both engines take thousands of values. */
 export const CHAIN_BATCH = 500;
 
-export function keyOf(table: ChainedTable, row: SqlRow): string {
+export function toRowKey(table: ChainedTable, row: SqlRow): string {
   return JSON.stringify(CHAINED[table].map((column) => row[column]));
 }
 
 /** The hash at which the chain begins. */
-export function beginningOf(cipher: LedgerCipher): string {
+export function hashBeginning(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
 /** The hash covers every column that is set: so a column that a later version adds changes no hash of older rows. */
-export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
+export function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
   const set = Object.entries(row).filter(([, value]) => value !== null);
-  const ordered = set.sort(([one], [other]) => (one < other ? -1 : 1));
+  const ordered = set.sort(([a], [b]) => (a < b ? -1 : 1));
   return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }
 
-export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
+export function hashBrokenHead(cipher: LedgerCipher, previous: string, key: string): string {
   return cipher.chainHash(JSON.stringify([previous, BROKEN_HEAD, key]));
 }
 
-function macOf(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
+function hashHead(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
   return cipher.chainHash(JSON.stringify(['head', entries, hash]));
 }
 
@@ -85,7 +85,7 @@ export async function readHead(
   lock = '',
 ): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
   const [row] = await session.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
-  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === macOf(cipher, row) } : null;
+  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(cipher, row) } : null;
 }
 
 /**
@@ -115,7 +115,7 @@ export async function chaining(
       returning: ['*'],
     });
     if (!row) return undefined;
-    const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
+    const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
     head = headAt(entry);
     return row;
@@ -137,9 +137,9 @@ async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: Ledg
   // Fewer entries than the head counts leave a gap behind, which is mark enough.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
-  const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
+  const found = last ? headAt(last) : { entries: 0, hash: hashBeginning(cipher) };
   const key = JSON.stringify([found.entries + 1]);
-  const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
+  const mark = entryAfter(found, BROKEN_HEAD, key, hashBrokenHead(cipher, found.hash, key));
   await insertEntry(session, mark);
   await writeHead(session, cipher, headAt(mark));
   return headAt(mark);
@@ -157,7 +157,7 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
   await session.rows(
     `INSERT INTO audit_head (only_row, entries, hash, mac) VALUES (1, $1, $2, $3)
      ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
-    [head.entries, head.hash, macOf(cipher, head)],
+    [head.entries, head.hash, hashHead(cipher, head)],
   );
 }
 
@@ -173,7 +173,7 @@ export function places(rows: number, width: number, from = 1): string {
 
 /** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
 export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
-  return writeHead(session, cipher, { entries: 0, hash: beginningOf(cipher) });
+  return writeHead(session, cipher, { entries: 0, hash: hashBeginning(cipher) });
 }
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
@@ -221,7 +221,7 @@ export async function verifyChain(
   { expectHead }: { expectHead?: string } = {},
 ): Promise<ChainReport> {
   const head = await readHead(session, cipher);
-  const hash = beginningOf(cipher);
+  const hash = hashBeginning(cipher);
   const walk: Walk = {
     cipher,
     head: head?.isAuthentic ? head : null,
@@ -248,8 +248,8 @@ async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
     }),
   );
   for await (const entries of batches) {
-    const rows = await rowsOf(session, entries);
-    for (const entry of entries) walkEntry(walk, entry, rows.get(nameOf(entry)));
+    const rows = await readRows(session, entries);
+    for (const entry of entries) walkEntry(walk, entry, rows.get(toEntryName(entry)));
   }
 }
 
@@ -257,14 +257,14 @@ function walkEntry(walk: Walk, entry: ChainEntry, row: SqlRow | undefined): void
   const { position } = entry;
   const missing = position - walk.position - 1;
   if (missing > 0) walk.findings.push({ kind: 'removed', position: walk.position + 1, rows: missing });
-  const kind = kindOf(walk, entry, row, missing === 0);
-  if (kind) walk.findings.push({ kind, position, ...named(entry) });
+  const kind = classifyEntry(walk, entry, row, missing === 0);
+  if (kind) walk.findings.push({ kind, position, ...describeEntry(entry) });
   walk.position = position;
   walk.hash = entry.hash;
   walk.isExpectedFound ||= entry.hash === walk.expected;
 }
 
-function kindOf(
+function classifyEntry(
   { cipher, head, hash }: Walk,
   entry: ChainEntry,
   row: SqlRow | undefined,
@@ -272,12 +272,12 @@ function kindOf(
 ): ChainFinding['kind'] | null {
   if (head && entry.position > head.entries) return 'inserted';
   if (entry.row_table === BROKEN_HEAD) {
-    return entry.hash === brokenHashOf(cipher, entry.previous, entry.row_key) ? 'headChanged' : 'changed';
+    return entry.hash === hashBrokenHead(cipher, entry.previous, entry.row_key) ? 'headChanged' : 'changed';
   }
-  const table = tableOf(entry);
+  const table = findTable(entry);
   if (!table) return 'changed';
   if (!row) return 'removed';
-  if (entry.hash !== hashOf(cipher, entry.previous, table, row)) return 'changed';
+  if (entry.hash !== hashEntry(cipher, entry.previous, table, row)) return 'changed';
   // Without the entry before, nothing can be compared.
   return isNext && entry.previous !== hash ? 'outOfOrder' : null;
 }
@@ -295,7 +295,7 @@ async function findUnchained(session: SqlSession, { findings }: Walk, table: Cha
     readKeyset<SqlRow, string>(session, { from: table, order: CHAINED[table], after, limit: CHAIN_BATCH }),
   );
   for await (const rows of batches) {
-    const keys = rows.map((row) => keyOf(table, row));
+    const keys = rows.map((row) => toRowKey(table, row));
     const chained = await chainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
   }
@@ -310,12 +310,12 @@ async function chainedKeys(session: SqlSession, table: ChainedTable, keys: reado
   return new Set(found.map(({ row_key }) => row_key));
 }
 
-/** The rows that these entries name, by `nameOf`. */
-async function rowsOf(session: SqlSession, entries: readonly ChainEntry[]): Promise<Map<string, SqlRow>> {
+/** The rows that these entries name, by `toEntryName`. */
+async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Promise<Map<string, SqlRow>> {
   const found = new Map<string, SqlRow>();
   for (const table of CHAINED_TABLES) {
     const keys = entries.flatMap((entry) => {
-      const key = tableOf(entry) === table ? partsOf(entry) : undefined;
+      const key = findTable(entry) === table ? parseKeyParts(entry) : undefined;
       return key ? [key] : [];
     });
     if (keys.length === 0) continue;
@@ -325,22 +325,22 @@ async function rowsOf(session: SqlSession, entries: readonly ChainEntry[]): Prom
        WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
       keys.flat(),
     );
-    for (const row of rows) found.set(nameOf({ row_table: table, row_key: keyOf(table, row) }), row);
+    for (const row of rows) found.set(toEntryName({ row_table: table, row_key: toRowKey(table, row) }), row);
   }
   return found;
 }
 
-function nameOf({ row_table, row_key }: Pick<ChainEntry, 'row_table' | 'row_key'>): string {
+function toEntryName({ row_table, row_key }: Pick<ChainEntry, 'row_table' | 'row_key'>): string {
   return `${row_table} ${row_key}`;
 }
 
-function tableOf({ row_table }: ChainEntry): ChainedTable | undefined {
+function findTable({ row_table }: ChainEntry): ChainedTable | undefined {
   return CHAINED_TABLES.find((table) => table === row_table);
 }
 
 /** The parts of the entry's key; `undefined` where the key was tampered with. */
-function partsOf(entry: ChainEntry): string[] | undefined {
-  const table = tableOf(entry);
+function parseKeyParts(entry: ChainEntry): string[] | undefined {
+  const table = findTable(entry);
   if (!table) return undefined;
   try {
     const parts: unknown = JSON.parse(entry.row_key);
@@ -351,8 +351,8 @@ function partsOf(entry: ChainEntry): string[] | undefined {
   }
 }
 
-function named(entry: ChainEntry): Pick<ChainFinding, 'table' | 'key'> {
-  const table = tableOf(entry);
-  const key = partsOf(entry);
-  return defined({ table, key });
+function describeEntry(entry: ChainEntry): Pick<ChainFinding, 'table' | 'key'> {
+  const table = findTable(entry);
+  const key = parseKeyParts(entry);
+  return omitUndefined({ table, key });
 }

@@ -1,5 +1,5 @@
 /** Shapes of the records for auditors: inquiries, decisions, consents, shares and disposals. Nothing personal. */
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { type DecisionAction, FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
@@ -129,7 +129,7 @@ const NOT_POSTED: readonly AttemptState[] = [
  * Whether an attempt was posted. The gateway's own answer comes first, then what the provider said to a person, then
  * the state. A share is posted by the code `Record` alone: any other code got its meaning from a person.
  */
-export function postedOf({ state, isAnswered, providerSaid, isAcceptedAsNotPosted = false }: PostingFacts): Posted {
+export function isPosted({ state, isAnswered, providerSaid, isAcceptedAsNotPosted = false }: PostingFacts): Posted {
   if (isAcceptedAsNotPosted) return 'no';
   if (isAnswered || providerSaid === 'posted') return 'yes';
   if (providerSaid === 'notPosted' || NOT_POSTED.includes(state)) return 'no';
@@ -164,7 +164,7 @@ export class InquiryTotals {
     const key = JSON.stringify([productCode, endUserCode, endUser]);
     const total = this.#totals.get(key) ?? {
       productCode,
-      ...defined({ endUserCode, endUser }),
+      ...omitUndefined({ endUserCode, endUser }),
       ...{ sent: 0, posted: 0, notPosted: 0, unknown: 0 },
     };
     total.sent += 1;
@@ -174,7 +174,7 @@ export class InquiryTotals {
 
   /** By product, then end user. */
   get list(): InquiryTotal[] {
-    return [...this.#totals.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, total]) => total);
+    return [...this.#totals.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total);
   }
 }
 

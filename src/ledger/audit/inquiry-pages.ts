@@ -1,15 +1,15 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { standing } from '../claim.ts';
-import { fieldsOf, instantsOf } from '../database/fields.ts';
+import { effectiveState } from '../claim.ts';
+import { toFields, toInstants } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import {
-  placesOf,
+  listPlaceholders,
   type SqlDialect,
   type SqlSession,
   type SqlValue,
@@ -17,15 +17,15 @@ import {
 } from '../database/sql-session.ts';
 import { type AttemptRow, DESCRIPTION, type DecisionRow, type InquiryRow } from '../inquiries/inquiry-rows.ts';
 import { withoutForeignRuns } from '../owners.ts';
-import { referenceNumbersOf } from '../reports/report-references.ts';
+import { listReferenceNumbers } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/retention-log.ts';
 import {
   type AuditDecision,
   type AuditedAttempt,
   type AuditOutcome,
   type InquiriesQuery,
+  isPosted,
   judgesAttempts,
-  postedOf,
 } from './audited.ts';
 
 /**
@@ -139,7 +139,7 @@ class PageReader {
         ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
         ...this.#withoutRecord(row),
         ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
-        ...accessesOf(accesses.get(attemptKey(row))),
+        ...toAccesses(accesses.get(attemptKey(row))),
         legalHolds: holdsOn(row.run_key),
       })),
       end,
@@ -149,14 +149,14 @@ class PageReader {
   /** Reads rows about these trace numbers. */
   #about<Row>(selected: string, numbers: readonly string[], then: string): Promise<Row[]> {
     return this.#session.rows<Row>(
-      `SELECT ${selected} WHERE customer_trace_number IN (${placesOf(numbers)}) ${then}`,
+      `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(numbers)}) ${then}`,
       numbers,
     );
   }
 
   /** The wanted attempts from the first to the last place of a page. */
   #rows(first: AttemptPlace, last: AttemptPlace): Promise<FoundRow[]> {
-    const values: SqlValue[] = [...valuesOf(first), ...valuesOf(last)];
+    const values: SqlValue[] = [...toValues(first), ...toValues(last)];
     const place = (value: SqlValue) => `$${values.push(value)}`;
     const { endUser, productCode, outcome, reportReferenceNumber, runKey, customerTraceNumber, applicants } =
       this.#query;
@@ -197,14 +197,14 @@ class PageReader {
     return SEALED.some((column) => {
       const answer = this.#answerIn(row, column);
       if (!answer) return false;
-      return [...referenceNumbersOf(answer), answer.noRecordReference].includes(reportReferenceNumber);
+      return [...listReferenceNumbers(answer), answer.noRecordReference].includes(reportReferenceNumber);
     });
   }
 
   /** The number is sealed with its answer: of a record it is half of a share. */
   #withoutRecord(row: FoundRow): Pick<AuditedAttempt, 'noRecordReference'> {
     if (row.state !== 'answered' || row.outcome === null || row.outcome === 'record') return {};
-    return defined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
+    return omitUndefined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
   }
 
   /** Describes an answer that arrived after its attempt was superseded, like any other answer. */
@@ -212,15 +212,15 @@ class PageReader {
     const { late_outcome: outcome, late_applicant_outcomes: told } = row;
     return {
       at: utcInstant(lateAtMs),
-      ...defined({
+      ...omitUndefined({
         outcome: outcome ?? undefined,
         returnCode: row.late_return_code ?? undefined,
         returnReasonCode: row.late_return_reason_code ?? undefined,
       }),
-      ...outcomesOf(row, { outcome, told }),
+      ...listOutcomes(row, { outcome, told }),
       ...(outcome === null || outcome === 'record'
         ? {}
-        : defined({ noRecordReference: this.#answerIn(row, 'late_answer')?.noRecordReference })),
+        : omitUndefined({ noRecordReference: this.#answerIn(row, 'late_answer')?.noRecordReference })),
     };
   }
 
@@ -246,7 +246,7 @@ interface AccessCountRow {
   last_at: number;
 }
 
-function accessesOf(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
+function toAccesses(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
   if (!row) return {};
   return { accesses: { count: row.accesses, reissues: row.reissues, lastAt: utcInstant(row.last_at) } };
 }
@@ -258,7 +258,7 @@ interface ConsentLinkRow {
   consent_id: string;
 }
 
-function valuesOf(place: AttemptPlace): SqlValue[] {
+function toValues(place: AttemptPlace): SqlValue[] {
   return ORDER.map((column) => place[column]);
 }
 
@@ -272,19 +272,21 @@ function auditedAttempt(
   consents: readonly ConsentLinkRow[],
 ): Omit<AuditedAttempt, 'legalHolds'> {
   const own = decisions.get(row.customer_trace_number) ?? [];
-  const judging = own.filter((one) => one.attempt === row.attempt && judgesAttempts(one.failure_type));
+  const judging = own.filter(
+    (candidate) => candidate.attempt === row.attempt && judgesAttempts(candidate.failure_type),
+  );
   const said = judging.findLast(({ provider_said }) => provider_said === 'posted' || provider_said === 'notPosted');
-  const permit = permitOf(row, own, decisions);
+  const permit = findPermit(row, own, decisions);
   const decision = judging.at(-1);
-  const state = standing({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
+  const state = effectiveState({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
   const isAnsweredLate = row.late_state === 'answered';
   const isAnswered = row.answer_kind !== null || isAnsweredLate;
   const isAcceptedAsNotPosted =
     row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
   return {
-    ...fieldsOf(row, DESCRIPTION),
+    ...toFields(row, DESCRIPTION),
     ...(row.applicant_ids === null ? {} : { applicants: (JSON.parse(row.applicant_ids) as string[]).length }),
-    ...fieldsOf(row, [
+    ...toFields(row, [
       'attempt',
       'sent_trace_number',
       'return_code',
@@ -292,16 +294,16 @@ function auditedAttempt(
       'http_status',
       'failure_type',
     ]),
-    ...instantsOf(row, ['claimed_at', 'requested_at', 'abandoned_at', 'disposed_at']),
+    ...toInstants(row, ['claimed_at', 'requested_at', 'abandoned_at', 'disposed_at']),
     outcome: row.audit_outcome,
-    posted: postedOf({
+    posted: isPosted({
       state,
       isAnswered,
       isAcceptedAsNotPosted,
       ...(said ? { providerSaid: said.provider_said } : {}),
     }),
-    consents: consents.map((link) => fieldsOf(link, ['applicant_id', 'consent_id'])),
-    ...outcomesOf(row, { outcome: row.outcome, told: row.applicant_outcomes }),
+    consents: consents.map((link) => toFields(link, ['applicant_id', 'consent_id'])),
+    ...listOutcomes(row, { outcome: row.outcome, told: row.applicant_outcomes }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
     ...(decision ? { decision: decisionView(decision) } : {}),
   };
@@ -311,12 +313,12 @@ function auditedAttempt(
  * The resend that this attempt has spent. For an inquiry's first attempt, the amendment or the repeat that asked for
  * it.
  */
-function permitOf(
+function findPermit(
   row: FoundRow,
   own: readonly DecisionRow[],
   decisions: ReadonlyMap<string, DecisionRow[]>,
 ): DecisionRow | undefined {
-  const resend = own.find((one) => one.decision_id === row.permitted_by);
+  const resend = own.find((decision) => decision.decision_id === row.permitted_by);
   if (resend || row.attempt > row.first_attempt) return resend;
   if (row.amends === null) return own.find(({ action }) => action === 'repeat');
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
@@ -324,13 +326,13 @@ function permitOf(
 
 function decisionView(row: DecisionRow): AuditDecision {
   return {
-    ...fieldsOf(row, ['decision_id', 'action', 'reason', 'provider_said', 'decided_at', 'proven_by']),
+    ...toFields(row, ['decision_id', 'action', 'reason', 'provider_said', 'decided_at', 'proven_by']),
     by: row.decided_by,
   };
 }
 
 /** Whom the answer does not name has no record, or has what the one answer says. */
-function outcomesOf(
+function listOutcomes(
   { product_code, applicant_ids }: Pick<InquiryRow, 'product_code' | 'applicant_ids'>,
   { outcome, told: list }: { outcome: string | null; told: string | null },
 ): Pick<AuditedAttempt, 'applicantOutcomes'> {

@@ -3,13 +3,13 @@
 import { utcInstant } from '../../base/instants.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Unmatched } from '../consents/kept-consents.ts';
-import { type Columns, fieldsOf } from '../database/fields.ts';
+import { type Columns, toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 
 import { withoutForeignRuns } from '../owners.ts';
 import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
-import { eventOf } from '../retention/retention-log.ts';
+import { toEvent } from '../retention/retention-log.ts';
 import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {
   AuditedConsent,
@@ -50,7 +50,7 @@ export function readDecisionsPage(
       i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.wait_until
       FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, decided_by: by };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: decisionOf });
+  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedDecision });
 }
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
@@ -66,7 +66,7 @@ export function readConsentsPage(
     FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
       AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
   const conditions = { journey_id: query.runKey };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: consentOf });
+  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedConsent });
 }
 
 /** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
@@ -77,7 +77,7 @@ export function readDisposalsPage(
 ): Promise<Page<AuditedDisposal, Ordered>> {
   const conditions = { run_key: query.runKey };
   const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
-  return readPage(tx, { rows, conditions, query, after, auditedOf: eventOf });
+  return readPage(tx, { rows, conditions, query, after, auditedOf: toEvent });
 }
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
@@ -88,11 +88,11 @@ export function readShareWithdrawalsPage(
 ): Promise<Page<AuditedShareWithdrawal, Ordered>> {
   const rows = "SELECT w.*, w.run_key || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
   const conditions = { run_key: query.runKey };
-  const auditedOf = (row: WithdrawnShareRow) => ({
-    ...fieldsOf(row, ['run_key', 'share_id']),
+  const toAuditedWithdrawal = (row: WithdrawnShareRow) => ({
+    ...toFields(row, ['run_key', 'share_id']),
     ...standingWithdrawal(row),
   });
-  return readPage(tx, { rows, conditions, query, after, auditedOf });
+  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedWithdrawal });
 }
 
 /** Reads like `readDecisionsPage`: readings of sealed content. */
@@ -105,7 +105,7 @@ export function readAccessesPage(
   const rows = `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, accessed_by: by };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: accessOf });
+  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedAccess });
 }
 
 interface Source<Row, Audited> {
@@ -119,7 +119,7 @@ interface Source<Row, Audited> {
 
 async function readPage<Row extends object, Audited>(
   { session }: Transaction,
-  { rows, conditions, query, after, auditedOf }: Source<Row, Audited>,
+  { rows, conditions, query, after, auditedOf: toAuditedWithdrawal }: Source<Row, Audited>,
 ): Promise<Page<Audited, Ordered>> {
   const { fromMs, beforeMs } = periodMs(query);
   const values: SqlValue[] = [fromMs, beforeMs];
@@ -136,7 +136,7 @@ async function readPage<Row extends object, Audited>(
     after,
     limit: PAGE_SIZE,
   });
-  return { items: items.map(auditedOf), end };
+  return { items: items.map(toAuditedWithdrawal), end };
 }
 
 const DECIDED = [
@@ -163,11 +163,11 @@ interface DecisionRow extends Columns<Omit<AuditedDecision, 'by' | 'recordedAt'>
   recorded_at: number;
 }
 
-function decisionOf(row: DecisionRow): AuditedDecision {
-  return { ...fieldsOf(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
+function toAuditedDecision(row: DecisionRow): AuditedDecision {
+  return { ...toFields(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
 }
 
-function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
+function toAuditedConsent(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
   const { secondaryUser, ...consent } = consentRecord(row);
   return {
     ...consent,
@@ -197,9 +197,9 @@ interface AccessRow extends Columns<Omit<AuditedAccess, 'by' | 'via' | 'redacted
   recorded_at: number;
 }
 
-function accessOf(row: AccessRow): AuditedAccess {
+function toAuditedAccess(row: AccessRow): AuditedAccess {
   return {
-    ...fieldsOf(row, READ),
+    ...toFields(row, READ),
     by: row.accessed_by,
     via: row.accessed_via,
     redacted: row.is_redacted === 1,
@@ -243,7 +243,7 @@ export async function readNamed({ session }: Transaction, name: string): Promise
   const found: NamedRecord[] = [];
   for (const source of SOURCES) {
     const rows = await session.rows<Columns<NamedRecord>>(`${source} LIMIT ${MOST}`, [name]);
-    found.push(...rows.map(recordOf));
+    found.push(...rows.map(toNamedRecord));
   }
   const isRepeated = (record: NamedRecord, index: number) =>
     record.what === 'share' &&
@@ -251,6 +251,6 @@ export async function readNamed({ session }: Transaction, name: string): Promise
   return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
 }
 
-function recordOf(row: Columns<NamedRecord>): NamedRecord {
-  return fieldsOf(row, ['what', 'run_key', 'customer_trace_number', 'share_id']);
+function toNamedRecord(row: Columns<NamedRecord>): NamedRecord {
+  return toFields(row, ['what', 'run_key', 'customer_trace_number', 'share_id']);
 }

@@ -1,10 +1,10 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Page } from '../database/pages.ts';
-import { placesOf, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { referenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, ShareConsent, SharedReportView, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
@@ -18,11 +18,11 @@ export async function readSharesPage(
   { from, before, profiles, endUsers, ...conditions }: SharesQuery,
   after?: AttemptPlace,
 ): Promise<Page<AuditedShare, AttemptPlace>> {
-  const query = { productCode: 'SECONDUSE' as const, ...defined({ from, before, profiles, endUsers }) };
+  const query = { productCode: 'SECONDUSE' as const, ...omitUndefined({ from, before, profiles, endUsers }) };
   const { items, end } = await readAttemptsPage(tx, query, after);
   const posted = items.filter((attempt) => attempt.posted !== 'no');
   const found = posted.length === 0 ? [] : await withReports(tx.session, posted);
-  return { items: found.filter(wanted(tx.cipher, conditions)).map(({ share }) => share), end };
+  return { items: found.filter(createFilter(tx.cipher, conditions)).map(({ share }) => share), end };
 }
 
 interface Found {
@@ -30,7 +30,7 @@ interface Found {
   referenceDigest: string | null;
 }
 
-function wanted(
+function createFilter(
   cipher: LedgerCipher,
   { endUser, report, runKey }: Pick<SharesQuery, 'endUser' | 'report' | 'runKey'>,
 ): (found: Found) => boolean {
@@ -55,7 +55,7 @@ type GrantRow = ConsentRow & { customer_trace_number: string; attempt: number };
 
 async function withReports(session: SqlSession, attempts: readonly AuditedAttempt[]): Promise<Found[]> {
   const traceNumbers = [...new Set(attempts.map(({ customerTraceNumber }) => customerTraceNumber))];
-  const places = placesOf(traceNumbers);
+  const places = listPlaceholders(traceNumbers);
   const reports = await session.rows<ReportRow>(
     `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
        o.customer_trace_number AS report_trace_number, o.run_key AS report_run_key,
@@ -87,7 +87,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
       share: {
         ...attempt,
         report,
-        ...defined({ sharedBy }),
+        ...omitUndefined({ sharedBy }),
         consents: own.map(shareConsent),
       },
     };
@@ -107,5 +107,5 @@ function reportView(row: ReportRow): SharedReportView | null {
 
 function shareConsent(row: GrantRow): ShareConsent {
   const { journeyId, shareId, applicantId, consentId, decidedAt, evidence } = consentRecord(row);
-  return { journeyId, shareId, applicantId, consentId, decidedAt, ...defined({ evidence }) };
+  return { journeyId, shareId, applicantId, consentId, decidedAt, ...omitUndefined({ evidence }) };
 }

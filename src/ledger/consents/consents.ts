@@ -3,7 +3,7 @@
 import type { ConsentRecord, GrantKey } from '../../consent/consent-record.ts';
 import { consentDifferences } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
-import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import type { ConsentVerdict } from '../records.ts';
 
@@ -148,8 +148,8 @@ export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRo
 
 export function consentRecord(row: ConsentRow): ConsentRecord {
   return {
-    ...fieldsOf(row, SAID),
-    secondaryUser: fieldsOf(row, SECONDARY_USER),
+    ...toFields(row, SAID),
+    secondaryUser: toFields(row, SECONDARY_USER),
     ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
   };
 }

@@ -3,11 +3,11 @@
  * and their run finds them.
  */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
-import { columnsFrom, fieldsOf } from '../database/fields.ts';
+import { columnsFrom, toFields } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -74,7 +74,7 @@ export async function keepConsent(tx: Transaction, consent: ConsentRecord): Prom
   const unmatched = await unmatchedIn(tx.session, consent);
   const [verdict = { kind: 'recorded' as const }] = await insertConsents(tx, [consent]);
   if (verdict.kind === 'recorded') await insertKept(tx, consent, unmatched);
-  return { keep: true, value: { verdict, ...defined({ unmatched }) } };
+  return { keep: true, value: { verdict, ...omitUndefined({ unmatched }) } };
 }
 
 /**
@@ -110,7 +110,7 @@ export async function noteReceived(tx: Transaction, received: ReceivedConsents):
       `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, unmatched)
        VALUES ($1, $2, $3, $4, $5, ${dialect.now}, ${dialect.now} + ${SHARE_MAY_FOLLOW_MS}, $6, $7)
        ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET told_to = excluded.told_to, unmatched = excluded.unmatched`,
-      [...valuesOf(consent), firstRunId, unknownShares.includes(consent.shareId) ? 'share' : null],
+      [...toValues(consent), firstRunId, unknownShares.includes(consent.shareId) ? 'share' : null],
     );
   }
   for (const { fault, ...grant } of faultyGrants) {
@@ -118,7 +118,7 @@ export async function noteReceived(tx: Transaction, received: ReceivedConsents):
       `INSERT INTO kept_consents (${KEY.join(', ')}, kept_at, listed_from, told_to, fault)
        SELECT ${KEY.join(', ')}, ${dialect.now}, ${dialect.now}, $6, $7 FROM consents WHERE ${whereKey(1)}
        ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET fault = excluded.fault`,
-      [...valuesOf({ ...grant, decision: 'granted' }), firstRunId, fault],
+      [...toValues({ ...grant, decision: 'granted' }), firstRunId, fault],
     );
   }
   return { keep: true, value: undefined };
@@ -136,7 +136,7 @@ export async function readUnmatched(
   const order = ['kept_at', ...KEY].join(', ');
   const values: SqlValue[] = [limit];
   const place = (value: SqlValue) => `$${values.push(value)}`;
-  const last = after ? [instantMs(after.since), ...valuesOf(after)] : [];
+  const last = after ? [instantMs(after.since), ...toValues(after)] : [];
   const conditions = [
     `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
     ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
@@ -146,7 +146,7 @@ export async function readUnmatched(
     `SELECT * FROM kept_consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,
   );
-  return rows.map((row) => ({ ...fieldsOf(row, [...KEY, 'unmatched']), since: utcInstant(row.kept_at) }));
+  return rows.map((row) => ({ ...toFields(row, [...KEY, 'unmatched']), since: utcInstant(row.kept_at) }));
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
@@ -203,7 +203,7 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
 export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
   const { session } = tx;
   const { journeyId, shareId, applicantId, consentId } = grant;
-  const key = valuesOf({ ...grant, decision: 'granted' });
+  const key = toValues({ ...grant, decision: 'granted' });
   const [kept] = await session.rows<{ fault: GrantFault | null }>(
     `SELECT fault FROM kept_consents WHERE ${whereKey(1)}`,
     key,
@@ -219,7 +219,7 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   if (attempts.some(wasPosted)) return undefined;
   if (kept?.fault) return kept.fault;
   const said = await saidAbout(tx, grant);
-  const recorded = said.find((one) => one.decision === 'granted' && one.consentId === consentId);
+  const recorded = said.find((candidate) => candidate.decision === 'granted' && candidate.consentId === consentId);
   return recorded && findEnds(said)(recorded) ? 'refused' : undefined;
 }
 
@@ -263,6 +263,6 @@ function instantMs(text: string): number {
   return ms;
 }
 
-function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: UnmatchedKey): string[] {
+function toValues({ journeyId, shareId, applicantId, consentId, decision }: UnmatchedKey): string[] {
   return [journeyId, shareId, applicantId, consentId, decision];
 }

@@ -134,7 +134,7 @@ function onDisk(
   const hasOthers = kind !== 'storage' && (neededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
     return loses(
-      `synchronous_commit is ${commit.value} for this role, by ${placeOf(commit.source)}: commits are confirmed before they are safe`,
+      `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
       'set synchronous_commit = on there',
     );
   }
@@ -150,7 +150,7 @@ function onOthers({ synchronousNames, followers }: Durability, { kind }: Durabil
   if (confirming.length < needed) {
     return {
       kind: 'stalls',
-      detail: `commits wait for ${counted(needed)}, and ${confirming.length} of them follow: nothing is sent until they do`,
+      detail: `commits wait for ${describeStandbys(needed)}, and ${confirming.length} of them follow: nothing is sent until they do`,
       toDo: 'start the synchronous standbys; see synchronous_standby_names and pg_stat_replication',
     };
   }
@@ -163,11 +163,11 @@ function onOthers({ synchronousNames, followers }: Durability, { kind }: Durabil
   if (standbys.length > needed) {
     return {
       kind: 'unknown',
-      detail: `commits wait for ${needed} of ${counted(standbys.length)}: the others may lack what was sent`,
+      detail: `commits wait for ${needed} of ${describeStandbys(standbys.length)}: the others may lack what was sent`,
       toDo: 'fail over only to one that has all commits: the one that received most, as PostgreSQL’s tools choose it',
     };
   }
-  return { kind: 'sound', detail: `commits wait for ${counted(needed)}` };
+  return { kind: 'sound', detail: `commits wait for ${describeStandbys(needed)}` };
 }
 
 function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): DurabilityVerdict {
@@ -180,7 +180,7 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
           toDo: `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
         };
   }
-  const detail = `${counted(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
+  const detail = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
   if (kind === 'storage') {
     return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
   }
@@ -201,12 +201,12 @@ function loses(detail: string, toDo: string): DurabilityVerdict {
   return { kind: 'loses', detail, toDo };
 }
 
-function counted(standbys: number): string {
+function describeStandbys(standbys: number): string {
   return `${standbys} ${standbys === 1 ? 'standby' : 'standbys'}`;
 }
 
 /** Names the place of a setting for an administrator, from `pg_settings.source`. */
-function placeOf(source: string): string {
+function describePlace(source: string): string {
   if (source === 'database') return 'ALTER DATABASE';
   if (source === 'user' || source === 'database user') return 'ALTER ROLE';
   return source === 'client' ? 'the address’s options' : 'the server’s configuration';

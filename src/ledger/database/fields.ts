@@ -24,7 +24,7 @@ type FieldsOf<Row, Column extends keyof Row> = {
 } & { [Name in Column as null extends Row[Name] ? FieldName<Name> : never]?: NonNullable<Row[Name]> };
 
 /** These columns of the row, as fields. */
-export function fieldsOf<Row extends object, Column extends keyof Row & string>(
+export function toFields<Row extends object, Column extends keyof Row & string>(
   row: Row,
   columns: readonly Column[],
 ): FieldsOf<Row, Column> {
@@ -37,7 +37,7 @@ type InstantsOf<Row, Column extends keyof Row> = {
 } & { [Name in Column as null extends Row[Name] ? FieldName<Name> : never]?: string };
 
 /** These columns of the row, which hold milliseconds, as fields in RFC 3339. */
-export function instantsOf<Column extends string, Row extends { readonly [Name in Column]: number | null }>(
+export function toInstants<Column extends string, Row extends { readonly [Name in Column]: number | null }>(
   row: Row,
   columns: readonly Column[],
 ): InstantsOf<Row, Column> {

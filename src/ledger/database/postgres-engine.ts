@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import {
-  codeOf,
   LostRaceError,
+  readErrorCode,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
@@ -108,14 +108,14 @@ class PostgresSession implements SqlSession {
       const batch = this.#waiting.splice(0);
       this.#isSending = batch.length > 0;
       if (!this.#isSending) return;
-      sent(this.#client, batch)
+      sendBatch(this.#client, batch)
         .then(
           (results) => {
             for (const [index, { resolve }] of batch.entries()) resolve(results[index] as pg.QueryResult);
           },
           (error: unknown) => {
             this.#isBroken ||= !(error instanceof pg.DatabaseError);
-            for (const { reject } of batch) reject(translated(error));
+            for (const { reject } of batch) reject(translateError(error));
           },
         )
         .finally(() => this.#sendSoon());
@@ -123,7 +123,7 @@ class PostgresSession implements SqlSession {
   }
 }
 
-function sent(client: pg.ClientBase, statements: readonly Statement[]): Promise<readonly pg.QueryResult[]> {
+function sendBatch(client: pg.ClientBase, statements: readonly Statement[]): Promise<readonly pg.QueryResult[]> {
   return new Promise((resolve, reject) => {
     client.query(
       new Batch(statements, (error, results) => {
@@ -160,7 +160,7 @@ class Batch extends pg.Query {
       try {
         for (const { text, values } of statements) {
           wire.parse({ text });
-          wire.bind({ values: values.map(written) });
+          wire.bind({ values: values.map(toParameter) });
           wire.describe({ type: 'P' });
           wire.execute();
         }
@@ -173,15 +173,15 @@ class Batch extends pg.Query {
   }
 }
 
-function written(value: SqlValue | undefined): string | Buffer | null {
+function toParameter(value: SqlValue | undefined): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'object') return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return String(value);
 }
 
 /** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
-export function translated(error: unknown): Error {
-  const code = codeOf(error);
+export function translateError(error: unknown): Error {
+  const code = readErrorCode(error);
   if (code === UNIQUE_VIOLATION) return new LostRaceError('lost');
   // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === NOT_NULL_VIOLATION && (error as pg.DatabaseError).column === 'claimed_at') {
@@ -336,10 +336,12 @@ class PostgresEngine implements SqlEngine {
       await client.connect();
       await takeTables(client, tables, onWait);
       const session = new PostgresSession(client);
-      return await finished(session, work);
+      return await finishTransaction(session, work);
     } catch (error) {
       if (error instanceof LedgerUnavailableError) throw error;
-      throw error instanceof pg.DatabaseError || codeOf(error) !== 'unknown error' ? translated(error) : error;
+      throw error instanceof pg.DatabaseError || readErrorCode(error) !== 'unknown error'
+        ? translateError(error)
+        : error;
     } finally {
       // The server discards what the transaction had not committed.
       await client.end().catch(() => {});
@@ -380,7 +382,7 @@ class PostgresEngine implements SqlEngine {
 
   async #take(): Promise<pg.PoolClient> {
     return this.#pool.connect().catch((error: unknown) => {
-      throw translated(error);
+      throw translateError(error);
     });
   }
 
@@ -391,7 +393,7 @@ class PostgresEngine implements SqlEngine {
     let isOver = false;
     try {
       session.begin(begin);
-      const value = await finished(session, work);
+      const value = await finishTransaction(session, work);
       isOver = true;
       return value;
     } finally {
@@ -402,7 +404,10 @@ class PostgresEngine implements SqlEngine {
   }
 }
 
-async function finished<T>(session: PostgresSession, work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+async function finishTransaction<T>(
+  session: PostgresSession,
+  work: (session: SqlSession) => Promise<Written<T>>,
+): Promise<T> {
   const { keep, value } = await work(session);
   const [isKept, answer] = await Promise.all([session.end(keep), value]);
   if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
@@ -424,7 +429,7 @@ async function takeTables(
       await client.query('SET LOCAL lock_timeout = 0');
       return;
     } catch (error) {
-      if (codeOf(error) !== LOCK_NOT_AVAILABLE || performance.now() > endsAt) throw error;
+      if (readErrorCode(error) !== LOCK_NOT_AVAILABLE || performance.now() > endsAt) throw error;
     }
     await client.query('ROLLBACK');
     const { rows } = await client.query<{ pid: number; name: string }>(HOLDERS, [tables]);

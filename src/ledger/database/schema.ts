@@ -23,7 +23,7 @@ export const WITHOUT_OLDER_WRITERS: readonly number[] = [];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The present version of the tables; 0 where there are none. */
-export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect): Promise<number> {
+export async function readSchemaVersion(session: SqlSession, dialect: SqlDialect): Promise<number> {
   const found = await session.rows(dialect.tableExists, ['ledger_identity']);
   if (found.length === 0) return 0;
   const [row] = await session.rows<{ schema_version: number }>('SELECT schema_version FROM ledger_identity');
@@ -31,7 +31,7 @@ export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect):
 }
 
 /** Returns the lowest version that may write; 0: any. */
-export async function oldestWriterOf(session: SqlSession): Promise<number> {
+export async function readOldestWriter(session: SqlSession): Promise<number> {
   const [row] = await session.rows<{ oldest_writer: number }>('SELECT oldest_writer FROM ledger_identity');
   return row?.oldest_writer ?? 0;
 }

@@ -18,7 +18,7 @@ export interface SqlSession {
 }
 
 /** The places of a list of values: `$1, $2`. */
-export function placesOf(values: readonly unknown[]): string {
+export function listPlaceholders(values: readonly unknown[]): string {
   return values.map((_, index) => `$${index + 1}`).join(', ');
 }
 
@@ -116,7 +116,7 @@ export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
 }
 
-export function codeOf(error: unknown): string {
+export function readErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 

@@ -5,8 +5,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import {
-  codeOf,
   LostRaceError,
+  readErrorCode,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
@@ -55,7 +55,7 @@ class SqliteConnection implements SqlSession {
       return new SqliteConnection(opened);
     } catch (error) {
       database?.close();
-      throw translated(error);
+      throw translateError(error);
     }
   }
 
@@ -74,7 +74,7 @@ class SqliteConnection implements SqlSession {
     try {
       return this.#statement(text).all(...values.map((value) => value ?? null)) as Row[];
     } catch (error) {
-      throw translated(error);
+      throw translateError(error);
     }
   }
 
@@ -121,7 +121,7 @@ async function patiently(until: number, work: () => void): Promise<void> {
       work();
       return;
     } catch (error) {
-      const code = resultCodeOf(error);
+      const code = readResultCode(error);
       const isBusy = code !== null && [SQLITE_BUSY, SQLITE_LOCKED].includes(code & 0xff);
       if (!isBusy || performance.now() >= until) throw error;
       await sleep(BUSY_RETRY_MS * (0.5 + Math.random()));
@@ -129,20 +129,20 @@ async function patiently(until: number, work: () => void): Promise<void> {
   }
 }
 
-function resultCodeOf(error: unknown): number | null {
+function readResultCode(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
 }
 
 /** Passes on only the driver's code: its own message may quote values. */
-export function translated(error: unknown): unknown {
-  const code = resultCodeOf(error);
+export function translateError(error: unknown): unknown {
+  const code = readResultCode(error);
   if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_UNIQUE) return new LostRaceError('lost');
   // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === SQLITE_CONSTRAINT_NOTNULL && String(error).endsWith(' attempts.claimed_at')) {
     return new LostRaceError('a pause came first');
   }
   if (code !== null) return new LedgerUnavailableError(`the ledger's database refused (SQLite result code ${code})`);
-  if (codeOf(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
+  if (readErrorCode(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
   return error;
 }
 
@@ -193,8 +193,8 @@ function makeFile(file: string): void {
     // SQLite gives its -wal and -shm files the mode of the database.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    throw new LedgerUnavailableError(`the ledger ${file} cannot be made (${codeOf(error)})`);
+    if (readErrorCode(error) === 'EEXIST') return;
+    throw new LedgerUnavailableError(`the ledger ${file} cannot be made (${readErrorCode(error)})`);
   }
 }
 
@@ -228,7 +228,7 @@ class SqliteEngine implements SqlEngine {
   /** `secure_delete` has overwritten the pages. Old data is left in the log alone, which this empties. */
   async scrub(): Promise<boolean> {
     const until = performance.now() + BUSY_TIMEOUT_MS;
-    return this.#inTurn(() => this.#opened().emptyLog(until));
+    return this.#inTurn(() => this.#openConnection().emptyLog(until));
   }
 
   async close(): Promise<void> {
@@ -245,14 +245,14 @@ class SqliteEngine implements SqlEngine {
   ): Promise<T> {
     const until = performance.now() + patienceMs;
     return this.#inTurn(async () => {
-      const connection = this.#opened();
+      const connection = this.#openConnection();
       const answer = await transact(connection, () => begin(connection, until), work);
       this.#checkFiles();
       return answer;
     });
   }
 
-  #opened(): SqliteConnection {
+  #openConnection(): SqliteConnection {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
     this.#checkFiles();
     return this.#connection;
@@ -296,6 +296,6 @@ async function transact<T>(
   } catch (error) {
     isOver = true;
     connection.rollBack();
-    throw translated(error);
+    throw translateError(error);
   }
 }

@@ -5,22 +5,22 @@ import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
-import { fieldsOf } from './fields.ts';
+import { toFields } from './fields.ts';
 import { eachPage, readKeyset } from './pages.ts';
 import { keptWhereTrue, type SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
 export function newLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<WrappedKey> {
-  return keys.wrap('ledger', randomBytes(32), boundOf(ledgerId));
+  return keys.wrap('ledger', randomBytes(32), toBinding(ledgerId));
 }
 
 /** Unwraps the secret. Throws `UnknownKeyError` where the key ring lacks its wrapping key. */
 export function openLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<Uint8Array> {
-  return keys.unwrap('ledger', wrapped, boundOf(ledgerId));
+  return keys.unwrap('ledger', wrapped, toBinding(ledgerId));
 }
 
-function boundOf(ledgerId: string): string {
+function toBinding(ledgerId: string): string {
   return JSON.stringify(['ledger secret', ledgerId]);
 }
 
@@ -101,7 +101,7 @@ async function rewrapSecret(
   );
   if (!row || row.secret_key_id === keyId) return false;
   const secret = await openLedgerSecret(keys, ledgerId, { keyId: row.secret_key_id, bytes: row.secret_wrapped });
-  const after = await keys.wrap('ledger', secret, boundOf(ledgerId));
+  const after = await keys.wrap('ledger', secret, toBinding(ledgerId));
   return transactions.write(async ({ session }) => {
     const replaced = await session.rows(
       `UPDATE ledger_identity SET secret_key_id = $1, secret_wrapped = $2
@@ -114,7 +114,7 @@ async function rewrapSecret(
 
 async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): Promise<Rewrapped | null> {
   const { key_id: keyId, wrapped_key: wrappedKey } = row;
-  const bound = { ledgerId, ...fieldsOf(row, ['customer_trace_number', 'attempt', 'kind']) };
+  const bound = { ledgerId, ...toFields(row, ['customer_trace_number', 'attempt', 'kind']) };
   try {
     return { row, ...(await rewrap(keys, { keyId, wrappedKey }, bound)) };
   } catch (error) {

@@ -185,7 +185,7 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<Written<
   const { session } = tx;
   const { inquiry, reason, attempt, details } = hold;
   const { customerTraceNumber } = inquiry;
-  const sinceMs = instantOf(hold.since);
+  const sinceMs = parseInstant(hold.since);
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const known = await session.rows(
@@ -224,7 +224,7 @@ export async function closeWork(
   { runKey, until }: { runKey: string; until: string },
 ): Promise<Written<void>> {
   const { session, dialect } = tx;
-  const untilMs = instantOf(until);
+  const untilMs = parseInstant(until);
   const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
   const rows = await session.rows<HeldRow & { customer_trace_number: string }>(
     `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM work_for_people
@@ -254,7 +254,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<Written<v
     return { keep: true, value: undefined };
   }
   const { runKey, reason, gatewayProfile, endUserCode } = flag;
-  const atMs = instantOf(flag.at);
+  const atMs = parseInstant(flag.at);
   const isSame = "run_key = $1 AND kind = 'flagged' AND reason = $2";
   if (flag.isOver) {
     await close(tx, { how: 'ended' }, `${isSame} AND since <= $3`, [runKey, reason, atMs]);
@@ -314,7 +314,7 @@ export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunS
 }
 
 /** @throws RangeError */
-function instantOf(text: string): number {
+function parseInstant(text: string): number {
   const ms = parseInstantMs(text);
   if (ms === null) throw new RangeError('must be an RFC 3339 instant with offset');
   return ms;

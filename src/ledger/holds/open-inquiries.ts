@@ -97,13 +97,13 @@ export async function readUndecided(
      WHERE a.customer_trace_number IN (${undecidedSelection(dialect, '$2')}) ORDER BY a.attempt DESC LIMIT 1`,
     values,
   );
-  return row && { attempt: row.attempt, reason: reasonOf(row) };
+  return row && { attempt: row.attempt, reason: toReason(row) };
 }
 
 /**
  * The reason of an attempt that the query calls undecided: its `sending` is overdue, or its `answered` is no outcome.
  */
-function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'>): FailureType {
+function toReason(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'>): FailureType {
   if (row.state === 'answered') {
     return row.answer_kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (row.failure_type ?? 'UnexpectedResponse');
   }

@@ -10,9 +10,9 @@ import type { FailureType } from '../../model/failure-types.ts';
 import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { type Columns, fieldsOf } from '../database/fields.ts';
+import { type Columns, toFields } from '../database/fields.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import { endUsersOfRun, isOneOf, ofOwner, type ReadersReach } from '../owners.ts';
+import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';
 
 /** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
@@ -235,7 +235,7 @@ function condition(filters: WorkFilters) {
   is('profile', gatewayProfile);
   is('end_user_code', endUserCode);
   is('customer_trace_number', customerTraceNumber);
-  if (profiles) terms.push(isOneOf('w.profile', profiles.map(place)));
+  if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {
     const named = place(runKey);
@@ -253,7 +253,7 @@ const RUN_IS_FOR = [
 /** Some end user is known, and each is one of these. */
 function isForThese(places: readonly string[]): string {
   const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
-  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOneOf('f.name', places)}))`;
+  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
 }
 
 /** Columns whose names a row shares with its object. */
@@ -291,28 +291,28 @@ export async function readOpenWork(
   { after, limit, ...filters }: WorkQuery,
 ): Promise<WorkPage> {
   if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
-  const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : placeOf(after);
+  const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : parsePlace(after);
   const statements = pageStatements(dialect, { filters, sinceMs, workId, limit: limit + 1 });
-  const found = (await Promise.all(statements.map(({ text, values }) => session.rows<Row>(text, values)))).flat();
-  const rows = found.sort(byAge).slice(0, limit);
+  const unsorted = (await Promise.all(statements.map(({ text, values }) => session.rows<Row>(text, values)))).flat();
+  const rows = unsorted.sort(byAge).slice(0, limit);
   const last = rows.at(-1);
   return {
-    rows: rows.map(rowOf),
-    ...(last && found.length > limit ? { next: placeAfter(rowOf(last)) } : {}),
+    rows: rows.map(toWorkRow),
+    ...(last && unsorted.length > limit ? { next: placeAfter(toWorkRow(last)) } : {}),
   };
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */
 export async function countWork({ session, dialect }: Transaction, filters: WorkFilters = {}): Promise<WorkCount[]> {
-  const found = await readCounts(session, dialect, filters);
-  return [...Map.groupBy(found, ({ kind, reason }) => `${kind} ${reason}`).values()]
+  const unsorted = await readCounts(session, dialect, filters);
+  return [...Map.groupBy(unsorted, ({ kind, reason }) => `${kind} ${reason}`).values()]
     .map((of) => ({
       kind: of[0]?.kind as WorkKind,
       reason: of[0]?.reason as WorkKey['reason'],
       count: of.reduce((sum, { count }) => sum + count, 0),
       oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
     }))
-    .sort((one, other) => other.count - one.count || (one.reason < other.reason ? -1 : 1));
+    .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
 /** Reads only: everything about one owner that ever needed a person, the oldest first. */
@@ -325,11 +325,11 @@ export async function readWorkOfOwner(
     `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );
-  return rows.map((row) => ({ ...rowOf(row), ...endOf(row) }));
+  return rows.map((row) => ({ ...toWorkRow(row), ...readEnd(row) }));
 }
 
 /** @throws RangeError */
-function placeOf(after: string): { sinceMs: number; workId: string } {
+function parsePlace(after: string): { sinceMs: number; workId: string } {
   const dot = after.indexOf('.');
   const sinceMs = Number(after.slice(0, dot));
   if (dot < 1 || !Number.isSafeInteger(sinceMs)) throw new RangeError('after must be the next of a page');
@@ -337,27 +337,27 @@ function placeOf(after: string): { sinceMs: number; workId: string } {
 }
 
 /** Sorts like the database, by any collation: ids of rows are hexadecimal, those of overdue attempts begin with `z`. */
-function byAge(one: Row, other: Row): number {
-  return one.since - other.since || (one.work_id < other.work_id ? -1 : 1);
+function byAge(a: Row, b: Row): number {
+  return a.since - b.since || (a.work_id < b.work_id ? -1 : 1);
 }
 
-function rowOf(row: Row): WorkRow {
+function toWorkRow(row: Row): WorkRow {
   return {
-    ...fieldsOf(row, ['work_id', ...NAMED]),
+    ...toFields(row, ['work_id', ...NAMED]),
     since: utcInstant(row.since),
     gatewayProfile: row.profile,
-    ...detailsOf(row),
+    ...readDetails(row),
     ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
   };
 }
 
-function detailsOf({ details, resend_from }: Row): Pick<WorkRow, 'details'> {
+function readDetails({ details, resend_from }: Row): Pick<WorkRow, 'details'> {
   const resend = resend_from === null ? {} : { resendFrom: utcInstant(resend_from) };
   const all = { ...resend, ...(details === null ? {} : JSON.parse(details)) };
   return Object.keys(all).length === 0 ? {} : { details: all };
 }
 
-function endOf({ closed_at, closed_how, closed_by }: Row): { closed?: WorkEnd } {
+function readEnd({ closed_at, closed_how, closed_by }: Row): { closed?: WorkEnd } {
   if (closed_at === null || closed_how === null) return {};
   const by = closed_by === null ? {} : { by: closed_by };
   return { closed: { at: utcInstant(closed_at), how: closed_how, ...by } };

@@ -5,15 +5,15 @@ import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
-  attemptOf,
+  effectiveState,
+  findAttempt,
+  findLatest,
   HELD_STATES,
   type KnownAttempt,
   type KnownInquiry,
-  latestOf,
   lateToJudge,
   permitFor,
   permitToSpend,
-  standing,
   wasClaimed,
 } from '../claim.ts';
 import type { DecisionRecord } from '../records.ts';
@@ -54,7 +54,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   if (late && !known.abandoned) return judgeLate(late, decision);
   if (decision.action === 'resend' && permitsNumber(known, decision))
     return { kind: 'permit', attempt: decision.attempt };
-  return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+  return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;
 }
 
 /** An attempt that was answered late was posted. A decision about another one would pass over it. */
@@ -66,7 +66,7 @@ function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): Deci
 /** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
-  return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
+  return attempt === (findLatest(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 
 /**
@@ -74,34 +74,34 @@ function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFa
  * would pass over an attempt that may have posted: the run looks again, and holds for that attempt.
  */
 function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean {
-  const latest = latestOf(known);
+  const latest = findLatest(known);
   const next = (latest?.attempt ?? 0) + 1;
   if (latest && decision.attempt < latest.attempt) return false;
   // An outcome exists, or may still come, so the decision has nothing to judge.
-  if (latest && (isSettled(latest) || standing(latest) === 'sending')) return false;
+  if (latest && (isSettled(latest) || effectiveState(latest) === 'sending')) return false;
   // The ledger lacks an attempt that the run has made. `LedgerChanged` says exactly that, so a decision about it may.
   if (decision.attempt > next) return decision.failureType === 'LedgerChanged';
   if (!latest || !needsJudging(known, latest)) return true;
   if (decision.attempt === next) return decision.failureType === 'LedgerChanged';
   // A resend that judges nothing only means "continue": the claim decides, as always.
-  return decision.action === 'resend' || isWhatWasJudged(standing(latest), decision.failureType);
+  return decision.action === 'resend' || isWhatWasJudged(effectiveState(latest), decision.failureType);
 }
 
 /** Whether the attempt needs a person's decision and has none. */
 function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
-  const state = standing(latest);
+  const state = effectiveState(latest);
   const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
   return isDoubtful && !permitFor(known, latest.attempt + 1);
 }
 
-function effectOf(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
+function judgeEffect(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
   if (action === 'abandon') return { kind: 'abandon' };
   if (action === 'amend') return { kind: 'keep' };
-  const judged = attemptOf(known, attempt);
+  const judged = findAttempt(known, attempt);
   // The hold came before the attempt was claimed: a resend only means "continue".
   if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
   if (!judged) return OVERTAKEN;
-  const state = standing(judged);
+  const state = effectiveState(judged);
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
   // One resend for each attempt: the first wins, spent or not. An answered attempt was posted, and is never sent again.
   if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
@@ -130,10 +130,10 @@ function isSettled(attempt: KnownAttempt): boolean {
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
   const isWhole = kept.answer !== undefined || kept.action !== 'accept';
-  return differingPaths(contentOf(kept, isWhole), contentOf(sent, isWhole));
+  return differingPaths(toContent(kept, isWhole), toContent(sent, isWhole));
 }
 
-function contentOf({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
+function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
   const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
   return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
 }

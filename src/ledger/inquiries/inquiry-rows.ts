@@ -4,7 +4,7 @@ import type { FailureType } from '../../model/failure-types.ts';
 import type { Answer, AttemptState, InquiryDescription } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { type KnownInquiry, latestOf, standing } from '../claim.ts';
+import { effectiveState, findLatest, type KnownInquiry } from '../claim.ts';
 import type { Columns } from '../database/fields.ts';
 import type { SqlSession, Unsealed } from '../database/sql-session.ts';
 import { reviewOfRow } from '../owners.ts';
@@ -118,7 +118,7 @@ export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
   (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
 
 /** The pauses in force of a profile, given as a parameter. */
-export const pausesOf = (profile: string) =>
+export const selectPauses = (profile: string) =>
   `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
@@ -127,7 +127,7 @@ export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
 }
 
 /** The withdrawals of these owners, given as parameters. */
-export const withdrawalsOf = (runKey: string, runId: string) =>
+export const selectWithdrawals = (runKey: string, runId: string) =>
   `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
 /** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
@@ -157,7 +157,7 @@ export async function readState(
   >(
     `SELECT i.*, l.ledger_id, l.oldest_writer, ${dialect.now} AS now,
        ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
-       (SELECT count(*) FROM (${withdrawalsOf('$2', '$3')}) withdrawn) AS is_withdrawn,
+       (SELECT count(*) FROM (${selectWithdrawals('$2', '$3')}) withdrawn) AS is_withdrawn,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
      FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
@@ -182,8 +182,8 @@ export async function readState(
         );
   const inquiry = row.customer_trace_number === null ? null : row;
   const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
-  const known = knownOf(row, inquiry, { attempts, closed, decisions });
-  const disposal = disposalOf(row, isBegun);
+  const known = toKnownInquiry(row, inquiry, { attempts, closed, decisions });
+  const disposal = readDisposal(row, isBegun);
   return {
     known: disposal ? { ...known, disposal } : known,
     ...{ inquiry, attempts, closed, pausesInForce: row.pauses, isWithdrawn: row.is_withdrawn > 0, nowMs: row.now },
@@ -205,12 +205,12 @@ export async function isReviewDisposed(
 }
 
 /** Begun for the inquiry, or for its whole journey before the inquiry existed. */
-function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry['disposal'] {
+function readDisposal({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry['disposal'] {
   if (disposed_at !== null) return 'done';
   return isBegun ? 'begun' : undefined;
 }
 
-function knownOf(
+function toKnownInquiry(
   ledger: { ledger_id: string; oldest_writer: number; now: number },
   inquiry: InquiryRow | null,
   { attempts, closed, decisions }: { attempts: AttemptRow[]; closed: ClosedRow[]; decisions: DecisionRow[] },
@@ -242,8 +242,8 @@ function knownOf(
 
 /** Whether the latest attempt is written as `sending` although its time is over. */
 export function latestIsOverdue({ known }: InquiryState): boolean {
-  const latest = latestOf(known);
-  return latest !== undefined && latest.state === 'sending' && standing(latest) === 'unknown';
+  const latest = findLatest(known);
+  return latest !== undefined && latest.state === 'sending' && effectiveState(latest) === 'unknown';
 }
 
 export function sealAnswer(
@@ -264,6 +264,6 @@ export function openAnswer(
   return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
 }
 
-export function byAttempt(one: { attempt: number }, other: { attempt: number }): number {
-  return one.attempt - other.attempt;
+export function byAttempt(a: { attempt: number }, b: { attempt: number }): number {
+  return a.attempt - b.attempt;
 }

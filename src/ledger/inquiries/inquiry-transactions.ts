@@ -3,7 +3,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
@@ -33,7 +33,7 @@ import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readLost } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
-import { flagIfRefused, insertShare, objectionOf, readClaimedShare } from '../shares/shares.ts';
+import { flagIfRefused, insertShare, readClaimedShare, toObjection } from '../shares/shares.ts';
 import { decideClose } from './close.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { acceptProblem, insertDecision, writeAbandoned, writeAccepted } from './decision-writes.ts';
@@ -94,7 +94,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     isRestored: lost !== undefined,
     isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
     isWithdrawn: state.isWithdrawn,
-    ...defined({ otherNumber, share }),
+    ...omitUndefined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
   switch (decision.kind) {
@@ -108,7 +108,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'withdrawn':
       return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) } };
     case 'notPermitted':
-      return { keep: false, value: { ...decision, ...objectionOf(share) } };
+      return { keep: false, value: { ...decision, ...toObjection(share) } };
     case 'latest':
       return {
         keep: await settleOverdue(tx, state, customerTraceNumber),
@@ -130,7 +130,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
         kind: 'claimed' as const,
         attempt: request.attempt,
         claimedAt: utcInstant(claimedAt),
-        ...defined({ sentTraceNumber }),
+        ...omitUndefined({ sentTraceNumber }),
         ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
         position,
       }));

@@ -3,8 +3,8 @@
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { effectiveAttempt, latestOf, lateToJudge, permitFor, standing } from '../claim.ts';
-import { fieldsOf, instantsOf } from '../database/fields.ts';
+import { effectiveAttempt, effectiveState, findLatest, lateToJudge, permitFor } from '../claim.ts';
+import { toFields, toInstants } from '../database/fields.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import { decisionDifferences } from './decision.ts';
@@ -28,7 +28,7 @@ import {
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const { known } = state;
-  const latest = latestOf(known);
+  const latest = findLatest(known);
   const effective = effectiveAttempt(known);
   const row = state.attempts.find(({ attempt }) => attempt === effective?.attempt);
   if (state.inquiry && (known.abandoned || known.disposal)) {
@@ -63,12 +63,12 @@ function lateView({ attempt, claimed_at, run_id }: AttemptRow): AttemptView {
 
 function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
   const answerInMs = row.answer_by - nowMs;
-  const state = standing({ attempt: row.attempt, state: row.state, answerInMs });
+  const state = effectiveState({ attempt: row.attempt, state: row.state, answerInMs });
   const failureType = row.failure_type ?? (state === 'unknown' ? 'OutcomeUnknown' : null);
   const sealed = row.accepted_answer ?? row.answer;
   const column = row.accepted_answer ? 'accepted_answer' : 'answer';
   return {
-    ...fieldsOf(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms']),
+    ...toFields(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms']),
     state,
     claimedAt: utcInstant(row.claimed_at),
     ...(state === 'sending' ? { waitMs: answerInMs } : {}),
@@ -125,7 +125,7 @@ export async function readInquiries(
       attempts: [
         ...own.map((attempt) => ({
           ...attemptView(attempt, row.now, cipher),
-          ...instantsOf(attempt, ['requested_at']),
+          ...toInstants(attempt, ['requested_at']),
           ...(attempt.late_at === null ? {} : { lateAnswerAt: utcInstant(attempt.late_at) }),
           ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
           ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
@@ -139,11 +139,11 @@ export async function readInquiries(
 
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
   return {
-    ...fieldsOf(row, DESCRIPTION),
-    ...instantsOf(row, ['created_at']),
+    ...toFields(row, DESCRIPTION),
+    ...toInstants(row, ['created_at']),
     ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
-    ...fieldsOf(row, ['workflow_id', 'run_id']),
-    ...instantsOf(row, ['abandoned_at', 'disposed_at']),
+    ...toFields(row, ['workflow_id', 'run_id']),
+    ...toInstants(row, ['abandoned_at', 'disposed_at']),
   };
 }
 
@@ -171,7 +171,7 @@ export async function differencesToDecided(
 function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher: LedgerCipher): DecisionRecord {
   const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {
-    ...fieldsOf(row, DECISION),
+    ...toFields(row, DECISION),
     by: row.decided_by,
     ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
     ...(accepted?.accepted_answer

@@ -1,22 +1,22 @@
 /** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
 import { insertRow, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
-import { DESCRIPTION, ownersOfClaim, pausesOf, sealAnswer, withdrawalsOf } from './inquiry-rows.ts';
+import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiry-rows.ts';
 import { currentDigest } from './request-digests.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
   session: SqlSession,
   inquiry: InquiryDescription,
-): Promise<ReturnType<typeof repeatOf>> {
+): Promise<ReturnType<typeof findRepeat>> {
   const rows = await session.rows<Columns<ClaimedNumber>>(
     `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
      WHERE run_key = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
@@ -25,8 +25,8 @@ export async function readRepeat(
     [inquiry.runKey, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
   );
   const columns = ['customer_trace_number', 'customer_id', 'ordinal', 'permitted_repeat'] as const;
-  const numbers = rows.map((row) => fieldsOf(row, columns));
-  return repeatOf(numbers, inquiry);
+  const numbers = rows.map((row) => toFields(row, columns));
+  return findRepeat(numbers, inquiry);
 }
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
@@ -80,7 +80,7 @@ export async function insertAttempt(
         position: '(SELECT last_position FROM attempt_counter)',
         // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
         // seen here, and the column takes no NULL.
-        claimed_at: `CASE WHEN EXISTS (${pausesOf(profile)}) OR EXISTS (${withdrawalsOf(owner, runOwner)}) THEN NULL ELSE ${dialect.now} END`,
+        claimed_at: `CASE WHEN EXISTS (${selectPauses(profile)}) OR EXISTS (${selectWithdrawals(owner, runOwner)}) THEN NULL ELSE ${dialect.now} END`,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
@@ -164,7 +164,7 @@ export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Prom
     record,
     {
       ...columns,
-      ...defined({ http_status, requested_at }),
+      ...omitUndefined({ http_status, requested_at }),
       retry_after_ms: record.retryAfterMs,
       answer_kind: record.answer?.kind,
       answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
@@ -252,15 +252,15 @@ interface ClaimedNumber {
  * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
  * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
  */
-export function repeatOf(
+export function findRepeat(
   numbers: readonly ClaimedNumber[],
   { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
 ): { permittedRepeat: number; otherNumber?: string } {
-  const others = numbers.filter((one) => one.customerTraceNumber !== customerTraceNumber);
-  const taken = others.findLast((one) => one.ordinal === ordinal);
-  const own = numbers.find((one) => one.customerId === customerId);
+  const others = numbers.filter((known) => known.customerTraceNumber !== customerTraceNumber);
+  const taken = others.findLast((known) => known.ordinal === ordinal);
+  const own = numbers.find((known) => known.customerId === customerId);
   if (own && taken?.permittedRepeat !== own.permittedRepeat) return { permittedRepeat: own.permittedRepeat };
   const other = taken ?? others.at(-1);
-  const next = Math.max(-1, ...others.map((one) => one.permittedRepeat)) + 1;
+  const next = Math.max(-1, ...others.map((known) => known.permittedRepeat)) + 1;
   return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
 }

@@ -1,5 +1,5 @@
 /** Decides what to do with news about an attempt: how it ended, or what became known later. Pure; docs/protocol.md. */
-import { attemptOf, type KnownInquiry, latestOf } from '../claim.ts';
+import { findAttempt, findLatest, type KnownInquiry } from '../claim.ts';
 import type { OutcomeRecord } from '../records.ts';
 
 export interface OutcomeFacts {
@@ -23,13 +23,13 @@ export type OutcomeDecision =
  * or a later attempt, news is late: it may reveal a second posting.
  */
 export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeDecision {
-  const row = attemptOf(known, news.attempt);
+  const row = findAttempt(known, news.attempt);
   if (!row || row.closed) return { kind: 'missing' };
   if (news.isRepeated) return { kind: 'already' };
   const isOpen = row.state === 'sending' || row.state === 'unknown';
   // A disposal leaves nothing to compare with. A known outcome stays, and only news about an unknown one counts.
   if (known.disposal === 'done') return { kind: isOpen && news.state !== 'unknown' ? 'late' : 'already' };
-  const isLatest = latestOf(known)?.attempt === row.attempt;
+  const isLatest = findLatest(known)?.attempt === row.attempt;
   if (isOpen && isLatest && !known.abandoned) return { kind: 'record' };
   // `unknown` adds nothing to a row that has an outcome, or a decision.
   return { kind: news.state === 'unknown' ? 'already' : 'late' };

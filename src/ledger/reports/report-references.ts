@@ -1,7 +1,7 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
-import { consumersWithoutRecord, failsafeConsumers, wordsOf } from '../../messages/pull/consumer-results.ts';
+import { consumersWithoutRecord, failsafeConsumers, listProviderWords } from '../../messages/pull/consumer-results.ts';
 import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -18,7 +18,7 @@ export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: str
 }
 
 /** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each entry. */
-export function referenceNumbersOf(answer: Answer): string[] {
+export function listReferenceNumbers(answer: Answer): string[] {
   if (answer.kind !== 'outcome' || answer.outcome !== 'record') return [];
   const entries = [...(answer.applicants ?? []), ...(answer.unattributed ?? [])];
   const numbers = [answer.reference, ...entries].map((named) => named?.reportReferenceNumber);
@@ -34,7 +34,7 @@ export async function indexReference(
   const { answer, customerTraceNumber, attempt } = row;
   const of = { customer_trace_number: customerTraceNumber, attempt };
   const onConflict = 'ON CONFLICT DO NOTHING';
-  const numbers = answer ? referenceNumbersOf(answer) : [];
+  const numbers = answer ? listReferenceNumbers(answer) : [];
   const isIndexed = answer?.kind === 'outcome' && !isDisposed;
   const consumers = (isIndexed && answer.reference?.applicants) || [];
   await Promise.all([
@@ -126,13 +126,13 @@ interface InquiryName {
 }
 
 /** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
-export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+export function listReferences(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
   const shares = new Map<string, Outcome>();
   let failsafe: ReturnType<typeof failsafeConsumers> | undefined;
   // Oldest first, so that the newest remains.
   for (const inquiry of inquiries) {
-    const answer = outcomeOf(inquiry);
+    const answer = findOutcome(inquiry);
     if (!answer) continue;
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
@@ -143,7 +143,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
       list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
     );
-  const said = ofStages(wordsOf);
+  const said = ofStages(listProviderWords);
   const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
   return {
     journeyId,
@@ -162,7 +162,7 @@ function namedIn({ applicants, reference }: Outcome): string[] {
   return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 
-function outcomeOf({ attempts }: InquiryView): Outcome | undefined {
+function findOutcome({ attempts }: InquiryView): Outcome | undefined {
   const answers = attempts.flatMap(({ state, answer }) =>
     (state === 'answered' || state === 'accepted') && answer?.kind === 'outcome' ? [answer] : [],
   );

@@ -3,7 +3,7 @@
  * and destroys all of them alike. Also the record of who has read one.
  */
 import { randomUUID } from 'node:crypto';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { RefusalBody } from '../../model/inquiry.ts';
@@ -11,10 +11,10 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import { type Columns, columnsFrom, fieldsOf } from '../database/fields.ts';
+import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
 import {
   insertRow,
-  placesOf,
+  listPlaceholders,
   type SqlSession,
   type SqlValue,
   type Transaction,
@@ -148,7 +148,7 @@ async function findBody(
 }
 
 function sealedIn(row: BodyRow): Sealed | null {
-  return SEALED.every((column) => row[column] !== null) ? fieldsOf(row as Columns<Sealed>, SEALED) : null;
+  return SEALED.every((column) => row[column] !== null) ? toFields(row as Columns<Sealed>, SEALED) : null;
 }
 
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
@@ -182,14 +182,14 @@ export class SealedReports {
   async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
     const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
     const row = await this.transactions.read(({ session }) => findReport(session, wanted));
-    return row ? { ...fieldsOf(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
+    return row ? { ...toFields(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
   }
 
   /** Returns the gateway's text beside a refusal, and writes down no reader. @throws DisposedError like `readReport` */
   async readRefusal(of: ReportOrigin): Promise<StoredRefusal | null> {
     const row = await this.transactions.read(({ session }) => findRefusal(session, of));
     if (!row) return null;
-    const about = fieldsOf(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
+    const about = toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
     return { ...about, isWhole: row.is_whole === 1, ...(await this.open(row)) };
   }
 
@@ -198,7 +198,7 @@ export class SealedReports {
     const row = await this.transactions.read(({ session }) => findDerived(session, runKey, kind));
     if (!row) return null;
     const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
-    return { kind, of: fieldsOf(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
+    return { kind, of: toFields(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
   }
 
   /**
@@ -215,7 +215,7 @@ export class SealedReports {
     if (isDisposed) return { gap: 'disposed' };
     if (!row) return { gap: 'noReport' };
     try {
-      const report = { ...fieldsOf(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) };
+      const report = { ...toFields(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) };
       return { report, applicantIds };
     } catch (error) {
       if (error instanceof SealBrokenError) return { gap: 'unreadable' };
@@ -246,7 +246,7 @@ export class SealedReports {
   protected async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
     const sealed = sealedIn(row);
     if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
-    const bound = { ledgerId: this.identity.ledgerId, ...fieldsOf(row, [...ATTEMPT_KEY, 'kind']) };
+    const bound = { ledgerId: this.identity.ledgerId, ...toFields(row, [...ATTEMPT_KEY, 'kind']) };
     return { storedAt: utcInstant(row.stored_at), body: await unseal(this.keys, sealed, bound) };
   }
 }
@@ -263,7 +263,7 @@ async function readToCompare(
   { session, cipher }: Transaction,
   customerTraceNumbers: readonly string[],
 ): Promise<{ ledgerId: string; found: ToCompare[] }> {
-  const places = placesOf(customerTraceNumbers);
+  const places = listPlaceholders(customerTraceNumbers);
   const [inquiries, reports, attempts] = await Promise.all([
     session.rows<{ ledger_id: string; customer_trace_number: string | null; disposed_at: number | null }>(
       `SELECT l.ledger_id, i.customer_trace_number, i.disposed_at FROM ledger_identity l
@@ -284,7 +284,7 @@ async function readToCompare(
   const found = customerTraceNumbers.map((number): ToCompare => {
     const isOwn = (row: { customer_trace_number: string | null }) => row.customer_trace_number === number;
     return {
-      ...defined({ row: reports.findLast(isOwn) }),
+      ...omitUndefined({ row: reports.findLast(isOwn) }),
       isDisposed: (inquiries.find(isOwn)?.disposed_at ?? null) !== null,
       applicantIds: applicantIdsIn(attempts.filter(isOwn), cipher),
     };
@@ -359,8 +359,8 @@ export async function readMadeFor({ session }: Transaction, runKey: string): Pro
   const rows = await session.rows<MadeForRow>(MADE_FOR, [runKey]);
   return rows.map(({ profile, product_code: product, end_user_code: code, end_user: name, report_for: report }) => ({
     profile,
-    ...defined({ productCode: product ?? undefined, reportEndUserCode: report ?? undefined }),
-    ...defined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
+    ...omitUndefined({ productCode: product ?? undefined, reportEndUserCode: report ?? undefined }),
+    ...omitUndefined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
   }));
 }
 

@@ -29,16 +29,16 @@ import type {
 import {
   appendEvent,
   countDeletedHistories,
-  obstacleOf,
   readDisposalTimes,
   readHolds,
+  toObstacle,
   unlessHeld,
 } from './retention-log.ts';
 
 /** Reads only. */
 export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
   const { session, dialect } = tx;
-  const { sql, values } = selectionOf(scope);
+  const { sql, values } = selectUndisposed(scope);
   const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
        (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
@@ -60,7 +60,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
-  const newestAtMs = newestOf(counted);
+  const newestAtMs = findNewest(counted);
   const holds = await readHolds({ session }, scope.runKey);
   const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.runKey));
   return {
@@ -71,7 +71,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
-    obstacles: [...holds.map(obstacleOf), ...(await readNeeds(session, dialect, scope))],
+    obstacles: [...holds.map(toObstacle), ...(await readNeeds(session, dialect, scope))],
     holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
     histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
@@ -84,7 +84,7 @@ interface NewestRow {
   late_at: number | null;
 }
 
-function newestOf(row: NewestRow | undefined): number | null {
+function findNewest(row: NewestRow | undefined): number | null {
   if (!row || row.created_at === null) return null;
   return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
 }
@@ -93,7 +93,7 @@ type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
 
 /** Reads the obstacles of a scope, except legal holds: each is an inquiry that is not finished. */
 async function readNeeds(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Need[]> {
-  const { sql, values } = selectionOf(scope, 2);
+  const { sql, values } = selectUndisposed(scope, 2);
   const needs = await session.rows<Pick<Need, 'reason'> & TraceRow>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${dialect.now} AND customer_trace_number IN (${sql})
@@ -112,7 +112,7 @@ interface TraceRow {
 }
 
 /** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
-function selectionOf({ runKey, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
+function selectUndisposed({ runKey, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
   const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
   return {
     sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey, from)}${ofProduct} AND disposed_at IS NULL`,
@@ -168,16 +168,16 @@ export async function beginDisposal(
   authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
   const { session, dialect } = tx;
-  await lockInquiriesOf(session, dialect, scope.runKey);
+  await lockInquiries(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
   const { inquiries, reports, begunAt } = view;
-  const refused = refusalOf(view.obstacles);
+  const refused = toVerdict(view.obstacles);
   if (refused) return { keep: false, value: refused };
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
   const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
     if (begunAt === undefined) await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposalBegun' });
   });
-  const held = refusalOf(holds);
+  const held = toVerdict(holds);
   if (held) return { keep: false, value: held };
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
 }
@@ -217,13 +217,13 @@ export async function dispose(
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
   const { session, dialect } = tx;
-  await lockInquiriesOf(session, dialect, scope.runKey);
+  await lockInquiries(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
-  const refused = refusalOf(view.obstacles);
+  const refused = toVerdict(view.obstacles);
   if (refused) return { keep: false, value: refused };
   await requireBegun(session, scope);
   const { inquiries, reports } = view;
-  const { sql, values } = selectionOf(scope);
+  const { sql, values } = selectUndisposed(scope);
   // Also a list of changes whose other report stays.
   await session.rows(
     `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
@@ -250,17 +250,17 @@ export async function dispose(
     const details = { inquiries, reports, runs };
     await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposed', details });
   });
-  const held = refusalOf(holds);
+  const held = toVerdict(holds);
   if (held) return { keep: false, value: held };
   return { keep: true, value: { kind: 'done', inquiries, reports } };
 }
 
-function refusalOf(obstacles: Obstacle[]): DisposalVerdict | null {
+function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
   return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
+export async function lockInquiries(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
   await session.rows(
     `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
     [runKey],

@@ -1,11 +1,11 @@
 /** The log of retention: each step of a disposal and each legal hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
 import {
-  placesOf,
+  listPlaceholders,
   type SqlSession,
   type SqlValue,
   type Transaction,
@@ -61,7 +61,7 @@ export async function appendEvent(
 }
 
 /** When the disposal of something under this id began; `null` where there is none. */
-export async function readDisposalOf({ session }: Transaction, runKey: string): Promise<string | null> {
+export async function readDisposal({ session }: Transaction, runKey: string): Promise<string | null> {
   const [row] = await session.rows<{ begun_at: number | null }>(
     `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE run_key = $1 AND kind = 'disposalBegun'`,
     [runKey],
@@ -69,10 +69,10 @@ export async function readDisposalOf({ session }: Transaction, runKey: string): 
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-export function eventOf(row: EventRow): RetentionEvent {
+export function toEvent(row: EventRow): RetentionEvent {
   return {
-    ...scopeOf(row),
-    ...authorizationOf(row),
+    ...toScope(row),
+    ...toAuthorization(row),
     kind: row.kind,
     recordedAt: utcInstant(row.recorded_at),
     ...(row.matter === null ? {} : { matter: row.matter }),
@@ -89,7 +89,7 @@ export async function readUnfinished({ session }: Transaction): Promise<Disposal
          AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
      ORDER BY b.run_key, b.product_code`,
   );
-  return rows.map(scopeOf);
+  return rows.map(toScope);
 }
 
 /** When a scope's last disposal was begun and finished, in milliseconds. */
@@ -116,11 +116,11 @@ export async function countDeletedHistories(session: SqlSession, runKey: string)
   return row?.count ?? 0;
 }
 
-function scopeOf(row: Pick<EventRow, 'run_key' | 'product_code'>): DisposalScope {
+function toScope(row: Pick<EventRow, 'run_key' | 'product_code'>): DisposalScope {
   return { runKey: row.run_key, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
 }
 
-function authorizationOf(row: EventRow): Authorization {
+function toAuthorization(row: EventRow): Authorization {
   return { by: row.recorded_by, reason: row.reason };
 }
 
@@ -139,7 +139,7 @@ export const HOLD_IN_FORCE = `h.kind = 'legalHoldSet' AND NOT EXISTS
  * id itself, on its review, and on the rows of a review.
  */
 export async function readHolds({ session }: Pick<Transaction, 'session'>, runKey?: string): Promise<LegalHold[]> {
-  return (await readRows(session, runKey)).map(holdOf);
+  return (await readRows(session, runKey)).map(toLegalHold);
 }
 
 function readRows(session: SqlSession, runKey?: string): Promise<EventRow[]> {
@@ -156,8 +156,8 @@ export async function readHoldsByOwner(
 ): Promise<(runKey: string) => LegalHold[]> {
   const ids = inquiries.flatMap(({ run_key }) => [run_key, ownerOfRuns(run_key)]);
   const held = [...new Set(ids)];
-  const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${placesOf(held)})`, held);
-  const byScope = Map.groupBy(rows.map(holdOf), ({ journeyId }) => journeyId);
+  const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${listPlaceholders(held)})`, held);
+  const byScope = Map.groupBy(rows.map(toLegalHold), ({ journeyId }) => journeyId);
   return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
@@ -179,13 +179,13 @@ export async function unlessHeld(
 ): Promise<Obstacle[]> {
   let obstacles: Obstacle[] = [];
   await chaining(tx, async (insert) => {
-    obstacles = (await readHolds(tx, runKey)).map(obstacleOf);
+    obstacles = (await readHolds(tx, runKey)).map(toObstacle);
     if (obstacles.length === 0) await step(insert);
   });
   return obstacles;
 }
 
-export function obstacleOf(hold: LegalHold): Obstacle {
+export function toObstacle(hold: LegalHold): Obstacle {
   return { reason: 'legalHold', hold };
 }
 
@@ -209,7 +209,7 @@ export async function setLegalHold(
       if (!(await isAnythingLeft(session, journeyId))) return;
       const holdId = `hold-${randomUUID()}`;
       const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
-      hold = holdOf(await appendEvent(tx, insert, event));
+      hold = toLegalHold(await appendEvent(tx, insert, event));
       isNew = true;
     }
     const others = before.filter((other) => !isOwn(other));
@@ -229,15 +229,15 @@ export async function releaseLegalHold(
   await chaining(tx, async (insert) => {
     const rows = await readRows(session, journeyId);
     const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
-    result.others = rows.filter((row) => row !== own).map(holdOf);
+    result.others = rows.filter((row) => row !== own).map(toLegalHold);
     if (!own) return;
     const end = {
       runKey: journeyId,
       kind: 'legalHoldReleased',
-      ...defined({ holdId: own.hold_id ?? undefined }),
+      ...omitUndefined({ holdId: own.hold_id ?? undefined }),
     } as const;
     await appendEvent(tx, insert, { ...end, ...authorization });
-    result.released = holdOf(own);
+    result.released = toLegalHold(own);
   });
   return { keep: result.released !== null, value: result };
 }
@@ -258,7 +258,7 @@ async function countDestroyed(session: SqlSession, runKey: string): Promise<SetH
   return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, ownerOfRuns(runKey)) };
 }
 
-function holdOf(row: EventRow): LegalHold {
+function toLegalHold(row: EventRow): LegalHold {
   return {
     journeyId: row.run_key,
     matter: row.matter ?? '',

@@ -1,17 +1,17 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import { secondaryUserOf } from '../../model/stage-end-user.ts';
+import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
 import { SAME_KEY } from '../consents/kept-consents.ts';
-import { fieldsOf } from '../database/fields.ts';
+import { toFields } from '../database/fields.ts';
 import {
   insertRow,
   keptWhereTrue,
@@ -114,13 +114,13 @@ export async function readShareFacts(
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.first_run_id, row.told_to].filter((start) => start !== null);
-    return { consent: consentRecord(row), starts, ...defined({ usedBy: user, noted: row.fault ?? undefined }) };
+    return { consent: consentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault ?? undefined }) };
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await readWithdrawnShare(session, { owners, shareId });
-  return { owners, stored, position: Number(position), reportIsGone, ...defined({ withdrawn }), nowMs };
+  return { owners, stored, position: Number(position), reportIsGone, ...omitUndefined({ withdrawn }), nowMs };
 }
 
 interface ReportRow {
@@ -226,17 +226,17 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
-  const terms = { shareId, owners, ...secondaryUserOf(inquiry), validForMs: consentValidForMs };
+  const terms = { shareId, owners, ...toSecondaryUser(inquiry), validForMs: consentValidForMs };
   const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
   return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), grants };
 }
 
 /** The answer to a run whose share was not claimed. */
-export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
+export function toObjection(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
   const { reportIsGone, withdrawn, grants } = share;
   return {
-    ...(withdrawn ? { withdrawn: told(withdrawn) } : {}),
+    ...(withdrawn ? { withdrawn: toWithdrawn(withdrawn) } : {}),
     ...(reportIsGone ? { reportGone: true } : {}),
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
@@ -245,7 +245,7 @@ export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
 }
 
 /** Leaves out who withdrew it, and why: readers find both in the ledger. */
-function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
+function toWithdrawn({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
   return replacedBy === undefined ? {} : { replacedBy };
 }
 
@@ -329,7 +329,7 @@ async function readSentAttempt(
 
 export function standingWithdrawal(row: WithdrawnShareRow): StandingShareWithdrawal {
   return {
-    ...fieldsOf(row, ['replaced_by', 'reason']),
+    ...toFields(row, ['replaced_by', 'reason']),
     by: row.withdrawn_by,
     recordedAt: utcInstant(Number(row.recorded_at)),
   };
@@ -402,7 +402,7 @@ export async function flagIfRefused(
   for (const permit of posted) {
     const grant = consentRecord(permit);
     const said = await saidAbout(tx, grant);
-    const findEnd = findEnds(said.filter((one) => one.decision === 'granted' || isFor(permit, one)));
+    const findEnd = findEnds(said.filter((consent) => consent.decision === 'granted' || isFor(permit, consent)));
     if (!findEnd(grant)) continue;
     return drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
@@ -107,7 +107,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     await worker.start();
     const api = await startDevApi({
       ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
-      ...defined({ uiUrl: server.uiUrl }),
+      ...omitUndefined({ uiUrl: server.uiUrl }),
     });
     parts.defer(() => api.close());
     const ready = readyVariables(addresses, inherited);
@@ -129,7 +129,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     return {
       ...addresses,
       ...called,
-      ...defined({ uiUrl: server.uiUrl }),
+      ...omitUndefined({ uiUrl: server.uiUrl }),
       envFile: envFile(dataDir),
       pageUrl: api.pageUrl,
       worker,
@@ -197,7 +197,7 @@ async function startServers(
     headless: options.headless ?? false,
     namespace: NAMESPACE,
     uiCodecEndpoint: codec.endpoint,
-    ...defined({ env: options.env }),
+    ...omitUndefined({ env: options.env }),
   });
   parts.defer(() => server.stop());
   const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });

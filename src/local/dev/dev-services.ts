@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type RunningApi, startApi } from '../../api/server.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { connectTo } from '../../client/connection/connect.ts';
 import { startCodecServer } from '../../codec/server.ts';
 import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
@@ -100,7 +100,7 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
       audit: { file: join(options.dataDir, 'api-audit.log') },
       host: '127.0.0.1',
       signIn: 'token',
-      ...defined({ temporalUi: options.uiUrl, runbookUrl: process.env.RUNBOOK_URL }),
+      ...omitUndefined({ temporalUi: options.uiUrl, runbookUrl: process.env.RUNBOOK_URL }),
       port,
       onUnexpected: (error) => options.onEvent(`the HTTP API has failed: ${(error as Error).name}`),
     });
@@ -144,7 +144,8 @@ export interface DevCodecServer {
 export async function startDevCodecServer(options: DevCodecServerOptions): Promise<DevCodecServer> {
   const { dataDir, namespace, port, segment, uiPort, onEvent } = options;
   const keys = await WatchedKeyRing.open(options.keyRingFile, {
-    onReloadFailed: (error) => onEvent(`the key ring cannot be read again, the keys before stay: ${told(error)}`),
+    onReloadFailed: (error) =>
+      onEvent(`the key ring cannot be read again, the keys before stay: ${describeError(error)}`),
   });
   try {
     const server = await startCodecServer({
@@ -152,12 +153,12 @@ export async function startDevCodecServer(options: DevCodecServerOptions): Promi
       host: '127.0.0.1',
       port,
       keys,
-      authentication: { kind: 'path', ...defined({ segment }) },
+      authentication: { kind: 'path', ...omitUndefined({ segment }) },
       namespaces: [namespace],
       uiOrigins: uiPort === null ? [] : ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${uiPort}`),
       audit: { file: join(dataDir, 'codec-audit.log') },
       onUnknownKey: (keyId) => onEvent(`the codec server lacks the key ${keyId}, which a payload was encrypted under`),
-      onUnexpected: (error) => onEvent(`the codec server has failed: ${told(error)}`),
+      onUnexpected: (error) => onEvent(`the codec server has failed: ${describeError(error)}`),
     });
     return {
       segment: (server.path as string).slice(1),
@@ -174,7 +175,7 @@ export async function startDevCodecServer(options: DevCodecServerOptions): Promi
 }
 
 /** Hides the texts of other errors, which may quote input. */
-function told(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof KeyRingError) return error.message;
   return error instanceof Error ? error.name : 'unknown error';
 }

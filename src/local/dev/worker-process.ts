@@ -47,12 +47,12 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
 
   const start = async (): Promise<void> => {
     isWanted = true;
-    running ??= supervised(await startWorker(options));
+    running ??= supervise(await startWorker(options));
     await running.ready;
     hasBeenReady = true;
     waitMs = RESTART_WAIT_MS.first;
   };
-  const supervised = (started: Running): Running => {
+  const supervise = (started: Running): Running => {
     void started.child.ended.then(async (exitCode) => {
       if (running === started) running = undefined;
       // A worker that was never ready is not started again: its `ready` rejects.

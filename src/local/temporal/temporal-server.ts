@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts, isPortFree } from '../free-ports.ts';
@@ -83,7 +83,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
     options.binaryPath ??
     (
       await findTemporalBinary({
-        ...defined({ onProgress: options.onProgress, env: options.env }),
+        ...omitUndefined({ onProgress: options.onProgress, env: options.env }),
       })
     ).path;
   for (let tries = 1; ; tries += 1) {
@@ -101,7 +101,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
  * Returns true if all requested ports are free: then the taken port was one of ours, and the next try picks another.
  */
 async function areFree({ port, uiPort }: TemporalServerOptions): Promise<boolean> {
-  const asked = [port, uiPort].filter((one) => one !== undefined);
+  const asked = [port, uiPort].filter((candidate) => candidate !== undefined);
   return (await Promise.all(asked.map(isPortFree))).every((isFree) => isFree);
 }
 
@@ -110,13 +110,13 @@ class ServerStartError extends Error {
   readonly portWasTaken: boolean;
 
   constructor(reason: string, log: string) {
-    super(`the Temporal server did not start (${reason})\n${shortened(log.trim())}`);
+    super(`the Temporal server did not start (${reason})\n${shortenLog(log.trim())}`);
     this.portWasTaken = log.includes('address already in use');
   }
 }
 
 /** Shortens a log to its end and its beginning, where a server that broke down gives the reason. */
-function shortened(log: string): string {
+function shortenLog(log: string): string {
   const most = 1_000;
   return log.length <= 2 * most ? log : `${log.slice(0, most)}\n...\n${log.slice(-most)}`;
 }

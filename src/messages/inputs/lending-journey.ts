@@ -4,7 +4,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
-import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
+import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import {
   defineInput,
   implies,
@@ -93,7 +93,7 @@ interface Journey {
 }
 
 function lendingJourneyProblems(input: Loose): Problem[] {
-  const stages = stagesOf(input.stages);
+  const stages = readStages(input.stages);
   const shares = Array.isArray(input.shares) ? (input.shares as unknown[]) : [];
   return [
     ...stageOrderProblems(input.stages),
@@ -107,16 +107,18 @@ function lendingJourneyProblems(input: Loose): Problem[] {
 }
 
 /** The stages that will run, or `null` where the list is malformed. */
-function stagesOf(value: unknown): readonly StageCode[] | null {
+function readStages(value: unknown): readonly StageCode[] | null {
   if (value === undefined) return STAGES;
-  if (!Array.isArray(value) || !value.every((one) => (STAGES as readonly unknown[]).includes(one))) return null;
+  if (!Array.isArray(value) || !value.every((stage) => (STAGES as readonly unknown[]).includes(stage))) return null;
   return value as StageCode[];
 }
 
 function stageOrderProblems(value: unknown): Problem[] {
   if (!Array.isArray(value)) return [];
-  const ranks = value.map((one) => (STAGES as readonly unknown[]).indexOf(one));
-  const misplaced = ranks.findIndex((rank, index) => rank >= 0 && ranks.slice(0, index).some((one) => one >= rank));
+  const ranks = value.map((stage) => (STAGES as readonly unknown[]).indexOf(stage));
+  const misplaced = ranks.findIndex(
+    (rank, index) => rank >= 0 && ranks.slice(0, index).some((earlier) => earlier >= rank),
+  );
   if (misplaced < 0) return [];
   return [{ path: `/stages/${misplaced}`, rule: `must keep the order ${STAGES.join(', ')}, without repeats` }];
 }
@@ -158,7 +160,7 @@ function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode
 function shareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
   if (!isRecord(share)) return [];
   const problems = secondaryUserProblems(share, path);
-  const own = ownUsersOf(input, share.reportOf, stages ?? STAGES);
+  const own = listOwnUsers(input, share.reportOf, stages ?? STAGES);
   if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
     problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
   }

@@ -24,11 +24,11 @@ const built = new Map<Checked['schema'], (maxApplicants: number) => z.ZodType>()
 
 /** @param limit of the profile; only a message without applicants does without it */
 export function parseMessage<D extends Checked>(
-  { schema, forms = [schema], formOf, rules, applicants }: D,
+  { schema, forms = [schema], chooseForm, rules, applicants }: D,
   value: unknown,
   ...[limit]: D extends { applicants: string } ? [ApplicantLimit] : [ApplicantLimit?]
 ): MessageOf<D> {
-  const form = (isRecord(value) ? formOf?.(value) : forms[0]) ?? schema;
+  const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
   const make = built.get(form) ?? perMaximum((most) => form((applicants && TABLES[applicants](most)) as never));
   built.set(form, make);
   const crossProblems = rules && isRecord(value) ? rules(value) : [];

@@ -45,7 +45,7 @@ export const failsafeCheck = defineInput({
 });
 
 /** The input that a value is, by its product. An unknown product gets the problems of a report's input. */
-export function pullInputOf(value: unknown): typeof creditReport | typeof failsafeCheck {
+export function choosePullInput(value: unknown): typeof creditReport | typeof failsafeCheck {
   return isRecord(value) && value.productCode === 'FAILSAFE' ? failsafeCheck : creditReport;
 }
 

@@ -68,7 +68,7 @@ export const shareReport = defineInput({
   },
   schema: () => anyForm,
   forms: [FORMS.journeyId, FORMS.pullId, FORMS.reference],
-  formOf: ({ report }) => {
+  chooseForm: ({ report }) => {
     const names = typeof report === 'object' && report !== null ? Object.keys(report) : [];
     if (names.includes('reference')) return FORMS.reference;
     return names.includes('pullId') ? FORMS.pullId : FORMS.journeyId;

@@ -10,7 +10,7 @@ export interface PortfolioOutputs {
 }
 
 /** @param file path of the input, whose folder is kept */
-export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs {
+export function toOutputNames(file: string, reviewId: string): PortfolioOutputs {
   const stem = `${file}.${reviewId}`;
   return { results: `${stem}.results.jsonl`, badRows: `${stem}.bad-rows.jsonl`, parts: `${stem}.parts` };
 }

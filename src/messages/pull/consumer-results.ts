@@ -1,5 +1,5 @@
 /** The outcome of each applicant in an answer, for a run's status and result and for the ledger. Pure. */
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ProviderText } from '../../model/report-outcome.ts';
 import type { AnsweredInquiry, ConsumerWithoutRecord } from '../journey/shapes.ts';
@@ -13,15 +13,15 @@ type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
  *
  * @param asked ids of the applicants that the answered request named, in its order
  */
-export function consumersOf(answer: OutcomeAnswer, asked: readonly string[]): ConsumerResult[] {
+export function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): ConsumerResult[] {
   const { outcome, reference, applicants } = answer;
   return asked.map((applicantId) => {
-    const own = applicants?.find((one) => one.applicantId === applicantId);
+    const own = applicants?.find((applicant) => applicant.applicantId === applicantId);
     if (own) {
       const { said: _text, ...shown } = own;
       return shown;
     }
-    const consumer = reference?.applicants.find((one) => one.applicantId === applicantId);
+    const consumer = reference?.applicants.find((applicant) => applicant.applicantId === applicantId);
     if (!reference || !consumer) return { applicantId, outcome: outcome === 'record' ? 'noRecord' : outcome };
     const { reportReferenceNumber } = reference;
     return { applicantId, outcome, reportReferenceNumber, consumerId: consumer.consumerId };
@@ -30,7 +30,7 @@ export function consumersOf(answer: OutcomeAnswer, asked: readonly string[]): Co
 
 /** Returns the outcome of each applicant, for any product, without members that name a consumer. */
 export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
-  return consumersOf(answer, asked).map(
+  return listConsumers(answer, asked).map(
     ({ reportReferenceNumber: _number, consumerId: _personal, ...outcome }) => outcome,
   );
 }
@@ -39,7 +39,7 @@ export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[
 export function answeredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
   const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {
-    ...defined({ returnCode, returnReasonCode, noRecordReference, remarks }),
+    ...omitUndefined({ returnCode, returnReasonCode, noRecordReference, remarks }),
     applicantOutcomes: applicantOutcomes(answer, asked),
   };
 }
@@ -47,14 +47,14 @@ export function answeredInquiry(answer: Outcome, asked: readonly string[]): Answ
 /**
  * FAILSAFE's consumers, and what it says of one of several without showing of which.
  *
- * @param asked as in `consumersOf`
+ * @param asked as in `listConsumers`
  */
 export function failsafeConsumers(
   answer: Outcome,
   asked: readonly string[],
 ): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {
   const unattributed = answer.unattributed?.map(({ said: _text, ...shown }) => shown);
-  return { consumers: consumersOf(answer, asked), ...defined({ unattributed }) };
+  return { consumers: listConsumers(answer, asked), ...omitUndefined({ unattributed }) };
 }
 
 /**
@@ -65,12 +65,12 @@ export function consumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[]
   const { applicants = [], unattributed = [], noRecordReference } = answer;
   const named: { applicantId?: string; consumerId?: string }[] = [...applicants, ...unattributed];
   return named.flatMap(({ applicantId, consumerId }) =>
-    consumerId === undefined ? [] : [{ ...defined({ applicantId, noRecordReference }), consumerId }],
+    consumerId === undefined ? [] : [{ ...omitUndefined({ applicantId, noRecordReference }), consumerId }],
   );
 }
 
 /** The provider's words, of the whole answer first. */
-export function wordsOf(answer: Outcome): ({ applicantId?: string } & ProviderText)[] {
+export function listProviderWords(answer: Outcome): ({ applicantId?: string } & ProviderText)[] {
   const { said, applicants = [], unattributed = [] } = answer;
   return [
     ...(said ? [said] : []),

@@ -52,8 +52,8 @@ export function occurrenceName(type: WebhookEventType, key: readonly (string | n
 /** @param occurrences how often each event has occurred, by `occurrenceName` */
 export function carriedOccurrences(occurrences: ReadonlyMap<string, number>): Record<string, number> {
   const isAboutMessage = ([name]: [string, number]) => ABOUT_MESSAGES.includes((JSON.parse(name) as string[])[0] ?? '');
-  const { messages = [], others = [] } = Object.groupBy([...occurrences], (one) =>
-    isAboutMessage(one) ? 'messages' : 'others',
+  const { messages = [], others = [] } = Object.groupBy([...occurrences], (occurrence) =>
+    isAboutMessage(occurrence) ? 'messages' : 'others',
   );
   return Object.fromEntries([...others, ...messages.slice(-MESSAGES_KEPT)]);
 }

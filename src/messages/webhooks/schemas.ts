@@ -34,7 +34,7 @@ const answered = {
 const pullProduct = z.enum(PULL_PRODUCTS);
 
 /** The end of a run: its outcome, `cancelled` or `failed`. */
-function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
+function endSchema<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
 
@@ -107,7 +107,7 @@ const DATA = {
     customerTraceNumber: customerTraceNumber.exactOptional(),
   },
   'journey.ended': {
-    outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
+    outcome: endSchema(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
     shares: z
       .array(
         shareStatusSchema.pick({
@@ -125,18 +125,18 @@ const DATA = {
   'pull.answered': { productCode: pullProduct, ...answered },
   'pull.ended': {
     productCode: pullProduct,
-    outcome: ended(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
+    outcome: endSchema(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
   },
   'share.ended': {
     shareId,
-    outcome: ended([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
+    outcome: endSchema([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
       description:
         'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
   },
-  'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
+  'portfolio.ended': { outcome: endSchema(['completed', 'withdrawn']) },
 } satisfies Record<string, z.ZodRawShape>;
 
 export type WebhookEventType = keyof typeof DATA;

@@ -20,7 +20,7 @@ type Sdk = typeof import('@aws-sdk/client-kms');
  */
 export async function openAwsKms(key: string, prefix: string): Promise<KeyManagementService> {
   const sdk = await loadSdk();
-  const region = regionOf(key);
+  const region = parseRegion(key);
   const client = new sdk.KMSClient({
     ...(region === undefined ? {} : { region }),
     maxAttempts: MAX_ATTEMPTS,
@@ -42,10 +42,10 @@ export async function openAwsKms(key: string, prefix: string): Promise<KeyManage
   await client.config.region().catch(() => {
     throw kmsError('region');
   });
-  return serviceOf(sdk, client, key, prefix);
+  return createService(sdk, client, key, prefix);
 }
 
-function serviceOf(sdk: Sdk, client: KMSClient, key: string, prefix: string): KeyManagementService {
+function createService(sdk: Sdk, client: KMSClient, key: string, prefix: string): KeyManagementService {
   return {
     async wrap(plain, context) {
       const command = new sdk.EncryptCommand({ KeyId: key, Plaintext: plain, EncryptionContext: context });
@@ -79,7 +79,7 @@ async function loadSdk(): Promise<Sdk> {
   }
 }
 
-function regionOf(key: string): string | undefined {
+function parseRegion(key: string): string | undefined {
   return key.startsWith('arn:') ? key.split(':')[3] : undefined;
 }
 
@@ -118,10 +118,10 @@ const TO_DO: Record<KmsFailure, string> = {
 };
 
 function translate(error: unknown): never {
-  throw kmsError(failureOf(error));
+  throw kmsError(toFailure(error));
 }
 
-function failureOf(error: unknown): KmsFailure {
+function toFailure(error: unknown): KmsFailure {
   if (error instanceof KmsError) return error.code;
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error ? String(error.code) : '';

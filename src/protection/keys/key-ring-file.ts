@@ -83,9 +83,9 @@ export async function writeKeyRing(
 
 function unwritable(file: string, error: unknown): KeyRingError {
   if (error instanceof KeyRingError) return error;
-  if (codeOf(error) === 'EEXIST')
+  if (readErrorCode(error) === 'EEXIST')
     return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
-  return new KeyRingError(`the key ring ${file} could not be written (${codeOf(error)})`);
+  return new KeyRingError(`the key ring ${file} could not be written (${readErrorCode(error)})`);
 }
 
 /**
@@ -98,7 +98,7 @@ export async function readKeyRing(
 ): Promise<{ content: KeyRingContent; owner: { uid: number; gid: number } }> {
   const { text, owner } = await readPrivate(file);
   const parsed = fileSchema.safeParse(parseJson(text, file));
-  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(problemOf));
+  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(toProblem));
   const problems = ringProblems(parsed.data);
   if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
   return { content: parsed.data, owner };
@@ -106,7 +106,8 @@ export async function readKeyRing(
 
 async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
   const handle = await open(file, 'r').catch((error: unknown) => {
-    const ways = codeOf(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${codeOf(error)})`;
+    const ways =
+      readErrorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${readErrorCode(error)})`;
     throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
   });
   try {
@@ -163,7 +164,7 @@ function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
 }
 
 /** Never uses zod's own text for unknown fields, which repeats their names. */
-function problemOf(issue: z.core.$ZodIssue): Problem {
+function toProblem(issue: z.core.$ZodIssue): Problem {
   const path = `/${issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
   if (issue.code === 'unrecognized_keys') return { path, rule: 'has unknown fields' };
   if (issue.code === 'invalid_type') return { path, rule: `must be ${issue.expected}` };
@@ -192,7 +193,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
@@ -202,7 +203,7 @@ function codeOf(error: unknown): string {
  * The context of a wrapped key: authenticated, and readable in the service's log. Never changed: existing rings could
  * not be opened any more.
  */
-function contextOf({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, string> {
+function toContext({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, string> {
   return { project: 'credit-journey', keyId: id, use };
 }
 
@@ -214,11 +215,11 @@ function contextOf({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, str
 export async function newKey(
   { use, createdAt }: { use: KeyUse; createdAt: string },
   kms: string | undefined,
-  serviceOf: KeyServiceOf,
+  openService: KeyServiceOf,
 ): Promise<FileKey> {
   const secret = randomBytes(SECRET_BYTES);
   const id = `${use}-${randomBytes(6).toString('hex')}`;
-  return withSecret({ id, use, createdAt, status: 'current' }, secret, kms, serviceOf);
+  return withSecret({ id, use, createdAt, status: 'current' }, secret, kms, openService);
 }
 
 /**
@@ -231,13 +232,13 @@ export async function withSecret(
   { id, use, createdAt, retiredAt, status }: Omit<FileKey, 'secret' | 'wrapped' | 'kms'>,
   secret: Buffer,
   kms: string | undefined,
-  serviceOf: KeyServiceOf,
+  openService: KeyServiceOf,
 ): Promise<FileKey> {
   const key: FileKey = { id, use, createdAt, ...(retiredAt === undefined ? {} : { retiredAt }), status };
   try {
     if (kms === undefined) return { ...key, secret: secret.toString('base64') };
-    const { wrapped, kms: wrappedBy } = await (await serviceOf(kms)).wrap(secret, contextOf(key));
-    const again = Buffer.from(await (await serviceOf(wrappedBy)).unwrap(wrapped, contextOf(key)));
+    const { wrapped, kms: wrappedBy } = await (await openService(kms)).wrap(secret, toContext(key));
+    const again = Buffer.from(await (await openService(wrappedBy)).unwrap(wrapped, toContext(key)));
     const isSame = again.byteLength === SECRET_BYTES && timingSafeEqual(again, secret);
     again.fill(0);
     if (!isSame) throw new KmsError('unknown', 'it unwraps something else than it was given');
@@ -256,8 +257,12 @@ export async function withSecret(
  *
  * @throws KeyServiceError that names every key that was not unwrapped, and what to do
  */
-export async function secretsOf(file: string, keys: readonly FileKey[], serviceOf: KeyServiceOf): Promise<KeyObject[]> {
-  const secrets = await unwrapAll(file, keys, serviceOf);
+export async function openSecrets(
+  file: string,
+  keys: readonly FileKey[],
+  openService: KeyServiceOf,
+): Promise<KeyObject[]> {
+  const secrets = await unwrapAll(file, keys, openService);
   return secrets.map((secret) => {
     const key = createSecretKey(secret);
     secret.fill(0);
@@ -265,9 +270,9 @@ export async function secretsOf(file: string, keys: readonly FileKey[], serviceO
   });
 }
 
-/** Like `secretsOf`, but returns bytes: for a ring whose wrapping will change. */
-export async function unwrapAll(file: string, keys: readonly FileKey[], serviceOf: KeyServiceOf): Promise<Buffer[]> {
-  const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, serviceOf)));
+/** Like `openSecrets`, but returns bytes: for a ring whose wrapping will change. */
+export async function unwrapAll(file: string, keys: readonly FileKey[], openService: KeyServiceOf): Promise<Buffer[]> {
+  const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, openService)));
   const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();
   const secrets: Buffer[] = [];
   for (const [index, outcome] of opened.entries()) {
@@ -288,11 +293,11 @@ export async function unwrapAll(file: string, keys: readonly FileKey[], serviceO
   );
 }
 
-async function secretBytes(key: FileKey, serviceOf: KeyServiceOf): Promise<Buffer> {
+async function secretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
   if (key.secret !== undefined) return Buffer.from(key.secret, 'base64');
   if (key.wrapped === undefined || key.kms === undefined) throw new Error('a key without a secret was read');
-  const service = await serviceOf(key.kms);
-  const secret = Buffer.from(await service.unwrap(Buffer.from(key.wrapped, 'base64'), contextOf(key)));
+  const service = await openService(key.kms);
+  const secret = Buffer.from(await service.unwrap(Buffer.from(key.wrapped, 'base64'), toContext(key)));
   if (secret.byteLength !== SECRET_BYTES)
     throw new KmsError('notOpened', `what is wrapped is not ${SECRET_BYTES} bytes`);
   return secret;

@@ -2,11 +2,11 @@
 import type { KeyObject } from 'node:crypto';
 import { access, link, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { boundTo, decrypt, encrypt } from '../aead.ts';
 import { KeyServiceError, SealBrokenError, UnknownKeyError } from '../errors.ts';
-import { KEY_USES, type KeyUse, newKey, readKeyRing, secretsOf, writeKeyRing } from './key-ring-file.ts';
+import { KEY_USES, type KeyUse, newKey, openSecrets, readKeyRing, writeKeyRing } from './key-ring-file.ts';
 import { withKeyServices } from './kms.ts';
 
 export interface RingKey {
@@ -128,14 +128,14 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
  */
 export async function loadKeyRing(file: string): Promise<KeyRing> {
   const { keys, refused } = (await readKeyRing(file)).content;
-  const secrets = await withKeyServices((serviceOf) => secretsOf(file, keys, serviceOf));
+  const secrets = await withKeyServices((serviceOf) => openSecrets(file, keys, serviceOf));
   return new KeyRing(
     keys.map(({ id, use, createdAt, retiredAt, status, kms }, index) => ({
       id,
       use,
       createdAt,
       status,
-      ...defined({ retiredAt, kms }),
+      ...omitUndefined({ retiredAt, kms }),
       secret: secrets[index] as KeyObject,
     })),
     refused,
@@ -216,7 +216,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
   static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
     // Taken before the file is read: a change in between counts as a later change.
-    const version = await versionOf(file);
+    const version = await readVersion(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
   }
 
@@ -270,7 +270,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   }
 
   async #reload(): Promise<void> {
-    const version = await versionOf(this.#file);
+    const version = await readVersion(this.#file);
     const isChanged = version !== this.#version;
     if (!isChanged && performance.now() < this.#retryAtMs) return;
     this.#version = version;
@@ -291,7 +291,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
 }
 
 /** A text that differs after each relevant change: the file is always replaced, never written into. */
-async function versionOf(file: string): Promise<string> {
+async function readVersion(file: string): Promise<string> {
   const about = await stat(file, { bigint: true }).catch(() => null);
   return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');
 }
@@ -325,13 +325,13 @@ export function keyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number =
   return keys.map(({ id, use, status, createdAt, retiredAt, kms }) => {
     const ageMs = nowMs - (parseInstantMs(createdAt) ?? 0);
     const ageDays = Math.max(0, Math.floor(ageMs / DAY_MS));
-    const verdict = status === 'retired' ? 'retired' : verdictOf(ageMs);
-    const optional = defined({ retiredAt, wrappedBy: kms });
+    const verdict = status === 'retired' ? 'retired' : judgeAge(ageMs);
+    const optional = omitUndefined({ retiredAt, wrappedBy: kms });
     return { id, use, status, createdAt, ...optional, ageDays, verdict };
   });
 }
 
-function verdictOf(ageMs: number): KeyAge['verdict'] {
+function judgeAge(ageMs: number): KeyAge['verdict'] {
   if (ageMs > MAX_ENCRYPTING_DAYS * DAY_MS) return 'overdue';
   return ageMs >= WARN_FROM_DAYS * DAY_MS ? 'due' : 'good';
 }
@@ -351,7 +351,7 @@ interface KeyRingReport {
 /** @throws KeyRingError where the file is missing, readable by group or others, or malformed */
 export async function examineKeyRing(file: string): Promise<KeyRingReport> {
   const { content } = await readKeyRing(file);
-  const problem = await withKeyServices((serviceOf) => secretsOf(file, content.keys, serviceOf)).then(
+  const problem = await withKeyServices((serviceOf) => openSecrets(file, content.keys, serviceOf)).then(
     () => null,
     (error: unknown) => {
       if (error instanceof KeyServiceError) return error;

@@ -47,25 +47,25 @@ interface SigningKeyFiles {
  * @throws SigningKeyError
  */
 export function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise<string> {
-  return locked(keySet, () => makeKey(file, keySet));
+  return withLock(keySet, () => makeKey(file, keySet));
 }
 
 /** Makes the key that is to follow. @throws SigningKeyError */
 export async function prepareSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ current: string; next: string }> {
   const current = keyIdIn(file);
-  return locked(keySet, async () => ({ current, next: await makeKey(nextKeyFile(file), keySet) }));
+  return withLock(keySet, async () => ({ current, next: await makeKey(nextKeyFile(file), keySet) }));
 }
 
 /** Lets the next start of the API sign with the prepared key. @throws SigningKeyError */
 export function activateSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ former: string; current: string }> {
-  return locked(keySet, async () => {
+  return withLock(keySet, async () => {
     const next = nextKeyFile(file);
     const [former, current] = [keyIdIn(file), keyIdIn(next)];
     if (!keysIn(keySet).some(({ kid }) => kid === current)) {
       throw new SigningKeyError(`${keySet} lacks the public key ${current}: every decision would be refused`);
     }
     await rename(next, file).catch((error: unknown) => {
-      throw new SigningKeyError(`${file} could not be written (${codeOf(error)})`);
+      throw new SigningKeyError(`${file} could not be written (${readErrorCode(error)})`);
     });
     return { former, current };
   });
@@ -73,7 +73,7 @@ export function activateSigningKey({ file, keySet }: SigningKeyFiles): Promise<{
 
 /** Removes a public key from the set: its signatures are refused from then on. @throws SigningKeyError */
 export function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
-  return locked(keySet, async () => {
+  return withLock(keySet, async () => {
     if (existsSync(file) && keyIdIn(file) === keyId) {
       throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
     }
@@ -91,7 +91,7 @@ export function keyIdIn(file: string): string {
     const { kid, d } = JSON.parse(readFileSync(file, 'utf8')) as { kid?: unknown; d?: unknown };
     if (typeof kid === 'string' && kid !== '' && typeof d === 'string') return kid;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new SigningKeyError(`there is no ${file}`);
+    if (readErrorCode(error) === 'ENOENT') throw new SigningKeyError(`there is no ${file}`);
     // A parser's reason may quote the key.
   }
   throw new SigningKeyError(`${file} is no private JWK with a kid, as \`credit-journey keys signing\` makes them`);
@@ -132,7 +132,7 @@ async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<
   await writeFile(aside, `${JSON.stringify({ keys }, null, 2)}\n`, mode);
   await rename(aside, target).catch(async (error: unknown) => {
     await unlink(aside).catch(() => {});
-    throw new SigningKeyError(`${keySet} could not be written (${codeOf(error)})`);
+    throw new SigningKeyError(`${keySet} could not be written (${readErrorCode(error)})`);
   });
 }
 
@@ -149,14 +149,14 @@ async function writeFile(file: string, text: string, mode: number): Promise<void
       await handle.close();
     }
   } catch (error) {
-    const code = codeOf(error);
+    const code = readErrorCode(error);
     throw new SigningKeyError(
       code === 'EEXIST' ? `there is a ${file} already: it is left as it is` : `${file} could not be written (${code})`,
     );
   }
 }
 
-async function locked<T>(keySet: string, work: () => Promise<T>): Promise<T> {
+async function withLock<T>(keySet: string, work: () => Promise<T>): Promise<T> {
   const lock = await fileLock(`${keySet}.lock`).catch(() => {
     throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
   });
@@ -167,7 +167,7 @@ async function locked<T>(keySet: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
@@ -192,7 +192,7 @@ const MIN_RSA_BITS = 2_048;
  */
 export async function loadDecisionSigner(file: string): Promise<DecisionSigner> {
   const { key, kid } = readKey(readFileSync(file, 'utf8'));
-  const alg = algorithmOf(key);
+  const alg = toAlgorithm(key);
   const id = kid ?? (await calculateJwkThumbprint(await exportJWK(createPublicKey(key))));
   return {
     keyId: id,
@@ -219,7 +219,7 @@ function readKey(text: string): { key: KeyObject; kid?: string } {
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
 
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+function toAlgorithm({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
   const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails ?? {};
   if (asymmetricKeyType === 'ed25519') return 'EdDSA';
   if (asymmetricKeyType === 'rsa' && modulusLength >= MIN_RSA_BITS) return 'PS256';

@@ -12,12 +12,12 @@ import { UndecodablePayloadError, UnknownKeyError } from '../errors.ts';
 import type { PayloadKeys } from '../keys/key-ring.ts';
 import {
   BrokenEnvelopeError,
-  bytesOf,
-  encodingOf,
   isEncrypted,
   openEnvelope,
+  readEncoding,
   readPayloadEnvelope,
   sealPayload,
+  toBytes,
 } from './payload-envelope.ts';
 
 /** Members of a trace context, which every sender's SDK may add as a header. */
@@ -79,7 +79,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
   const { keys, namespace, mode } = options;
   const allowed = new Set(options.allowedNamespaces ?? [namespace]);
 
-  async function opened(payload: Payload): Promise<Payload> {
+  async function openPayload(payload: Payload): Promise<Payload> {
     const envelope = readPayloadEnvelope(payload);
     if (!allowed.has(envelope.namespace)) throw new BrokenEnvelopeError('foreignNamespace', envelope.keyId);
     const key = await keys.find('payload', envelope.keyId);
@@ -91,9 +91,9 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
     return openEnvelope(envelope, key);
   }
 
-  async function decoded(payload: Payload): Promise<Payload> {
+  async function decodePayload(payload: Payload): Promise<Payload> {
     try {
-      const inner = isEncrypted(payload) ? await opened(payload) : payload;
+      const inner = isEncrypted(payload) ? await openPayload(payload) : payload;
       // Encrypted payloads are checked too: a sender with a key may still use an encoding that no reader here knows.
       requireReadable(inner);
       if (mode === 'worker' && options.encrypts !== false && inner === payload) refuseClear(payload);
@@ -102,7 +102,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       if (!(error instanceof BrokenEnvelopeError)) throw error;
       if (mode === 'client') throw new UndecodablePayloadError(error.reason, error.keyId);
       options.onUndecodable?.(error.reason);
-      return markerOf(error.reason);
+      return buildMarker(error.reason);
     }
   }
 
@@ -112,7 +112,8 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       const key = keys.current('payload');
       return Promise.all(payloads.map((payload) => sealPayload(payload, key, namespace)));
     },
-    decode: (payloads) => Promise.all((mode === 'worker' ? payloads.slice(0, MAX_PAYLOADS) : payloads).map(decoded)),
+    decode: (payloads) =>
+      Promise.all((mode === 'worker' ? payloads.slice(0, MAX_PAYLOADS) : payloads).map(decodePayload)),
   };
 }
 
@@ -124,7 +125,7 @@ export function wasEncrypted(payload: Payload | null | undefined): boolean {
   return isEncrypted(payload);
 }
 
-function markerOf(reason: UndecodableReason): Payload {
+function buildMarker(reason: UndecodableReason): Payload {
   return {
     metadata: { encoding: Buffer.from('json/plain') },
     data: Buffer.from(JSON.stringify(undecodable(reason))),
@@ -133,8 +134,8 @@ function markerOf(reason: UndecodableReason): Payload {
 
 /** @param payload one that can be read */
 function refuseClear(payload: Payload): void {
-  if (encodingOf(payload) !== 'json/plain') return;
-  if (mayLeadToPosting(JSON.parse(bytesOf(payload.data).toString('utf8')))) throw new BrokenEnvelopeError('inTheClear');
+  if (readEncoding(payload) !== 'json/plain') return;
+  if (mayLeadToPosting(JSON.parse(toBytes(payload.data).toString('utf8')))) throw new BrokenEnvelopeError('inTheClear');
 }
 
 /**
@@ -142,12 +143,12 @@ function refuseClear(payload: Payload): void {
  * and throws there.
  */
 function requireReadable(payload: Payload): void {
-  switch (encodingOf(payload)) {
+  switch (readEncoding(payload)) {
     case 'binary/null':
     case 'binary/plain':
       return;
     case 'json/plain':
-      if (!isJson(bytesOf(payload.data))) throw new BrokenEnvelopeError('unparsable');
+      if (!isJson(toBytes(payload.data))) throw new BrokenEnvelopeError('unparsable');
       return;
     default:
       throw new BrokenEnvelopeError('foreignEncoding');

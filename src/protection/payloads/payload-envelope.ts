@@ -113,18 +113,18 @@ export class BrokenEnvelopeError extends Error {
 
 /** Whether a payload claims to be encrypted in our format. It may still be impossible to open. */
 export function isEncrypted(payload: Payload | null | undefined): boolean {
-  return encodingOf(payload) === ENCRYPTED_ENCODING;
+  return readEncoding(payload) === ENCRYPTED_ENCODING;
 }
 
 /** The value of `encoding`; the empty text where it is missing. */
-export function encodingOf(payload: Payload | null | undefined): string {
-  return textOf(payload?.metadata?.encoding) ?? '';
+export function readEncoding(payload: Payload | null | undefined): string {
+  return toText(payload?.metadata?.encoding) ?? '';
 }
 
 /** Encrypts the whole payload, including its metadata. */
 export async function sealPayload(payload: Payload, key: RingKey, namespace: string): Promise<Payload> {
   const { bound, check } = boundTo(key.id, namespace);
-  const sealed = encrypt(key.secret, await packed(WireFormat.encode(payload).finish()), bound);
+  const sealed = encrypt(key.secret, await pack(WireFormat.encode(payload).finish()), bound);
   return {
     metadata: { encoding: utf8(ENCRYPTED_ENCODING), [KEY_ID]: utf8(key.id), [NAMESPACE]: utf8(namespace) },
     data: Buffer.concat([check, sealed]),
@@ -133,9 +133,9 @@ export async function sealPayload(payload: Payload, key: RingKey, namespace: str
 
 /** Reads the envelope. Throws `BrokenEnvelopeError` where it is incomplete or damaged. */
 export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
-  const keyId = textOf(payload.metadata?.[KEY_ID]);
-  const namespace = textOf(payload.metadata?.[NAMESPACE]);
-  const data = bytesOf(payload.data);
+  const keyId = toText(payload.metadata?.[KEY_ID]);
+  const namespace = toText(payload.metadata?.[NAMESPACE]);
+  const data = toBytes(payload.data);
   if (keyId === undefined || namespace === undefined || data.byteLength < SMALLEST_BYTES) {
     throw new BrokenEnvelopeError('malformed');
   }
@@ -149,7 +149,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
 /** Opens the encrypted payload. Throws `BrokenEnvelopeError` if anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
-    const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
+    const inner = await unpack(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
     return WireFormat.decode(ownMemory(inner));
   } catch (error) {
     throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
@@ -175,7 +175,7 @@ function boundTo(keyId: string, namespace: string): Bound {
   return latest;
 }
 
-async function packed(inner: Uint8Array): Promise<Buffer> {
+async function pack(inner: Uint8Array): Promise<Buffer> {
   // One buffer of the needed size: with the default of 16 kB a small message takes almost twice as long.
   const options = { dictionary: PAYLOAD_DICTIONARY_1, chunkSize: inner.byteLength + 64 };
   const deflated =
@@ -187,7 +187,7 @@ async function packed(inner: Uint8Array): Promise<Buffer> {
     : Buffer.concat([Buffer.of(METHOD.plain), inner]);
 }
 
-async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
+async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
   const body = bytes.subarray(1);
   switch (bytes[0]) {
     case METHOD.plain:
@@ -216,11 +216,11 @@ function utf8(text: string): Buffer {
 }
 
 /** A view of the bytes. For an empty field the protobuf library returns `[]`, contrary to its types. */
-export function bytesOf(bytes: Uint8Array | null | undefined): Buffer {
+export function toBytes(bytes: Uint8Array | null | undefined): Buffer {
   if (!(bytes instanceof Uint8Array)) return Buffer.alloc(0);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function textOf(bytes: Uint8Array | null | undefined): string | undefined {
-  return bytes ? bytesOf(bytes).toString('utf8') : undefined;
+function toText(bytes: Uint8Array | null | undefined): string | undefined {
+  return bytes ? toBytes(bytes).toString('utf8') : undefined;
 }

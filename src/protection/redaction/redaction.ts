@@ -128,7 +128,7 @@ const MAX_LEVELS = 100;
 
 /** Copies JSON with everything personal masked. The result is JSON again. */
 export function redact(value: unknown): unknown {
-  return redacted(value, undefined, MAX_LEVELS);
+  return redactValue(value, undefined, MAX_LEVELS);
 }
 
 /** The only texts that a body of unknown shape may show: codes of a known form. */
@@ -153,17 +153,17 @@ export function redactShape(value: unknown, levels = MAX_LEVELS, code?: RegExp):
   );
 }
 
-function redacted(value: unknown, kind: FieldKind | undefined, levels: number): unknown {
-  if (typeof value === 'string') return redactedText(value, kind, levels);
-  if (typeof value === 'number') return redactedNumber(value, kind);
+function redactValue(value: unknown, kind: FieldKind | undefined, levels: number): unknown {
+  if (typeof value === 'string') return redactText(value, kind, levels);
+  if (typeof value === 'number') return redactNumber(value, kind);
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return MASKED;
-  if (Array.isArray(value)) return value.map((entry) => redacted(entry, kind, levels - 1));
+  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, kind, levels - 1));
   const seen = new Set<string>();
   const members = Object.entries(value).map(([name, inner]) => {
     // A name may be personal too, where the sender uses a map in place of a list.
-    const shown = distinct(searched(name, WITH_DIGITS), seen);
-    return [shown, redacted(inner, fieldKind(name, kind), levels - 1)] as const;
+    const shown = distinct(maskText(name, WITH_DIGITS), seen);
+    return [shown, redactValue(inner, fieldKind(name, kind), levels - 1)] as const;
   });
   // Defines own members, `__proto__` among them.
   return Object.fromEntries(members);
@@ -176,7 +176,7 @@ function distinct(name: string, seen: Set<string>): string {
   return shown;
 }
 
-function redactedText(text: string, kind: FieldKind | undefined, levels: number): string {
+function redactText(text: string, kind: FieldKind | undefined, levels: number): string {
   if (text === '') return text;
   switch (kind) {
     case 'ssn':
@@ -189,18 +189,18 @@ function redactedText(text: string, kind: FieldKind | undefined, levels: number)
     case 'address':
       return MASKED;
     case 'reference':
-      return searched(text, WITHOUT_DIGITS);
+      return maskText(text, WITHOUT_DIGITS);
     case 'id':
-      return searched(text, runKeyProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
+      return maskText(text, runKeyProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
     case 'plain':
     case undefined:
-      return redactedJsonText(text, levels) ?? searched(text, WITH_DIGITS);
+      return redactedJsonText(text, levels) ?? maskText(text, WITH_DIGITS);
   }
 }
 
-function redactedNumber(number: number, kind: FieldKind | undefined): unknown {
+function redactNumber(number: number, kind: FieldKind | undefined): unknown {
   if (kind === undefined || kind === 'plain') return /^\d{9}$/.test(String(number)) ? MASKED : number;
-  return redactedText(String(number), kind, 0);
+  return redactText(String(number), kind, 0);
 }
 
 function maskedSsn(text: string): string {
@@ -219,7 +219,7 @@ function redactedJsonText(text: string, levels: number): string | null {
   const [first] = text.trimStart();
   if (levels === 0 || (first !== '{' && first !== '[')) return null;
   try {
-    return JSON.stringify(redacted(JSON.parse(text), undefined, levels - 1));
+    return JSON.stringify(redactValue(JSON.parse(text), undefined, levels - 1));
   } catch {
     return null;
   }
@@ -234,17 +234,17 @@ const PHONE = /(?<!\d)(?:\+?1[- .]?)?(?:\(\d{3}\) ?|\d{3}[- .])\d{3}[- .]\d{4}(?
 const DIGITS = /(?<![\d.])\d{9,19}(?!\d)/;
 
 /** A loan number, or one that looks like a telephone, is an id; an SSN never is. */
-const WITHIN_IDS = anyOf(OPAQUE, DASHED_SSN);
-const WITHOUT_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE);
-const WITH_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE, DIGITS);
+const WITHIN_IDS = joinPatterns(OPAQUE, DASHED_SSN);
+const WITHOUT_DIGITS = joinPatterns(OPAQUE, EMAIL, DASHED_SSN, PHONE);
+const WITH_DIGITS = joinPatterns(OPAQUE, EMAIL, DASHED_SSN, PHONE, DIGITS);
 const IS_OPAQUE = new RegExp(`^(?:${OPAQUE.source})$`, 'iu');
 
-function anyOf(...patterns: RegExp[]): RegExp {
+function joinPatterns(...patterns: RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'giu');
 }
 
 /** Masks parts of the text that have the form of personal data. It cannot recognize names. */
-function searched(text: string, personal: RegExp): string {
+function maskText(text: string, personal: RegExp): string {
   if (text.length > MAX_SEARCHED_CHARACTERS) return MASKED;
   return text.replaceAll(personal, (found) => {
     return IS_OPAQUE.test(found) && !/^\d+$/.test(found) ? found : MASKED;

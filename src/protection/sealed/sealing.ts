@@ -27,7 +27,7 @@ export interface Sealed {
 /** Seals a text under a fresh data key. */
 export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor): Promise<Sealed> {
   const dataKey = randomBytes(32);
-  const bound = nameOf(sealedFor);
+  const bound = toSealName(sealedFor);
   const body = encrypt(createSecretKey(dataKey), Buffer.from(text, 'utf8'), boundTo('report', bound));
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
@@ -42,7 +42,7 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
   if (sealed.algorithm !== SEAL_ALGORITHM) {
     throw new SealBrokenError('sealed by an algorithm that this version does not know');
   }
-  const bound = nameOf(sealedFor);
+  const bound = toSealName(sealedFor);
   const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
   return decrypt(createSecretKey(dataKey), sealed.body, boundTo('report', bound)).toString('utf8');
 }
@@ -56,7 +56,7 @@ export async function rewrap(
   sealed: Pick<Sealed, 'wrappedKey' | 'keyId'>,
   sealedFor: SealedFor,
 ): Promise<Pick<Sealed, 'wrappedKey' | 'keyId'>> {
-  const bound = nameOf(sealedFor);
+  const bound = toSealName(sealedFor);
   const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
@@ -105,7 +105,7 @@ function derive(secret: Uint8Array, ledgerId: string, purpose: string): KeyObjec
   return createSecretKey(new Uint8Array(hkdfSync('sha256', secret, ledgerId, purpose, 32)));
 }
 
-function nameOf(sealedFor: SealedFor): string {
+function toSealName(sealedFor: SealedFor): string {
   const { ledgerId, customerTraceNumber, attempt, kind } = sealedFor;
   return JSON.stringify([ledgerId, customerTraceNumber, attempt, kind]);
 }

@@ -4,8 +4,8 @@
  * refusal on its way keeps its share from being posted.
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { ConsentTaken, PreparedRun, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type {
   ApplicantStanding,
@@ -23,17 +23,17 @@ import { isForUser } from '../../model/stage-end-user.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import type { Continuation } from '../run/continuation.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import { applicationFailureOf } from '../run/failures.ts';
-import type { HandOver } from '../run/hand-over.ts';
+import { findApplicationFailure } from '../run/failures.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import {
   type Accepted,
-  accepted,
+  createRefusal,
   handleUpdate,
-  kindOf,
-  refused,
+  readKind,
   refuseMessage,
+  toAccepted,
 } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
 import { consentValidForMs, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
@@ -42,11 +42,11 @@ import { consentValidForMs, noteRefusalAfterPosting, type ShareRecord } from './
 export interface ConsentHost {
   readonly journeyId: string;
   /** Absent until the run is prepared. */
-  readonly run: PreparedRun | undefined;
+  readonly config: RunConfig | undefined;
   readonly consents: Consents;
   readonly events: Pick<EventsOut, 'emit'>;
   readonly inFlight: InFlightActivities;
-  readonly handOver: HandOver;
+  readonly continuation: Continuation;
   readonly extensions: Extensions;
   readonly decided: Pick<RunDecisions, 'isAboutShare'>;
   readonly shares: ReadonlyMap<string, ShareRecord>;
@@ -60,7 +60,7 @@ export interface ConsentHost {
   /** Returns the report of the share, as far as it is known. */
   reportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
   /** Returns the applicants of the report that is shared. */
-  applicantsOf(share: ShareRecord): readonly string[];
+  listApplicants(share: ShareRecord): readonly string[];
   publish(): void;
   refuse(refused: RefusedMessage): void;
 }
@@ -110,12 +110,12 @@ export class Consents {
   readonly #early: Map<string, number>;
   #faults: FaultyGrant[];
 
-  constructor(host: ConsentHost, past: CarriedConsents = { standings: [] }) {
+  constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
-    for (const { record } of past.waiting ?? []) this.#add({ record, isAnswered: true });
-    this.#standings = new Map(past.standings);
-    this.#early = new Map(past.early);
-    this.#faults = [...(past.faults ?? [])];
+    for (const { record } of state.waiting ?? []) this.#add({ record, isAnswered: true });
+    this.#standings = new Map(state.standings);
+    this.#early = new Map(state.early);
+    this.#faults = [...(state.faults ?? [])];
   }
 
   get carried(): CarriedConsents {
@@ -144,13 +144,13 @@ export class Consents {
   /** Consents to shares that have not been requested yet. */
   get early(): EarlyConsents {
     const early = [...this.#early].filter(([shareId]) => !this.#host.shares.has(shareId));
-    const count = early.reduce((sum, [, one]) => sum + one, 0);
+    const count = early.reduce((sum, [, perShare]) => sum + perShare, 0);
     return { count, shareIds: early.map(([shareId]) => shareId).slice(0, EARLY_SHARES_SHOWN) };
   }
 
   /** @returns the message on its way; `isKnown` where the very same one was */
   take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
-    const known = this.#byContent.get(contentOf(record));
+    const known = this.#byContent.get(toContent(record));
     if (known) return { waiting: known, isKnown: true };
     const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
     this.#add(waiting);
@@ -161,13 +161,13 @@ export class Consents {
 
   #add(waiting: WaitingConsent): void {
     this.#waiting.push(waiting);
-    this.#byContent.set(contentOf(waiting.record), waiting);
+    this.#byContent.set(toContent(waiting.record), waiting);
     this.#count(waiting.record, 1);
   }
 
   #count(record: ConsentRecord, change: 1 | -1): void {
     const { shareId } = record;
-    if (change < 0) this.#byContent.delete(contentOf(record));
+    if (change < 0) this.#byContent.delete(toContent(record));
     if (isGrant(record)) this.#waitingGrants += change;
     else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
   }
@@ -191,11 +191,11 @@ export class Consents {
   }
 
   async #ask(share: ShareRecord): Promise<void> {
-    const { run, journeyId: runKey, applicantIds, shares } = this.#host;
+    const { config, journeyId: runKey, applicantIds, shares } = this.#host;
     const { shareId } = share.input;
     const { firstExecutionRunId: firstRunId } = workflowInfo();
     const args = {
-      ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
+      ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
       ...{ runKey, firstRunId, applicantIds, shares: [askAbout(this.#host, share)], shareIds: [...shares.keys()] },
     };
     this.#early.delete(shareId);
@@ -206,7 +206,7 @@ export class Consents {
       const [standing] = await untilDone('lookUpShares', { summary }, args);
       if (standing) this.learn(shareId, standing);
     } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
       this.learn(shareId, { applicants: [], position: 0 });
     }
   }
@@ -235,13 +235,19 @@ export class Consents {
     const { isOfOtherPerson } = this.#host;
     if (standing.withdrawn && !share.withdrawn) share.withdrawn = standing.withdrawn;
     share.reportIsGone = standing.reportGone ?? false;
-    standing.applicants = standing.applicants.map((one) => {
-      if (one.stands === 'none' && one.grant && one.fault !== undefined && one.fault !== 'tooOld') {
-        this.fault(one.grant, one.fault);
+    standing.applicants = standing.applicants.map((applicant) => {
+      if (
+        applicant.stands === 'none' &&
+        applicant.grant &&
+        applicant.fault !== undefined &&
+        applicant.fault !== 'tooOld'
+      ) {
+        this.fault(applicant.grant, applicant.fault);
       }
-      if (one.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, grantOf(one))) return one;
-      this.fault(one.grant, 'otherPerson');
-      return { applicantId: one.applicantId, stands: 'none', fault: 'otherPerson' };
+      if (applicant.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, toUsedGrant(applicant)))
+        return applicant;
+      this.fault(applicant.grant, 'otherPerson');
+      return { applicantId: applicant.applicantId, stands: 'none', fault: 'otherPerson' };
     });
     this.#host.inFlight.recheck();
     if (share.state === 'posted') noteRefusalAfterPosting(this.#host, share, this.isRefused(share));
@@ -249,22 +255,23 @@ export class Consents {
 
   /** Notes why a grant permits nothing any more: a sender who repeats it gets that reason, also after the run's end. */
   fault({ journeyId, shareId, applicantId, consentId }: GrantKey, fault: GrantFault): void {
-    if (this.#faults.some((one) => one.shareId === shareId && one.consentId === consentId)) return;
+    if (this.#faults.some((candidate) => candidate.shareId === shareId && candidate.consentId === consentId)) return;
     this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
     refuseMessage(this.#host, 'consent', GRANT_FAULTS[fault], consentId);
   }
 
   /** The same without a word to the sender. */
   noteTooOld({ input: { shareId } }: ShareRecord): void {
-    for (const one of this.#standings.get(shareId)?.applicants ?? []) {
-      if (one.stands !== 'none' || one.fault !== 'tooOld' || !one.grant) continue;
-      this.#faults.push({ ...one.grant, fault: 'tooOld' });
+    for (const applicant of this.#standings.get(shareId)?.applicants ?? []) {
+      if (applicant.stands !== 'none' || applicant.fault !== 'tooOld' || !applicant.grant) continue;
+      this.#faults.push({ ...applicant.grant, fault: 'tooOld' });
     }
   }
 
   /** Refuses the grants of a run that ends before it could know which grants count. */
   refuseUnjudged(reason: string): void {
-    for (const one of this.#waiting) if (isGrant(one.record)) this.#settle(one, { kind: 'refused', reason });
+    for (const waitingConsent of this.#waiting)
+      if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', reason });
     this.#dropSettled();
   }
 
@@ -275,7 +282,7 @@ export class Consents {
 
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
     const { applicants = [] } = this.#standings.get(share.input.shareId) ?? {};
-    const found = applicants.find((one) => one.applicantId === applicantId);
+    const found = applicants.find((applicant) => applicant.applicantId === applicantId);
     if (!found) return { applicantId, stands: 'none' };
     const isTooOld = found.stands === 'granted' && nowMs > (found.youngUntilMs ?? nowMs);
     return isTooOld ? { applicantId, stands: 'none', fault: 'tooOld', grant: found.grant } : found;
@@ -283,19 +290,19 @@ export class Consents {
 
   isRefused(share: ShareRecord): boolean {
     // No refusal becomes too old.
-    const standings = this.#host.applicantsOf(share).map((applicantId) => this.standing(share, applicantId, 0));
+    const standings = this.#host.listApplicants(share).map((applicantId) => this.standing(share, applicantId, 0));
     return standings.some(({ stands }) => stands === 'denied' || stands === 'revoked');
   }
 
   async #writeAll(): Promise<never> {
-    const mayWrite = ({ record }: WaitingConsent) => this.#host.run !== undefined || !isGrant(record);
-    const isNew = (one: WaitingConsent) => mayWrite(one) && !one.isUnjudged;
-    const hasNews = () => this.#waiting.some(isNew) || (this.#faults.length > 0 && this.#host.run !== undefined);
-    const requested = () => [...this.#early.keys()].flatMap((shareId) => this.#host.shares.get(shareId) ?? []);
+    const mayWrite = ({ record }: WaitingConsent) => this.#host.config !== undefined || !isGrant(record);
+    const isNew = (waitingConsent: WaitingConsent) => mayWrite(waitingConsent) && !waitingConsent.isUnjudged;
+    const hasNews = () => this.#waiting.some(isNew) || (this.#faults.length > 0 && this.#host.config !== undefined);
+    const listRequested = () => [...this.#early.keys()].flatMap((shareId) => this.#host.shares.get(shareId) ?? []);
     for (let round = 0; ; ) {
-      await condition(() => hasNews() || this.#waiting.some(mayWrite) || requested().length > 0);
+      await condition(() => hasNews() || this.#waiting.some(mayWrite) || listRequested().length > 0);
       // Consents to these shares came before them.
-      for (const share of hasNews() ? [] : requested()) await this.lookUp(share);
+      for (const share of hasNews() ? [] : listRequested()) await this.lookUp(share);
       if (hasNews()) {
         await this.#write(nextBatch(this.#waiting.filter(isNew)));
         continue;
@@ -303,20 +310,21 @@ export class Consents {
       if (!this.#waiting.some(mayWrite)) continue;
       const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
       const summary = 'the keys of consents cannot be read: proofs are checked again';
-      if (!(await condition(hasNews, waitMs, { summary }))) for (const one of this.#waiting) delete one.isUnjudged;
+      if (!(await condition(hasNews, waitMs, { summary })))
+        for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
     }
   }
 
   async #write(batch: readonly WaitingConsent[]): Promise<void> {
-    const { run, journeyId, shares } = this.#host;
+    const { config, journeyId, shares } = this.#host;
     const consents = batch.map(({ record }) => record);
-    const faultyGrants = run ? this.#faults : [];
+    const faultyGrants = config ? this.#faults : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
     // Before it is prepared, a run cannot say whose word counts. It asks again then.
-    const known = run ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
-    if (!run) for (const shareId of shareIds) this.#stale.add(shareId);
+    const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
+    if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
-      ...(run ? { ledgerId: run.ledgerId, consentTrust: run.consentTrust } : {}),
+      ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
       ...{ runKey: journeyId, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
       ...{ consents, faultyGrants },
       shares: known.map((share) => askAbout(this.#host, share)),
@@ -325,15 +333,16 @@ export class Consents {
     try {
       const { taken, standings } = await untilDone('recordConsents', { summary }, args);
       this.#faults = this.#faults.slice(faultyGrants.length);
-      for (const [index, one] of batch.entries()) this.#settle(one, taken[index] ?? { kind: 'unjudged' });
+      for (const [index, waitingConsent] of batch.entries())
+        this.#settle(waitingConsent, taken[index] ?? { kind: 'unjudged' });
       this.#dropSettled();
       for (const [index, standing] of standings.entries()) this.learn(known[index]?.input.shareId ?? '', standing);
     } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
       // The messages stay readable in this history.
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
       this.#faults = this.#faults.slice(faultyGrants.length);
-      for (const one of batch) this.#settleWithoutLedger(one);
+      for (const waitingConsent of batch) this.#settleWithoutLedger(waitingConsent);
       this.#dropSettled();
     }
   }
@@ -351,7 +360,7 @@ export class Consents {
     this.#count(record, -1);
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
-    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: wordsOf(fault) };
+    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: describeWords(fault) };
     if (taken.kind === 'recorded' && !share)
       this.#early.set(record.shareId, (this.#early.get(record.shareId) ?? 0) + 1);
     // The fault of a grant was noted when the grant got it.
@@ -368,7 +377,7 @@ export class Consents {
     this.#count(record, -1);
     if (decision !== 'granted') {
       const { applicants = [], ...known } = this.#standings.get(shareId) ?? { position: 0 };
-      const others = applicants.filter((one) => one.applicantId !== applicantId);
+      const others = applicants.filter((applicant) => applicant.applicantId !== applicantId);
       this.#standings.set(shareId, {
         ...known,
         applicants: [...others, { applicantId, stands: decision, since, consentId }],
@@ -386,7 +395,7 @@ export class Consents {
 }
 
 /** The message as it came. */
-function contentOf({ receivedAt: _, ...message }: ConsentRecord): string {
+function toContent({ receivedAt: _, ...message }: ConsentRecord): string {
   return JSON.stringify(message);
 }
 
@@ -397,11 +406,11 @@ function isGrant({ decision }: ConsentRecord): boolean {
   return decision === 'granted';
 }
 
-function grantOf({ applicantId, grant }: ApplicantStanding & { stands: 'granted' }) {
+function toUsedGrant({ applicantId, grant }: ApplicantStanding & { stands: 'granted' }) {
   return { applicantId, receivedAt: grant.receivedAt };
 }
 
-function wordsOf(fault: GrantFault): string {
+function describeWords(fault: GrantFault): string {
   const { path, rule } = describeFault(fault);
   return `${path} ${rule}`;
 }
@@ -412,10 +421,10 @@ function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
   const ordered = [...refusals, ...waiting.filter(({ record }) => isGrant(record))];
   const batch: WaitingConsent[] = [];
   let characters = 0;
-  for (const one of ordered.slice(0, MOST_AT_ONCE)) {
-    characters += JSON.stringify(one.record).length;
+  for (const waitingConsent of ordered.slice(0, MOST_AT_ONCE)) {
+    characters += JSON.stringify(waitingConsent.record).length;
     if (batch.length > 0 && characters > MOST_CHARACTERS) break;
-    batch.push(one);
+    batch.push(waitingConsent);
   }
   return batch;
 }
@@ -424,7 +433,7 @@ function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
   const validForMs = consentValidForMs(share.input);
-  return { shareId, ...defined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
+  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
 }
 
 export function handleConsents<Status>(
@@ -433,7 +442,7 @@ export function handleConsents<Status>(
 ): void {
   handleUpdate(run, definition, 'recordConsent', {
     objection: (message) => objectTo(run, message),
-    answer: (message) => answer(run, received(message)),
+    answer: (message) => answer(run, addReceivedAt(message)),
   });
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
@@ -444,14 +453,14 @@ export function handleConsents<Status>(
         refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      const { isKnown } = run.consents.take(received(message), true);
+      const { isKnown } = run.consents.take(addReceivedAt(message), true);
       if (!isKnown) tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },
   );
 }
 
-function received(message: ConsentMessage): ConsentRecord {
+function addReceivedAt(message: ConsentMessage): ConsentRecord {
   return { ...message, receivedAt: new Date().toISOString() };
 }
 
@@ -472,20 +481,20 @@ async function answer<Status>(
   await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });
   const { taken } = waiting;
   if (taken === undefined) waiting.isAnswered = true;
-  if (taken?.kind === 'refused') throw refused(taken.reason);
+  if (taken?.kind === 'refused') throw createRefusal(taken.reason);
   const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
   const isRecorded = taken?.kind === 'recorded';
   const isDuplicate = isKnown || (isRecorded && taken.isKnown === true);
   return {
-    ...accepted(run, isDuplicate),
+    ...toAccepted(run, isDuplicate),
     recorded: isRecorded,
     ...unmatched,
-    ...(isRecorded ? defined({ stands: taken.stands }) : {}),
+    ...(isRecorded ? omitUndefined({ stands: taken.stands }) : {}),
   };
 }
 
 function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
-  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${kindOf(run)}`;
+  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${readKind(run)}`;
   if (isAhead(message, Date.now())) return '/decidedAt must not be in the future';
   // Refusals are always taken.
   if (message.decision !== 'granted') return null;
@@ -493,7 +502,7 @@ function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
   if (share && !isForUser(message.secondaryUser, share.input)) return 'the consent is for another secondary user';
   const ofAnother = run.personProblem?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
-  if (message.proof === undefined && run.run?.consentTrust === 'proof') return 'the proof is refused: missing';
+  if (message.proof === undefined && run.config?.consentTrust === 'proof') return 'the proof is refused: missing';
   return run.consents.isFull ? TOO_MANY_WAIT : null;
 }
 
@@ -506,8 +515,8 @@ export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Pr
  * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
  * emitted. A run that ends before it could know which grants count refuses the grants that it received.
  */
-export async function recordWhatCameLast(run: Pick<ConsentHost, 'journeyId' | 'run' | 'consents'>): Promise<void> {
-  if (!run.run) run.consents.refuseUnjudged(`the ${kindOf(run)} has ended`);
+export async function drainMessages(run: Pick<ConsentHost, 'journeyId' | 'config' | 'consents'>): Promise<void> {
+  if (!run.config) run.consents.refuseUnjudged(`the ${readKind(run)} has ended`);
   const isRecorded = () => run.consents.isIdle;
   if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
 }

@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult } from '../../messages/journey/shapes.ts';
-import { toRunKey, workflowIdOf } from '../../model/run-key.ts';
+import { toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
@@ -35,8 +35,8 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
  * consent. A share by itself of this journey's report waits for it too, and asks the ledger which one counts.
  */
 async function tellOpenRuns(consent: ConsentMessage): Promise<void> {
-  const run = workflowIdOf(consent.journeyId);
-  const share = workflowIdOf(toRunKey('share', consent.shareId));
+  const run = toWorkflowId(consent.journeyId);
+  const share = toWorkflowId(toRunKey('share', consent.shareId));
   await Promise.all([
     tellIfOpen(run, 'consent', consent),
     ...(share === run ? [] : [tellIfOpen(share, 'lookUpConsents')]),

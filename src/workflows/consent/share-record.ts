@@ -66,14 +66,14 @@ export function noteRefusalAfterPosting(
   if (share.state !== 'posted' || !isRefused) return;
   if (share.attention === undefined) {
     const { shareId } = share.input;
-    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...traceNumberOf(share) });
+    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...toTraceNumber(share) });
   }
   share.attention = 'revokedAfterPosting';
   run.publish();
 }
 
 /** Returns the trace number by which events name the inquiry. */
-export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
+export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }
 
@@ -106,13 +106,13 @@ export function consentTowards(
   const standings = applicantIds.map((applicantId) => told.standing(share, applicantId, nowMs));
   const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
   if (refusal) return { kind: refusal };
-  const grants = standings.flatMap((one) => (one.stands === 'granted' ? [one.grant] : []));
+  const grants = standings.flatMap((standing) => (standing.stands === 'granted' ? [standing.grant] : []));
   const isGranted = grants.length > 0 && grants.length === applicantIds.length && !told.isBlocked(share.input.shareId);
   return isGranted ? { kind: 'granted', grants } : { kind: 'waiting' };
 }
 
 /** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
-export function ungranted(
+export function listUngranted(
   told: Pick<Told, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],

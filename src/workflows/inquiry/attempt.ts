@@ -1,40 +1,40 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's row if the activity has no result. */
 import { workflowInfo } from '@temporalio/workflow';
 import type {
-  PreparedRun,
+  RunConfig,
   SubmitFailureDetails,
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { gatewayQueueOf, inquiryPriority } from '../../model/work-class.ts';
-import { submitInquiryOf } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/failures.ts';
+import { inquiryPriority, toGatewayQueue } from '../../model/work-class.ts';
+import { submitInquiryFor } from '../run/activity-stubs.ts';
+import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost } from './inquiry-spec.ts';
-import { type AttemptStep, afterLookUp, stepOf, stepOfFailure } from './ledger-look-ups.ts';
+import { type AttemptStep, afterLookUp, stepOfFailure, toStep } from './ledger-look-ups.ts';
 
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;
-  const { run } = host;
+  const { config } = host;
   const { taskQueue } = workflowInfo();
   const begunAt = new Date().toISOString();
   const ended = await host.inFlight.run(shouldStop, () =>
-    submitInquiryOf(run, {
-      taskQueue: args.onWorkflowQueue ? taskQueue : gatewayQueueOf(taskQueue, run.profile),
-      summary: summaryOf(args),
+    submitInquiryFor(config, {
+      taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, config.profile),
+      summary: describeAttempt(args),
       priority: inquiryPriority(args.inquiry),
-    })({ ...args, run: identityOf(run), settings: run.settings }),
+    })({ ...args, run: pickIdentity(config), settings: config.settings }),
   );
   if (ended.kind === 'completed') {
-    if (ended.value.kind === 'answered') run.seen = ended.value.seen;
+    if (ended.value.kind === 'answered') config.seen = ended.value.seen;
     return stepOfResult(host, ended.value);
   }
-  const failure = applicationFailureOf(ended.error);
+  const failure = findApplicationFailure(ended.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
-  if (details?.seen) run.seen = details.seen;
+  if (details?.seen) config.seen = details.seen;
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
   // still run.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
@@ -44,16 +44,16 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   return afterLookUp(host, { ...args, begunAt });
 }
 
-function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
+function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
   const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
   const again =
     inquiry.ordinal === 0 ? '' : ` · ${inquiry.amends === undefined ? 'again' : 'amended'} ${inquiry.ordinal}`;
   return `${inquiry.productCode}${share}${again} · attempt ${attempt}`;
 }
 
-function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = run;
-  return { environment, profile, customerId, profileFingerprint, ledgerId, ...defined({ accents, seen }) };
+function pickIdentity(config: RunConfig): SubmitInquiryArgs['run'] {
+  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = config;
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...omitUndefined({ accents, seen }) };
 }
 
 function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
@@ -61,5 +61,5 @@ function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptSt
     host.onWithdrawn({ by: result.by, reason: result.reason });
     return { kind: 'stop', end: { kind: 'stopped' } };
   }
-  return result.kind === 'latest' ? stepOf(result.latest) : result;
+  return result.kind === 'latest' ? toStep(result.latest) : result;
 }

@@ -4,7 +4,7 @@
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
@@ -13,7 +13,7 @@ import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
 import { makeAttempt } from './attempt.ts';
-import type { InquiryEnd, InquiryHost, InquiryProgress, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
+import type { InquiryContext, InquiryEnd, InquiryProgress, InquiryRunState, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
   mayHaveMissedAnAttempt,
@@ -32,9 +32,9 @@ function failureOfAnswer(
   const { kind, returnCode } = answer;
   return {
     ...{ attempt, claimed: true },
-    ...defined({ returnCode }),
+    ...omitUndefined({ returnCode }),
     ...(kind === 'returnCodeUnknown'
-      ? { failureType: 'ReturnCodeUnknown', ...defined({ returnReasonCode: answer.returnReasonCode }) }
+      ? { failureType: 'ReturnCodeUnknown', ...omitUndefined({ returnReasonCode: answer.returnReasonCode }) }
       : { failureType: 'UnexpectedResponse', problems: answer.problems.map(problemIn) }),
   };
 }
@@ -43,14 +43,14 @@ type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 
 /** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
-export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
+export async function runInquiry(host: InquiryContext, spec: InquirySpec): Promise<InquiryEnd> {
   const { workflowType } = workflowInfo();
   let current = spec;
   let amends = spec.resume?.amends;
   for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
-    const inquiry = describeInquiry({ ...host.run, workflowType }, current, ordinal, amends);
+    const inquiry = describeInquiry({ ...host.config, workflowType }, current, ordinal, amends);
     if (spec.repeat && amends === undefined && !spec.resume) {
-      if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
+      if (!(await recordRepeat(host.config, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
     host.waits.note(inquiry.customerTraceNumber, undefined);
@@ -62,7 +62,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
 }
 
 class InquiryRun {
-  readonly #host: InquiryHost;
+  readonly #host: InquiryContext;
   readonly #spec: InquirySpec;
   readonly #inquiry: InquiryDescription;
   /** The attempt that comes next: claims are counted, waits before a claim are not. */
@@ -73,18 +73,19 @@ class InquiryRun {
   #isRetrying: boolean;
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
-  #retry: InquiryResumption['retry'];
+  #retry: InquiryRunState['retry'];
   /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
   readonly #pause: PauseWait;
   readonly #listed: ListedWait;
 
-  constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
+  constructor(host: InquiryContext, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
     const { workflowType, priority } = workflowInfo();
-    this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
+    this.#isOnWorkflowQueue =
+      host.config.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
     this.#retriedSinceMs = since ?? this.#nowMs;
     this.#isRetrying = since !== undefined;
@@ -106,17 +107,17 @@ class InquiryRun {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#nextStep());
       // Each further promise costs the run a stack, so a step that needs no wait is taken without one.
-      result = step.kind === 'answered' && step.recorded ? this.#answered(step) : await this.#take(step);
+      result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
   }
 
   /** Holds the inquiry again. Recording the decision finds any answer or decision that the ledger got meanwhile. */
-  #holdAgain({ failure, since }: NonNullable<InquiryResumption['held']>): Promise<Taken> {
+  #holdAgain({ failure, since }: NonNullable<InquiryRunState['held']>): Promise<Taken> {
     this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
     return this.#hold(failure, since);
   }
 
-  #stand(held?: InquiryResumption['held']): void {
+  #stand(held?: InquiryRunState['held']): void {
     const { ordinal, amends } = this.#inquiry;
     this.#host.onStanding?.({
       ordinal,
@@ -125,23 +126,23 @@ class InquiryRun {
       ...(this.#failures > 0 ? { failures: this.#failures } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       ...this.#pause.carried,
-      ...defined({ retry: this.#retry, amends, held }),
+      ...omitUndefined({ retry: this.#retry, amends, held }),
       ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
     });
   }
 
   #content(): InquiryContent {
     const { applicants, reference } = this.#spec;
-    return { inquiry: this.#inquiry, ...defined({ applicants, reference }) };
+    return { inquiry: this.#inquiry, ...omitUndefined({ applicants, reference }) };
   }
 
-  #permitted(): GrantKey[] | null {
+  #permit(): GrantKey[] | null {
     return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 
   #stopsNow(): InquiryEnd | null {
     if (this.#host.isEnding()) return { kind: 'stopped' };
-    return this.#permitted() === null ? { kind: 'notPermitted' } : null;
+    return this.#permit() === null ? { kind: 'notPermitted' } : null;
   }
 
   #stopsByNow(): InquiryEnd | null {
@@ -151,7 +152,7 @@ class InquiryRun {
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
   #isCalledBack(): boolean {
-    return this.#stopsNow() !== null || this.#host.handOver?.isDue === true;
+    return this.#stopsNow() !== null || this.#host.continuation?.isDue === true;
   }
 
   #nextStep(): Promise<AttemptStep> {
@@ -162,9 +163,9 @@ class InquiryRun {
 
   /** Makes one attempt once the run may and its permission is fresh. */
   async #prepareAttempt(): Promise<AttemptStep> {
-    const { handOver } = this.#host;
+    const { continuation } = this.#host;
     // The run claims nothing that the next run would not know.
-    if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
+    if (continuation?.isDue) await continuation.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsByNow();
     if (stop) return { kind: 'stop', end: stop };
     if (this.#spec.refresh) {
@@ -178,13 +179,13 @@ class InquiryRun {
     this.#pause.beginAttempt();
     this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
-    const consents = this.#permitted() ?? [];
+    const consents = this.#permit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
       ...this.#content(),
       attempt: this.#attempt,
       consents,
-      ...defined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
+      ...omitUndefined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
       ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
       shouldStop: () => this.#isCalledBack(),
     });
@@ -208,14 +209,14 @@ class InquiryRun {
       case 'abandoned':
         this.#progress('running', step.attempt);
         return { end: { kind: 'abandoned' } };
-      case 'elsewhere':
+      case 'noSlot':
         this.#isOnWorkflowQueue = false;
         this.#progress('running', this.#attempt - 1, { isQueued: true });
-        return this.#unclaimed();
+        return this.#takeUnclaimed();
       case 'cancelled':
-        return this.#unclaimed();
+        return this.#takeUnclaimed();
       case 'closed':
-        return this.#closed(step.attempt);
+        return this.#takeClosed(step.attempt);
       case 'notPermitted':
         this.#spec.onObjection?.(step);
         return { end: { kind: 'notPermitted' } };
@@ -223,9 +224,9 @@ class InquiryRun {
         return { next: await waitOut(this.#host, this.#content(), step) };
       case 'answered':
         await recordStep(this.#host, this.#inquiry, step);
-        return this.#answered(step);
+        return this.#takeAnswered(step);
       case 'failed':
-        return this.#failed(step);
+        return this.#takeFailed(step);
     }
   }
 
@@ -233,13 +234,13 @@ class InquiryRun {
    * Ends the run if the run itself is cancelled. Otherwise the attempt is made after all: the permission has come back,
    * or the worker had no permit.
    */
-  #unclaimed(): Taken {
+  #takeUnclaimed(): Taken {
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
     return {};
   }
 
   /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
-  async #closed(attempt: number): Promise<Taken> {
+  async #takeClosed(attempt: number): Promise<Taken> {
     this.#attempt = attempt + 1;
     this.#progress('running', attempt);
     this.#stand();
@@ -253,25 +254,25 @@ class InquiryRun {
       this.#failures = 1;
       return {};
     }
-    return this.#failed({
+    return this.#takeFailed({
       kind: 'failed',
       recorded: true,
       failure: { failureType: 'ActivityFailed', attempt: this.#attempt, claimed: false },
     });
   }
 
-  #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
+  #takeAnswered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
     this.#progress('running', attempt);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
-      const told = defined({ applicants: this.#spec.applicants, changes: step.changes });
+      const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
       return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
     return { next: { kind: 'failed', recorded: true, failure: failureOfAnswer(step, answer) } };
   }
 
-  async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
+  async #takeFailed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
     await recordStep(this.#host, this.#inquiry, step);
     const { failure } = step;
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
@@ -282,10 +283,10 @@ class InquiryRun {
     // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
     // other.
     if (step.resendStands) {
-      this.#startAnew(failure);
+      this.#restart(failure);
       return {};
     }
-    const { settings } = this.#host.run;
+    const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';
     if (!isPaused) this.#countRetriesFromHere();
     if (isPaused || (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs)) {
@@ -307,7 +308,7 @@ class InquiryRun {
     }
     // The gateway accepted the token: a 401 that comes later is a new one.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
-    const { settings } = this.#host.run;
+    const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';
     const waitMs = isPaused ? this.#pause.waitMs(settings) : backOffMs(failure, settings, this.#failures);
     // A wait that the gateway or a person has set does not count towards the back-off.
@@ -319,17 +320,19 @@ class InquiryRun {
     await this.#waitForRetry(retry, attempts);
   }
 
-  async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
+  async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
     const { summary } = retry;
     this.#retry = retry;
     this.#stand();
     this.#progress('running', attempts, { waitingFor: summary });
     this.#nowMs = Date.now();
     const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
-    const { handOver } = this.#host;
+    const { continuation } = this.#host;
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
       const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
-      const wait = handOver ? handOver.wait(isOver, leftMs, { summary }) : condition(isOver, leftMs, { summary });
+      const wait = continuation
+        ? continuation.wait(isOver, leftMs, { summary })
+        : condition(isOver, leftMs, { summary });
       isDisturbed = await wait;
       // A grant may have become too old.
       isDisturbed ||= this.#stopsByNow() !== null;
@@ -357,7 +360,7 @@ class InquiryRun {
     if (recorded.kind === 'overtaken') {
       return { next: await standsInstead(this.#host, this.#content(), failure, this.#attempt) };
     }
-    this.#startAnew(failure);
+    this.#restart(failure);
     switch (decision.action) {
       case 'abandon':
         return { end: { kind: 'abandoned' } };
@@ -373,7 +376,7 @@ class InquiryRun {
 
   /** Counts at most one attempt's length of the time before the first failure: the rest was time in the queue. */
   #countRetriesFromHere(): void {
-    const { settings } = this.#host.run;
+    const { settings } = this.#host.config;
     if (this.#isRetrying) return;
     this.#isRetrying = true;
     this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
@@ -381,7 +384,7 @@ class InquiryRun {
   }
 
   /** A person has decided: retries are counted from here. */
-  #startAnew({ failureType }: InquiryFailure): void {
+  #restart({ failureType }: InquiryFailure): void {
     this.#failures = 0;
     this.#retriedSinceMs = Date.now();
     this.#isRetrying = false;

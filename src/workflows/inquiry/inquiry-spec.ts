@@ -1,12 +1,12 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
-import type { ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { ComparedReport, InquiryFailure, RunConfig } from '../../activities/contract.ts';
 import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import type { RestingPlace } from '../run/hand-over.ts';
+import type { ContinuationWait } from '../run/continuation.ts';
 import type { Holds, RepeatDecision } from '../run/holds.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { RetryWaits } from '../run/run.ts';
@@ -42,11 +42,11 @@ export interface InquirySpec
    */
   onObjection?(objection: ShareObjection): void;
   /** How far an earlier run has brought it. */
-  resume?: InquiryResumption;
+  resume?: InquiryRunState;
 }
 
 /** State with which the next run resumes an inquiry. The inquiry's `applicants` are those of its latest amendment. */
-export interface InquiryResumption {
+export interface InquiryRunState {
   ordinal: number;
   amends?: string;
   /** The attempt that comes next; those before it are in the ledger. Default 1. */
@@ -75,18 +75,18 @@ export interface InquiryProgress {
 }
 
 /** Inquiry state that the next run takes over, with the applicants if they differ from those of the start. */
-export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplicant[] };
+export type CarriedInquiry = InquiryRunState & { applicants?: FailsafeApplicant[] };
 
 /** The parts of its run that an attempt uses. */
 export interface AttemptHost {
-  run: PreparedRun;
+  config: RunConfig;
   inFlight: InFlightActivities;
   /** Called if the ledger has a withdrawal that the run may not know; `isEnding` returns `true` from then on. */
   onWithdrawn(withdrawal: RunWithdrawal): void;
 }
 
 /** The parts of its run that an inquiry uses. */
-export interface InquiryHost extends AttemptHost {
+export interface InquiryContext extends AttemptHost {
   holds: Holds;
   waits: RetryWaits;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
@@ -96,7 +96,7 @@ export interface InquiryHost extends AttemptHost {
   /** Called with what the next run has to know, for hosts that hand inquiries over to it. */
   onStanding?(standing: CarriedInquiry): void;
   /** Lets the run hand over while the inquiry waits; absent if the run hands over in another way. */
-  handOver?: RestingPlace;
+  continuation?: ContinuationWait;
 }
 
 export type InquiryEnd =

@@ -5,10 +5,10 @@ import type {
   InquiryFailure,
   JourneyActivities,
   LookUpInquiryArgs,
-  PreparedRun,
+  RunConfig,
   SubmitFailureDetails,
 } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
@@ -20,7 +20,7 @@ import {
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/failures.ts';
+import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
 /** How often the run reads the row of another worker's attempt that may still be answered. */
@@ -39,9 +39,9 @@ async function lookUp(
   return askLedger(attempt, () => untilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
 }
 
-function lookUpArgs({ run }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
-  const { ledgerId, accents } = run;
-  return { run: { ledgerId, ...defined({ accents }) }, inquiry, ...defined({ applicants, reference }) };
+function lookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
+  const { ledgerId, accents } = config;
+  return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
 
 /** Not cancellable: an attempt that may be in flight is never left without its outcome. */
@@ -49,7 +49,7 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
   try {
     return { found: await CancellationScope.nonCancellable(ask) };
   } catch (error) {
-    const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
+    const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
     if (!type) throw error;
     return { step: stepOfFailure(type, attempt) };
   }
@@ -67,7 +67,7 @@ export async function afterLookUp(
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
   const args = { ...lookUpArgs(host, content), attempt, begunAt };
   const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
-  return 'step' in result ? result.step : stepOf(result.found);
+  return 'step' in result ? result.step : toStep(result.found);
 }
 
 /** Waits until the attempt's answer has come, or can no longer come. */
@@ -91,7 +91,7 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
   const result = await lookUp(host, content, claimed);
   if ('step' in result) return result.step;
   const { found } = result;
-  return found && isMade(found, claimed) ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
+  return found && isMade(found, claimed) ? toStep(found) : stepOfFailure('LedgerChanged', claimed);
 }
 
 /**
@@ -111,9 +111,9 @@ export async function standsInTheWay(
 
 /** Finds the blocking attempt in a row that was already read. */
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
-  if (found && isMade(found, attempt)) return stepOf(found);
+  if (found && isMade(found, attempt)) return toStep(found);
   if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
-  return found && !isKnownNotPosted(found.state) && !found.resendStands ? stepOf(found) : undefined;
+  return found && !isKnownNotPosted(found.state) && !found.resendStands ? toStep(found) : undefined;
 }
 
 /**
@@ -142,14 +142,14 @@ export async function recordStep(
   step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
 ): Promise<void> {
   if (step.recorded) return;
-  const record = recordOf(host.run, inquiry, step);
+  const record = toOutcomeRecord(host.config, inquiry, step);
   if (!record) return;
   try {
     const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
     const verdict = await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
     if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
   } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     // The run writes nothing into another ledger. The answer is in this history, and the run uses it.
     const { customerTraceNumber, productCode } = inquiry;
     log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
@@ -159,13 +159,13 @@ export async function recordStep(
   }
 }
 
-function recordOf(
-  run: PreparedRun,
+function toOutcomeRecord(
+  config: RunConfig,
   { customerTraceNumber }: InquiryDescription,
   step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
 ): Parameters<JourneyActivities['recordOutcome']>[0] | null {
   const row = {
-    ledgerId: run.ledgerId,
+    ledgerId: config.ledgerId,
     customerTraceNumber,
     ...(step.requestedAt === undefined ? {} : { requestedAt: step.requestedAt }),
   };
@@ -178,7 +178,7 @@ function recordOf(
     attempt,
     state: state as OutcomeRecord['state'],
     failureType,
-    ...defined({ httpStatus, retryAfterMs, refusal: step.refusal }),
+    ...omitUndefined({ httpStatus, retryAfterMs, refusal: step.refusal }),
   };
 }
 
@@ -196,7 +196,7 @@ export type AttemptStep =
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
   /** Not claimed: the attempt must go to the gateway queue. */
-  | { kind: 'elsewhere' }
+  | { kind: 'noSlot' }
   /** Not claimed: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
@@ -209,16 +209,16 @@ export function stepOfFailure(
   const { claimed = false, recorded = true, requestedAt, refusal } = details;
   const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems } = details;
   return {
-    ...{ kind: 'failed', recorded, ...defined({ requestedAt, refusal }) },
+    ...{ kind: 'failed', recorded, ...omitUndefined({ requestedAt, refusal }) },
     failure: {
       ...{ failureType, attempt: details.attempt ?? attempt, claimed },
-      ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems }),
+      ...omitUndefined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems }),
     },
   };
 }
 
 /** Returns the step that follows from a row of the ledger: the claim table's third column. */
-export function stepOf(view: AttemptView): AttemptStep {
+export function toStep(view: AttemptView): AttemptStep {
   switch (view.state) {
     case 'answered':
     case 'accepted':
@@ -245,7 +245,7 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
   const step = stepOfFailure(failureType, attempt, {
     claimed: true,
-    ...defined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
+    ...omitUndefined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
   });
   return view.resendStands ? { ...step, resendStands: true } : step;
 }

@@ -1,5 +1,5 @@
 /** Says which failures are retried without an operator, how long a retry waits, and what the run shows meanwhile. */
-import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { InquiryFailure, RunConfig } from '../../activities/contract.ts';
 import { FAILURES } from '../../model/failure-types.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
@@ -17,11 +17,7 @@ export function isRetried({ failureType, claimed }: InquiryFailure): boolean {
  *
  * @param failures retries in a row so far
  */
-export function backOffMs(
-  { retryAfterMs }: InquiryFailure,
-  settings: PreparedRun['settings'],
-  failures: number,
-): number {
+export function backOffMs({ retryAfterMs }: InquiryFailure, settings: RunConfig['settings'], failures: number): number {
   if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
   const fullMs = Math.min(settings.backoffInitialMs * 2 ** Math.min(failures, 20), settings.backoffMaxMs);
   return withJitter(fullMs);
@@ -78,7 +74,7 @@ export class PauseWait {
   }
 
   /** How long the inquiry waits until it asks again: as long as it has waited already, with jitter of one half. */
-  waitMs({ backoffInitialMs }: PreparedRun['settings']): number {
+  waitMs({ backoffInitialMs }: RunConfig['settings']): number {
     const pausedForMs = Date.now() - (this.#sinceMs ?? Date.now());
     return withJitter(Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS));
   }
@@ -96,12 +92,12 @@ export class ListedWait {
   #sinceMs: number | undefined;
   #isLong = false;
 
-  /** @param past the reason that the previous run has listed */
-  constructor(waits: RetryWaits, customerTraceNumber: string, past: WaitsFor | undefined) {
+  /** @param listed the reason that the previous run has listed */
+  constructor(waits: RetryWaits, customerTraceNumber: string, listed: WaitsFor | undefined) {
     this.#waits = waits;
     this.#customerTraceNumber = customerTraceNumber;
-    this.#isLong = past !== undefined;
-    this.#note(past);
+    this.#isLong = listed !== undefined;
+    this.#note(listed);
   }
 
   /** The listed reason that a retry hands over. */
@@ -133,7 +129,7 @@ export class ListedWait {
  * a wait. An attempt in the gateway queue may wait for long.
  */
 export function passingIn(
-  { submitsOnWorkflowQueue }: Pick<PreparedRun, 'submitsOnWorkflowQueue'>,
+  { submitsOnWorkflowQueue }: Pick<RunConfig, 'submitsOnWorkflowQueue'>,
   { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
 ): readonly SearchAttributeName[] {
   if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];

@@ -1,13 +1,13 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { FlagReason } from '../../ledger/holds/work.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
-import { Run, type RunResumption } from '../run/run.ts';
-import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
+import { Run, type RunState } from '../run/run.ts';
+import type { CarriedInquiry, InquiryContext } from './inquiry-spec.ts';
 import { passingIn } from './retries.ts';
 
 /** State of the inquiry while it is under way. */
@@ -20,8 +20,8 @@ export interface InquiryStanding {
   waitingFor?: string;
 }
 
-export interface SingleInquiryResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun>
-  extends RunResumption<Withdrawal, Prepared> {
+export interface SingleInquiryRunState<Withdrawal, Prepared extends RunConfig = RunConfig>
+  extends RunState<Withdrawal, Prepared> {
   inquiry: InquiryStanding;
   /** Absent if the inquiry has not begun. */
   carried?: CarriedInquiry;
@@ -29,7 +29,7 @@ export interface SingleInquiryResumption<Withdrawal, Prepared extends PreparedRu
 
 export abstract class SingleInquiry<
   Input extends object,
-  Prepared extends PreparedRun,
+  Prepared extends RunConfig,
   Outcome extends string,
   Withdrawal,
 > extends Run<Input, Prepared, Outcome, Withdrawal> {
@@ -37,16 +37,16 @@ export abstract class SingleInquiry<
   /** State with which the next run resumes the inquiry while it is under way. */
   carried: CarriedInquiry | undefined;
 
-  /** @param past state from continue-as-new */
-  constructor(input: Input, past?: SingleInquiryResumption<Withdrawal, Prepared>) {
-    super(input, past);
-    this.inquiry = past?.inquiry ?? { state: 'running', attempts: 0 };
-    this.carried = past?.carried;
+  /** @param state from continue-as-new */
+  constructor(input: Input, state?: SingleInquiryRunState<Withdrawal, Prepared>) {
+    super(input, state);
+    this.inquiry = state?.inquiry ?? { state: 'running', attempts: 0 };
+    this.carried = state?.carried;
   }
 
-  override handedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
+  override toState(): SingleInquiryRunState<Withdrawal, Prepared> {
     const { inquiry, carried } = this;
-    return { ...super.handedOver(), inquiry, ...defined({ carried }) };
+    return { ...super.toState(), inquiry, ...omitUndefined({ carried }) };
   }
 
   abstract readonly productCode: ProductCode;
@@ -79,15 +79,15 @@ export abstract class SingleInquiry<
       WaitsFor: this.waitsFor,
       JourneyStage: this.stage,
       ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode, EndUserCodes: [endUserCode] }),
-      ...(this.run ? { GatewayProfile: this.run.profile } : {}),
+      ...(this.config ? { GatewayProfile: this.config.profile } : {}),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
     };
     this.published.upsert(attributes, passing);
   }
 
-  hostIn(run: PreparedRun): InquiryHost {
+  hostIn(config: RunConfig): InquiryContext {
     return {
-      ...this.hostFor(run),
+      ...this.hostFor(config),
       onStanding: (standing) => {
         this.carried = standing;
       },
@@ -96,7 +96,7 @@ export abstract class SingleInquiry<
         Object.assign(this.inquiry, progress);
         if (waitingFor === undefined) delete this.inquiry.waitingFor;
         else this.inquiry.waitingFor = waitingFor;
-        const passing = passingIn(run, { state: progress.state, ...defined({ waitingFor, isQueued }) });
+        const passing = passingIn(config, { state: progress.state, ...omitUndefined({ waitingFor, isQueued }) });
         // A single inquiry always shows its stage.
         this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
       },

@@ -13,7 +13,7 @@ import type { Journey, Skip, StageRecord, WantedRepeat } from './journey.ts';
 // waiting.
 
 /** The rest of the message, as if it came by itself: it passes the gate before `to`. */
-function gatePartOf(message: PassGateMessage): PassGateMessage {
+function toGatePart(message: PassGateMessage): PassGateMessage {
   if (message.skip === undefined) return message;
   const { skip: _, by, reason, ...pass } = message;
   return pass.acceptAge && by !== undefined && reason !== undefined ? { ...pass, by, reason } : pass;
@@ -21,7 +21,7 @@ function gatePartOf(message: PassGateMessage): PassGateMessage {
 
 /** Returns why the stage cannot be skipped now; `null` if none is to be, or the same skip was accepted before. */
 function skipObjection(journey: Journey, message: PassGateMessage): string | null {
-  const skip = skipOf(message);
+  const skip = toSkip(message);
   if (!skip) return null;
   const { skip: stage, to } = skip;
   const known = journey.skips.get(stage);
@@ -39,7 +39,7 @@ function skipObjection(journey: Journey, message: PassGateMessage): string | nul
 
 /** Takes what `skipObjection` permits, at once, also early. Returns `false` if nothing in it is new. */
 function takeSkip(journey: Journey, message: PassGateMessage): boolean {
-  const skip = skipOf(message);
+  const skip = toSkip(message);
   if (!skip || journey.skips.has(skip.skip)) return false;
   const { skip: productCode } = skip;
   journey.skips.set(productCode, skip);
@@ -59,7 +59,7 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   return true;
 }
 
-function skipOf({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | undefined {
+function toSkip({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | undefined {
   return skip && { skip, to, by, reason };
 }
 
@@ -73,7 +73,7 @@ export function advanceObjection(journey: Journey, message: AdvanceMessage): str
 
 /** Returns the objection to a message that the ledger already has. */
 export function passObjection(journey: Journey, message: PassGateMessage): string | null {
-  return skipObjection(journey, message) ?? gateObjection(journey, gatePartOf(message));
+  return skipObjection(journey, message) ?? gateObjection(journey, toGatePart(message));
 }
 
 /** Returns the message's decisions beside the passage itself, less those that the journey knows. */
@@ -99,7 +99,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
     return true;
   }
   const isSkipped = takeSkip(journey, message);
-  const pass = gatePartOf(message);
+  const pass = toGatePart(message);
   const kept = journey.advances.get(message.to);
   if (kept && !adds(pass, kept)) return isSkipped;
   journey.advances.set(message.to, { ...kept, ...pass });
@@ -194,7 +194,9 @@ export function knownRepeat(
   journey: Journey,
   { repeat, occurrence }: RepeatStageMessage,
 ): RepeatStageMessage | undefined {
-  const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
+  const stage = journey.stages.find(
+    ({ repeat: candidate }) => candidate?.repeat === repeat && candidate.occurrence === occurrence,
+  );
   if (!stage?.repeat) return undefined;
   const { receivedAt: _, proof: __, ...message } = stage.repeat;
   return message;
@@ -252,7 +254,7 @@ export async function passGate(journey: Journey, gate: ClosedGate): Promise<Pass
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  const until = journey.extensions.endOf({ gate: productCode }, untilMs);
+  const until = journey.extensions.findEnd({ gate: productCode }, untilMs);
   journey.gateTimes = { since: new Date().toISOString(), until };
   journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
@@ -277,11 +279,11 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     const { settled } = journey.decided;
     const hasChanged = () => journey.gateTimes.until !== until || journey.decided.settled !== settled;
     const isOver = () => isLeft(nowMs) || hasChanged();
-    const isDisturbed = await journey.handOver.wait(isOver, Math.max(1, wakesMs), { summary });
+    const isDisturbed = await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
     if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
     // The ledger does not have an operator's decision about this gate yet.
-    await journey.handOver.wait(isOver);
+    await journey.continuation.wait(isOver);
   }
 }

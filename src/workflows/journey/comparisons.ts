@@ -2,7 +2,7 @@
 
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
-import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
+import type { ComparedReport, RunConfig } from '../../activities/contract.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
@@ -17,16 +17,16 @@ export function reportBefore(journey: Journey, stage: StageRecord): ComparedRepo
 }
 
 /** Repeats the comparisons that the previous run had not finished. */
-export function compareAgain(journey: Journey, run: PreparedRun): void {
-  for (const stage of journey.stages) if (stage.isCompared) compareWithReportBefore(journey, run, stage);
+export function compareAgain(journey: Journey, config: RunConfig): void {
+  for (const stage of journey.stages) if (stage.isCompared) compareWithReportBefore(journey, config, stage);
 }
 
 /** Compares both reports in the background if the attempt has not. Only a bug in it fails the run. */
-export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
+export function compareWithReportBefore(journey: Journey, config: RunConfig, stage: StageRecord): void {
   const earlier = stageBefore(journey, stage);
   if (!earlier) return;
   stage.isCompared = true;
-  const comparison = compare(journey, run, stage, earlier);
+  const comparison = compare(journey, config, stage, earlier);
   // The code that awaits it handles a cancellation; the run may have ended before.
   comparison.catch(() => undefined);
   journey.comparisons.push(comparison);
@@ -38,8 +38,8 @@ function stageBefore(journey: Journey, stage: StageRecord): StageRecord | undefi
   return before.findLast(({ reference }) => reference !== undefined);
 }
 
-async function compare(journey: Journey, run: PreparedRun, stage: StageRecord, earlier: StageRecord): Promise<void> {
-  const { profile, ledgerId } = run;
+async function compare(journey: Journey, config: RunConfig, stage: StageRecord, earlier: StageRecord): Promise<void> {
+  const { profile, ledgerId } = config;
   const comparedWith = earlier.status.productCode;
   const summary = `comparing ${stage.status.productCode} with ${comparedWith}`;
   try {

@@ -3,7 +3,7 @@
  * handlers never throw and never wait: a refusal is noted and shown in `status`.
  */
 
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consent } from '../../messages/consent.ts';
@@ -13,11 +13,11 @@ import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { handleConsents } from '../consent/consents.ts';
 import {
-  accepted,
   handleQueries,
   handleUnknownSignals,
   handleUpdate,
   refuseFor,
+  toAccepted,
 } from '../run/messages/message-answers.ts';
 import {
   checkApplicants,
@@ -76,7 +76,7 @@ function handleGates(journey: Journey): void {
       }
       const isNew = takeAnyAdvance(journey, message, receivedAt);
       const isRecorded = 'to' in message && (message.skip ?? message.acceptAge) !== undefined;
-      return { ...accepted(journey, !isNew), ...(isRecorded ? { recorded: true } : {}) };
+      return { ...toAccepted(journey, !isNew), ...(isRecorded ? { recorded: true } : {}) };
     },
   });
 }
@@ -102,14 +102,14 @@ function handleShares(journey: Journey): void {
       const { share } = message;
       if (!isKnownShare(journey, share.shareId)) {
         const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
-        const args = { profile: journey.profile, message, ...defined({ journeyPurposeCode }) };
+        const args = { profile: journey.profile, message, ...omitUndefined({ journeyPurposeCode }) };
         await journey.keptOpenFor(checkShare(args));
         // While it was checked, the same share may have come, or another under its id, or the journey's end.
         refuseFor(shareObjection(journey, message));
       }
       const replaced = replacedShare(journey, message);
       if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
-      return accepted(journey, !takeShare(journey, share));
+      return toAccepted(journey, !takeShare(journey, share));
     },
   });
   handleUpdate(journey, withdrawShare, 'withdrawShare', {

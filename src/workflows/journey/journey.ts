@@ -1,6 +1,6 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
@@ -17,7 +17,7 @@ import type {
   ShareStatus,
   StageStatus,
 } from '../../messages/journey/shapes.ts';
-import type { consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
+import type { consumersWithoutRecord, listProviderWords } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
@@ -25,16 +25,16 @@ import type { Applicant } from '../../model/applicant.ts';
 import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
-import { endUserOf, endUsersOf } from '../../model/stage-end-user.ts';
+import { findEndUser, listEndUsers } from '../../model/stage-end-user.ts';
 import { type CarriedConsents, Consents } from '../consent/consents.ts';
-import { isOpen, type ShareRecord, ungranted } from '../consent/share-record.ts';
+import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
-import { Run, type RunAttributes, type RunResumption } from '../run/run.ts';
+import { Run, type RunAttributes, type RunState } from '../run/run.ts';
 import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
 
 /** State that a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's input. */
-export interface JourneyResumption extends RunResumption<WithdrawMessage> {
+export interface JourneyRunState extends RunState<WithdrawMessage> {
   stages: StageRecord[];
   shares: ShareRecord[];
   advances: PassGateMessage[];
@@ -51,7 +51,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   openUntil?: string;
 }
 
-export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcome, WithdrawMessage> {
+export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome, WithdrawMessage> {
   readonly kind = 'journey';
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
@@ -82,17 +82,17 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past state from continue-as-new
+   * @param state from continue-as-new
    */
-  constructor(input: LendingJourneyInput, past?: JourneyResumption) {
-    super(input, past);
-    this.consents = new Consents(this, past?.consents);
-    this.extensions = new Extensions(past?.extensions);
+  constructor(input: LendingJourneyInput, state?: JourneyRunState) {
+    super(input, state);
+    this.consents = new Consents(this, state?.consents);
+    this.extensions = new Extensions(state?.extensions);
     this.applicants = [];
-    this.persons = new NamedPersons(past?.persons);
-    if (past) {
-      this.stages = past.stages;
-      this.#resume(past);
+    this.persons = new NamedPersons(state?.persons);
+    if (state) {
+      this.stages = state.stages;
+      this.#resume(state);
       return;
     }
     const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
@@ -103,39 +103,39 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     }
   }
 
-  #resume(past: JourneyResumption): void {
-    for (const share of past.shares) this.shares.set(share.input.shareId, share);
-    for (const message of past.advances) this.advances.set(message.to, message);
-    for (const skip of past.skips ?? []) this.skips.set(skip.skip, skip);
-    for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
-    this.applicants = past.applicants;
-    this.stageWasAbandoned = past.stageWasAbandoned;
-    this.isClosing = past.isClosing;
-    this.gate = past.gate?.before;
-    if (past.gate) this.gateTimes = { since: past.gate.since, until: past.gate.until };
-    this.stagesEndedAs = past.stagesEndedAs;
-    this.openUntil = past.openUntil;
+  #resume(state: JourneyRunState): void {
+    for (const share of state.shares) this.shares.set(share.input.shareId, share);
+    for (const message of state.advances) this.advances.set(message.to, message);
+    for (const skip of state.skips ?? []) this.skips.set(skip.skip, skip);
+    for (const applicantId of state.applicantIds) this.#applicantIds.add(applicantId);
+    this.applicants = state.applicants;
+    this.stageWasAbandoned = state.stageWasAbandoned;
+    this.isClosing = state.isClosing;
+    this.gate = state.gate?.before;
+    if (state.gate) this.gateTimes = { since: state.gate.since, until: state.gate.until };
+    this.stagesEndedAs = state.stagesEndedAs;
+    this.openUntil = state.openUntil;
   }
 
-  override handedOver(): JourneyResumption {
+  override toState(): JourneyRunState {
     const { gate, gateTimes, stagesEndedAs, openUntil } = this;
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
-      ...super.handedOver(),
+      ...super.toState(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
       ...{ persons: this.persons.list, extensions: this.extensions.carried },
       consents: this.consents.carried,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
-      ...defined({ stagesEndedAs, openUntil }),
+      ...omitUndefined({ stagesEndedAs, openUntil }),
     };
   }
 
   tellEnded(outcome: Ended<JourneyOutcome>): void {
     const shares = this.#shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
       ...{ shareId, state },
-      ...defined({ customerTraceNumber, attention }),
+      ...omitUndefined({ customerTraceNumber, attention }),
     }));
     // A journey without shares has no such member.
     this.events.emit('journey.ended', [outcome], { outcome, ...(shares.length > 0 ? { shares } : {}) });
@@ -201,9 +201,9 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   /** Notes the applicants of a message that is kept: their consents may come before the message takes effect. */
   noteApplicants(applicants: Applicant[]): void {
-    for (const one of applicants) {
-      if (!isRecord(one) || this.#applicantIds.has(one.applicantId)) continue;
-      this.#applicantIds.add(one.applicantId);
+    for (const applicant of applicants) {
+      if (!isRecord(applicant) || this.#applicantIds.has(applicant.applicantId)) continue;
+      this.#applicantIds.add(applicant.applicantId);
       this.consents.forget();
     }
   }
@@ -274,7 +274,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   /** Returns the report that a share is of: `notYet`, or `null` if none exists and none will. */
-  reportOf({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
+  findReport({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
     if (report) return report;
     if (share.reportOf !== undefined) {
       const stage = this.stage(share.reportOf);
@@ -287,8 +287,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   /** Every applicant of the report shared must consent; before there is a report, every applicant there is. */
-  applicantsOf(share: ShareRecord): string[] {
-    const report = this.reportOf(share);
+  listApplicants(share: ShareRecord): string[] {
+    const report = this.findReport(share);
     if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
     return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
   }
@@ -306,26 +306,26 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       return '/applicantId is about to name another person: send the grant once that stage has begun';
     }
     const share = this.shares.get(shareId);
-    const report = share && this.reportOf(share);
+    const report = share && this.findReport(share);
     if (!report || report === 'notYet') return null;
     const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
     return isStill ? null : '/applicantId names another person than in the report that is shared';
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
-    const report = this.reportOf(share);
+    const report = this.findReport(share);
     if (report === null || report === 'notYet') return false;
-    return !this.persons.isWordOf(grant, this.#personsAt(report));
+    return !this.persons.isFromApplicant(grant, this.#personsAt(report));
   }
 
   reportTerms(share: ShareRecord) {
-    const report = this.reportOf(share);
+    const report = this.findReport(share);
     return report === null || report === 'notYet' ? {} : { reportReferenceNumber: report.reportReferenceNumber };
   }
 
   #personsAt({ reportReferenceNumber }: ReportReference): number {
-    const isOf = ({ reference }: StageRecord) => reference?.reportReferenceNumber === reportReferenceNumber;
-    return this.stages.find(isOf)?.personsAt ?? 0;
+    const hasReference = ({ reference }: StageRecord) => reference?.reportReferenceNumber === reportReferenceNumber;
+    return this.stages.find(hasReference)?.personsAt ?? 0;
   }
 
   override refuse(refused: RefusedMessage): void {
@@ -337,8 +337,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     const [state, waitingFor] = [this.#state, this.#waitingFor];
     const { journeyId, reportTooOld } = this;
     return {
-      ...{ journeyId, environment: this.run?.environment ?? null, state },
-      ...defined({
+      ...{ journeyId, environment: this.config?.environment ?? null, state },
+      ...omitUndefined({
         waitingFor,
         waitingUntil: state === 'waitingAtGate' ? this.gateTimes.until : undefined,
         reportTooOld,
@@ -370,15 +370,15 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   #ofStages<T extends object>(list: (stage: StageRecord) => readonly T[]) {
     return this.stages.flatMap((stage) => {
       const { productCode, occurrence } = stage.status;
-      return list(stage).map((item) => ({ productCode, ...defined({ occurrence }), ...item }));
+      return list(stage).map((item) => ({ productCode, ...omitUndefined({ occurrence }), ...item }));
     });
   }
 
   result(outcome: JourneyOutcome): JourneyResult {
-    if (!this.run) throw new Error('a result before the input was checked');
+    if (!this.config) throw new Error('a result before the input was checked');
     return {
-      ...{ journeyId: this.journeyId, environment: this.run.environment, outcome },
-      stages: this.stages.map(({ status, reference }) => ({ ...status, ...defined({ reference }) })),
+      ...{ journeyId: this.journeyId, environment: this.config.environment, outcome },
+      stages: this.stages.map(({ status, reference }) => ({ ...status, ...omitUndefined({ reference }) })),
       shares: this.#shareStatuses,
     };
   }
@@ -415,11 +415,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return [...this.shares.values()].map((share) => {
       const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? ungranted(this.consents, share, this.applicantsOf(share), Date.now()) : [];
+      const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
       return {
         ...{ shareId: input.shareId, state, waitingFor },
-        ...defined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
-        ...defined({ replacedBy: withdrawn?.replacedBy, attention }),
+        ...omitUndefined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
+        ...omitUndefined({ replacedBy: withdrawn?.replacedBy, attention }),
       };
     });
   }
@@ -464,12 +464,12 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     ].filter((traceNumber) => traceNumber !== undefined);
     // A share that waits is listed for the end user whose report was pulled.
     const stage = journeyStage === 'awaitingConsent' ? this.stageBegunLast : journeyStage;
-    const endUser = stage ? endUserOf(this.input, stage) : this.input.endUserCode;
+    const endUser = stage ? findEndUser(this.input, stage) : this.input.endUserCode;
     return {
       NeedsAttention: attention[0] ?? null,
       WaitsFor: this.#waitsFor,
       ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
-      ...(this.run ? { GatewayProfile: this.run.profile, EndUserCodes: endUsersOf(this.input) } : {}),
+      ...(this.config ? { GatewayProfile: this.config.profile, EndUserCodes: listEndUsers(this.input) } : {}),
       CustomerTraceNumber: traceNumbers,
     };
   }
@@ -491,7 +491,7 @@ export interface StageRecord {
   status: StageStatus;
   reference?: ReportReference;
   /** The provider's words beside its codes. They may name a person. */
-  said?: ReturnType<typeof wordsOf>;
+  said?: ReturnType<typeof listProviderWords>;
   /** The consumers that the answer names and has no record of. */
   withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
   since?: string;
@@ -535,18 +535,22 @@ interface NamedPerson {
 class NamedPersons {
   readonly list: NamedPerson[];
 
-  constructor(past: readonly NamedPerson[] = []) {
-    this.list = [...past];
+  constructor(state: readonly NamedPerson[] = []) {
+    this.list = [...state];
   }
 
   /** Takes the applicants who apply from now on. They may be unchecked. */
   name(applicants: readonly Named[]): void {
-    for (const one of applicants) {
-      if (!isRecord(one)) continue;
-      const { applicantId } = one;
+    for (const applicant of applicants) {
+      if (!isRecord(applicant)) continue;
+      const { applicantId } = applicant;
       const known = this.#latest(applicantId);
-      if (known && isSame(known.person, one)) continue;
-      this.list.push({ applicantId, person: personOf(one), ...(known ? { since: new Date().toISOString() } : {}) });
+      if (known && isSame(known.person, applicant)) continue;
+      this.list.push({
+        applicantId,
+        person: toPerson(applicant),
+        ...(known ? { since: new Date().toISOString() } : {}),
+      });
     }
   }
 
@@ -554,7 +558,8 @@ class NamedPersons {
   isOtherAmong(applicants: readonly Named[], applicantId: string): boolean {
     const known = this.#latest(applicantId);
     return (
-      known !== undefined && applicants.some((one) => one.applicantId === applicantId && !isSame(known.person, one))
+      known !== undefined &&
+      applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant))
     );
   }
 
@@ -568,7 +573,10 @@ class NamedPersons {
    * Whether a consent came from the person whom its id named when the list had `length` entries. One of the same
    * millisecond as a change may be of either person, and so is of neither.
    */
-  isWordOf({ applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>, length: number): boolean {
+  isFromApplicant(
+    { applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>,
+    length: number,
+  ): boolean {
     const asked = this.#latest(applicantId, length);
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;
@@ -583,16 +591,16 @@ class NamedPersons {
   }
 
   #latest(applicantId: string, length = this.list.length): NamedPerson | undefined {
-    return this.list.findLast((one, index) => index < length && one.applicantId === applicantId);
+    return this.list.findLast((person, index) => index < length && person.applicantId === applicantId);
   }
 }
 
 /** A corrected typing error makes another person, too: a run cannot tell the two apart. */
-function isSame(one: Person, other: Person): boolean {
+function isSame(a: Person, b: Person): boolean {
   // Mostly it is the same entry, and there may be thousands of grants.
-  return one === other || differingPaths(personOf(one), personOf(other)).length === 0;
+  return a === b || differingPaths(toPerson(a), toPerson(b)).length === 0;
 }
 
-function personOf({ names, ssn, dob }: Person): Person {
+function toPerson({ names, ssn, dob }: Person): Person {
   return { names, ssn, dob };
 }

@@ -1,16 +1,16 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
-import { secondaryUserOf } from '../../model/stage-end-user.ts';
-import { closeDown, recordWhatCameLast } from '../consent/consents.ts';
+import { toSecondaryUser } from '../../model/stage-end-user.ts';
+import { closeDown, drainMessages } from '../consent/consents.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import type { ShownDetails } from '../run/run-details.ts';
+import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
-import { Journey, type JourneyResumption } from './journey.ts';
+import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
@@ -20,10 +20,10 @@ function journeyDetails(journey: Journey): ShownDetails {
   const records = [...journey.shares.values()];
   return {
     endUserCode: journey.input.endUserCode,
-    stages: journey.stages.map(({ status, since }) => ({ ...status, ...defined({ since }) })),
+    stages: journey.stages.map(({ status, since }) => ({ ...status, ...omitUndefined({ since }) })),
     shares: journey.status().shares.map((share, index) => {
       const { input = {}, since } = records[index] ?? {};
-      return { ...share, sharedWith: secondaryUserOf(input), ...defined({ since }) };
+      return { ...share, sharedWith: toSecondaryUser(input), ...omitUndefined({ since }) };
     }),
     gate: gate === undefined ? undefined : { before: gate, ...gateTimes },
     openUntil,
@@ -35,28 +35,28 @@ function journeyDetails(journey: Journey): ShownDetails {
  * `journey-<journeyId>`. Input: `messages/inputs/lending-journey.ts`; result: `messages/journey/shapes.ts`;
  * docs/journeys.md.
  *
- * @param past state from continue-as-new; no caller gives it
+ * @param state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
-  return carryRun(DEFINITION, input, past);
+export async function lendingJourney(input: LendingJourneyInput, state?: JourneyRunState): Promise<JourneyResult> {
+  return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
+const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   State: Journey,
   handleMessages,
   details: journeyDetails,
   prepare: prepareJourney,
   onReset: ({ consents }) => consents.noteNews(),
   work: runToTheEnd,
-  recordWhatCameLast: async (journey) => {
+  drainMessages: async (journey) => {
     await settleAllWithdrawals(journey);
-    await recordWhatCameLast(journey);
+    await drainMessages(journey);
   },
 };
 
 /** Takes what stands for the shares of the input; the rest is the run's configuration. */
-async function prepareJourney(journey: Journey): Promise<PreparedRun> {
+async function prepareJourney(journey: Journey): Promise<RunConfig> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
   const { standings = [], ...run } = await journeyActivities.prepareJourney.executeWithOptions(
     { summary: 'checking the input' },
@@ -67,18 +67,21 @@ async function prepareJourney(journey: Journey): Promise<PreparedRun> {
   return run;
 }
 
-async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
-  const { handOver } = journey;
-  planStages(journey, run);
-  compareAgain(journey, run);
-  const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
-  await handOver.rest(untilEnded(parts, listConsentWaits(journey, run)));
+async function runToTheEnd(journey: Journey, config: RunConfig): Promise<JourneyOutcome> {
+  const { continuation } = journey;
+  planStages(journey, config);
+  compareAgain(journey, config);
+  const parts = [
+    continuation.part(() => runStages(journey, config)),
+    continuation.part(() => runShares(journey, config)),
+  ] as const;
+  await continuation.waitFor(untilEnded(parts, listConsentWaits(journey, config)));
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
   // Both are idempotent: the next run does them again.
-  if (journey.comparisons.length > 0) await handOver.rest(Promise.all(journey.comparisons));
-  await handOver.rest(closeDown(journey));
+  if (journey.comparisons.length > 0) await continuation.waitFor(Promise.all(journey.comparisons));
+  await continuation.waitFor(closeDown(journey));
   // A run that no list has yet ends without an upsert.
   if (journey.stageBegunLast || journey.listed.WaitsFor) journey.publish(journey.stageBegunLast);
   journey.outcome = outcome;

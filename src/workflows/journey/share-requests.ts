@@ -1,9 +1,9 @@
 /** Rules of `requestShare` and `withdrawShare` for the journey's present state. No waiting. */
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
 import type { WithdrawShareMessage } from '../../messages/withdraw.ts';
-import { OWN_END_USER, ownUsersOf } from '../../model/stage-end-user.ts';
+import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
 import { withdrawalObjection } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
@@ -15,7 +15,7 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   const { share } = message;
   const known = knownInput(journey, share.shareId);
   if (known) {
-    const { by, reason, replaces } = signatureOf(journey, share.shareId);
+    const { by, reason, replaces } = findSignature(journey, share.shareId);
     // A replacement that only the ledger knows is compared without who and why.
     const isSigned = message.replaces !== undefined && !(replaces !== undefined && by === undefined);
     const sent = isSigned ? { replaces: message.replaces, by: message.by, reason: message.reason } : {};
@@ -28,7 +28,7 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   const stages = journey.stages.map(({ status }) => status.productCode);
   if (
     share.endUserCode !== undefined &&
-    ownUsersOf(journey.input, share.reportOf, stages).includes(share.endUserCode)
+    listOwnUsers(journey.input, share.reportOf, stages).includes(share.endUserCode)
   ) {
     return `/share/endUserCode ${OWN_END_USER}`;
   }
@@ -77,19 +77,21 @@ export function isKnownShare(journey: Journey, shareId: string): boolean {
 
 function knownInput(journey: Journey, shareId: string): ShareInput | undefined {
   const known = journey.shares.get(shareId)?.input;
-  return known ?? [...journey.shares.values()].find((one) => replacementOf(one) === shareId)?.withdrawal?.replacement;
+  return (
+    known ?? [...journey.shares.values()].find((share) => findReplacement(share) === shareId)?.withdrawal?.replacement
+  );
 }
 
-function replacementOf({ withdrawal, withdrawn }: ShareRecord): string | undefined {
+function findReplacement({ withdrawal, withdrawn }: ShareRecord): string | undefined {
   return withdrawal?.replacement?.shareId ?? withdrawn?.replacedBy;
 }
 
 /** Returns the share that this one replaces or is to replace, with who said so and why if this run knows. */
-function signatureOf(journey: Journey, shareId: string): { replaces?: string; by?: string; reason?: string } {
-  const replaced = [...journey.shares.values()].find((one) => replacementOf(one) === shareId);
+function findSignature(journey: Journey, shareId: string): { replaces?: string; by?: string; reason?: string } {
+  const replaced = [...journey.shares.values()].find((share) => findReplacement(share) === shareId);
   if (!replaced) return {};
   const { by, reason } = replaced.withdrawal ?? replaced.withdrawn ?? {};
-  return { replaces: replaced.input.shareId, ...defined({ by, reason }) };
+  return { replaces: replaced.input.shareId, ...omitUndefined({ by, reason }) };
 }
 
 /** Returns the withdrawal that must precede the share; `undefined` if none, or if the ledger already has it. */

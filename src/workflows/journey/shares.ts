@@ -1,13 +1,13 @@
 /** Carries a journey's shares to their ends, and finds the report of each. */
 import { condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { changeShare, isOpen, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
 import { passingIn } from '../inquiry/retries.ts';
-import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
+import { SharePosting, type SharePostingContext } from '../share/share-posting.ts';
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 import { takeShare } from './share-requests.ts';
@@ -16,12 +16,12 @@ import { takeShare } from './share-requests.ts';
  * Shows in the search attributes that only consents to shares are missing. All shares that wait at once cost one
  * upsert. A posting takes seconds and is not shown.
  */
-export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
+export async function listConsentWaits(journey: Journey, config: RunConfig): Promise<void> {
   const isListed = () => journey.listed.JourneyStage === 'awaitingConsent';
   // An earlier run may have shown it.
   for (let isShown = isListed(); ; isShown = false) {
     if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
-    planShares(journey, run);
+    planShares(journey, config);
     if (!isShown) journey.publish('awaitingConsent');
     const wasListed = isListed();
     // A hold has taken it back.
@@ -32,10 +32,10 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 }
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
+async function runShare(journey: Journey, config: RunConfig, share: ShareRecord): Promise<void> {
   for (;;) {
-    await journey.handOver.wait(
-      () => share.withdrawal !== undefined || journey.isEnding || journey.reportOf(share) !== 'notYet',
+    await journey.continuation.wait(
+      () => share.withdrawal !== undefined || journey.isEnding || journey.findReport(share) !== 'notYet',
     );
     if (share.withdrawal && !share.inquiry) {
       if (await settleWithdrawal(journey, share, (replacement) => takeShare(journey, replacement))) {
@@ -43,11 +43,11 @@ async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord):
       }
       continue;
     }
-    const report = journey.reportOf(share);
+    const report = journey.findReport(share);
     if (report === 'notYet') return endShare(journey, share, 'abandoned');
     if (report === null) return endShare(journey, share, journey.isEnding ? 'abandoned' : 'nothingToShare');
     journey.consents.look(share);
-    const end = await new SharePosting(journey, termsOf(journey, run, share, report)).toItsEnd();
+    const end = await new SharePosting(journey, toPostingHost(journey, config, share, report)).toItsEnd();
     if (end !== 'otherReport') return endShare(journey, share, end === 'stopped' ? 'abandoned' : end);
     delete share.until;
   }
@@ -61,34 +61,34 @@ function endShare(
   changeShare(share, outcome);
   const { shareId } = share.input;
   const { replacedBy } = share.withdrawn ?? {};
-  const ended = { shareId, outcome, ...traceNumberOf(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
+  const ended = { shareId, outcome, ...toTraceNumber(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
   journey.events.emit('share.ended', [shareId, outcome], ended);
 }
 
-function termsOf(
+function toPostingHost(
   journey: Journey,
-  run: PreparedRun,
+  config: RunConfig,
   share: ShareRecord,
-  report: SharePostingHost['report'],
-): SharePostingHost {
+  report: SharePostingContext['report'],
+): SharePostingContext {
   return {
     ...{ share, report, called: `${share.input.shareId} ` },
     permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
     inquiry: {
-      ...journey.hostFor(run),
+      ...journey.hostFor(config),
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
-        journey.publish(undefined, passingIn(run, progress));
+        journey.publish(undefined, passingIn(config, progress));
       },
     },
     takeReplacement: (replacement) => takeShare(journey, replacement),
-    isOtherReport: () => journey.reportOf(share) !== report,
+    isOtherReport: () => journey.findReport(share) !== report,
   };
 }
 
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
-export async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
-  const { handOver } = journey;
+export async function runShares(journey: Journey, config: RunConfig): Promise<void> {
+  const { continuation } = journey;
   const tasks: Promise<void>[] = [];
   const started = new Set<string>();
   const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
@@ -101,13 +101,13 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
         if (started.has(share.input.shareId)) continue;
         started.add(share.input.shareId);
         // An earlier run may have settled it.
-        if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
+        if (isOpen(share)) tasks.push(continuation.part(() => runShare(journey, config, share)));
       }
       const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
       const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
       const hasNews = () => journey.shares.size > started.size;
-      const change = handOver.wait(() => hasNews() || isSettled());
-      await (tasks.length > 0 ? Promise.race([change, failureOf(tasks)]) : change);
+      const change = continuation.wait(() => hasNews() || isSettled());
+      await (tasks.length > 0 ? Promise.race([change, waitForFailure(tasks)]) : change);
       if (hasNews()) continue;
       if (journey.stages.length > pulls) openUntilMs = undefined;
       pulls = journey.stages.length;
@@ -117,41 +117,41 @@ export async function runShares(journey: Journey, run: PreparedRun): Promise<voi
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = new Date(openUntilMs).toISOString();
       journey.publish(journey.stageBegunLast);
-      const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
+      const isTold = await continuation.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
       if (!isTold && !isChecking()) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;
     }
     journey.isClosing = true;
   } finally {
-    if (tasks.length > 0) await handOver.rest(Promise.allSettled(tasks));
+    if (tasks.length > 0) await continuation.waitFor(Promise.allSettled(tasks));
   }
 }
 
 // The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
 
 /** Plans the trace numbers of pending stages. A repeat's follows from the pulls before it, so it has none yet. */
-export function planStages(journey: Journey, run: PreparedRun): void {
+export function planStages(journey: Journey, config: RunConfig): void {
   for (const stage of journey.stages) {
     if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
-    stage.plannedTraceNumber ??= numberOf(journey, run, { productCode: stage.status.productCode });
+    stage.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: stage.status.productCode });
   }
 }
 
 /** Plans the trace numbers of shares that wait only for consent. */
-function planShares(journey: Journey, run: PreparedRun): void {
+function planShares(journey: Journey, config: RunConfig): void {
   for (const share of journey.sharesInWait) {
     const { shareId } = share.input;
-    share.plannedTraceNumber ??= numberOf(journey, run, { productCode: 'SECONDUSE', shareId });
+    share.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: 'SECONDUSE', shareId });
   }
 }
 
-function numberOf(
+function computeTraceNumber(
   { journeyId }: Journey,
-  run: PreparedRun,
+  config: RunConfig,
   inquiry: Pick<Parameters<typeof traceNumber>[0], 'productCode' | 'shareId'>,
 ): string {
   const { workflowType } = workflowInfo();
-  return traceNumber({ ...run, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
+  return traceNumber({ ...config, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
 }
 
 // The parts of a journey end beside one another. Each of these adds no more promises than it must.
@@ -163,25 +163,25 @@ function numberOf(
 export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = parts.length;
-    const ended = () => {
+    const countEnd = () => {
       left--;
       if (left === 0) resolve();
     };
-    const failed = (error: unknown) => {
+    const rejectOnFailure = (error: unknown) => {
       if (!isCancellation(error)) reject(error);
     };
     for (const part of parts) {
-      part.then(ended, (error: unknown) => {
-        failed(error);
-        ended();
+      part.then(countEnd, (error: unknown) => {
+        rejectOnFailure(error);
+        countEnd();
       });
     }
-    beside.catch(failed);
+    beside.catch(rejectOnFailure);
   });
 }
 
 /** Settles only by failing: if a share's task has failed, its supervisor fails too instead of waiting for it. */
-export function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
+export function waitForFailure(tasks: readonly Promise<void>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const task of tasks) task.catch(reject);
   });

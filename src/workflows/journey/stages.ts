@@ -1,13 +1,13 @@
 /** Stages: which pull comes next, and its outcome. */
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
-import { answeredInquiry, consumersWithoutRecord, wordsOf } from '../../messages/pull/consumer-results.ts';
+import { answeredInquiry, consumersWithoutRecord, listProviderWords } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { stageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryEnd, InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { passingIn } from '../inquiry/retries.ts';
 import { closedGate, passGate, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
@@ -17,13 +17,13 @@ import type { Journey, StageRecord } from './journey.ts';
  * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
  * outcome as far as stages decide it.
  */
-export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+export async function runStages(journey: Journey, config: RunConfig): Promise<JourneyOutcome> {
   // An earlier run has ended the stages.
   if (journey.stagesEndedAs) return journey.stagesEndedAs;
   for (;;) {
     const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
     if (!stage) {
-      await journey.handOver.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
+      await journey.continuation.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
       if (journey.nextStage) continue;
       return 'completed';
     }
@@ -33,7 +33,9 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
       if (journey.decided.asksToSkip(stage.status.productCode)) {
         // In the very task that opened its gate, or before a stage that waits at none.
-        await journey.handOver.wait(() => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode));
+        await journey.continuation.wait(
+          () => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode),
+        );
         continue;
       }
       // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
@@ -44,8 +46,9 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
       }
       takeApplicants(journey, stage);
     }
-    const inquiry = inquiryOf(journey, stage);
-    const outcome = inquiry && endStage(journey, run, stage, await runInquiry(hostOf(journey, run, stage), inquiry));
+    const inquiry = findInquiry(journey, stage);
+    const outcome =
+      inquiry && endStage(journey, config, stage, await runInquiry(createHost(journey, config, stage), inquiry));
     const { applicantsBefore } = stage;
     delete stage.inquiry;
     delete stage.applicantsBefore;
@@ -71,7 +74,7 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
 }
 
 /** Returns the stage's inquiry; `undefined` if the stage is skipped instead. */
-function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefined {
+function findInquiry(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
   const { inquiry } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
@@ -85,17 +88,22 @@ function inquiryOf(journey: Journey, stage: StageRecord): InquirySpec | undefine
     ...stageInquiry(journey.input, status.productCode),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
-    ...defined({ resume: inquiry, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
   };
 }
 
 /** Returns the journey's outcome if the stage ends the journey. */
-function endStage(journey: Journey, run: PreparedRun, stage: StageRecord, end: InquiryEnd): JourneyOutcome | undefined {
+function endStage(
+  journey: Journey,
+  config: RunConfig,
+  stage: StageRecord,
+  end: InquiryEnd,
+): JourneyOutcome | undefined {
   switch (end.kind) {
     case 'answered':
       // These are the applicants of the start, or of an amendment that was checked against the reports' table.
       if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
-      return settle(journey, run, stage, end);
+      return settle(journey, config, stage, end);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
       // The journey keeps the report that the repeat was to replace, and continues.
@@ -112,7 +120,7 @@ function endStage(journey: Journey, run: PreparedRun, stage: StageRecord, end: I
 
 function settle(
   journey: Journey,
-  run: PreparedRun,
+  config: RunConfig,
   stage: StageRecord,
   { answer, applicants = journey.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
@@ -122,7 +130,7 @@ function settle(
     applicants.map(({ applicantId }) => applicantId),
   );
   journey.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
-  const said = wordsOf(answer);
+  const said = listProviderWords(answer);
   if (said.length > 0) stage.said = said;
   const withoutRecord = consumersWithoutRecord(answer);
   if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
@@ -132,22 +140,22 @@ function settle(
     stage.personsAt = journey.persons.list.length;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
     if (changes) takeChanges(journey, stage, changes);
-    else compareWithReportBefore(journey, run, stage);
+    else compareWithReportBefore(journey, config, stage);
   }
   const { productCode, customerTraceNumber, attempts, attention } = stage.status;
   journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
     ...{ stage: productCode, outcome, ...told },
-    ...defined({ customerTraceNumber }),
+    ...omitUndefined({ customerTraceNumber }),
     attempts,
-    ...defined({ attention }),
+    ...omitUndefined({ attention }),
   });
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
 }
 
-function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
+function createHost(journey: Journey, config: RunConfig, stage: StageRecord): InquiryContext {
   return {
-    ...journey.hostFor(run),
+    ...journey.hostFor(config),
     onStanding: (standing) => {
       stage.inquiry = standing;
       // An amendment names its applicants from its first attempt on.
@@ -158,7 +166,7 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
       stage.ordinal = ordinal;
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.waits.tell(customerTraceNumber, waitingFor);
-      journey.publish(stage.status.productCode, passingIn(run, progress));
+      journey.publish(stage.status.productCode, passingIn(config, progress));
     },
   };
 }

@@ -3,7 +3,7 @@ import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf, undecodableInput } from '../run/failures.ts';
+import { findApplicationFailure, undecodableInput } from '../run/failures.ts';
 
 /** A day of looks at most, if the server suggests no earlier end: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;
@@ -14,8 +14,8 @@ const LOOKS_IN_A_RUN = 1_440;
  */
 export async function watchLedger(input: LedgerWatchInput): Promise<never> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  const { ledgerId, everyMs, ...past } = input;
-  let seen = past.seen;
+  const { ledgerId, everyMs, ...state } = input;
+  let seen = state.seen;
   for (let looks = 0; looks < LOOKS_IN_A_RUN && !workflowInfo().continueAsNewSuggested; looks++) {
     const newest = await look(ledgerId, seen);
     if (newest && newest !== seen) upsertMemo({ seen: newest });
@@ -36,7 +36,7 @@ async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<Se
     const isNew = newest && (newest.position !== seen?.position || newest.claimedAt !== seen.claimedAt);
     return isNew && !lost ? newest : seen;
   } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     // No run claims anything in the ledger that answers, and the watched one may return.
     log.warn('the ledger that answers is not the one that is watched', {});
     return seen;

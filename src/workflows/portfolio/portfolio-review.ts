@@ -7,7 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -24,11 +24,11 @@ import { rowRunKey } from '../../model/run-key.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import { carryRun, prepareRun, type RunDefinition } from '../run/carry-run.ts';
-import { applicationFailureOf } from '../run/failures.ts';
-import { accepted, handleUnknownSignals, handleUpdate } from '../run/messages/message-answers.ts';
+import { findApplicationFailure } from '../run/failures.ts';
+import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { takenDecision } from '../run/run-decisions.ts';
+import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { preparePortfolio, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
@@ -60,13 +60,13 @@ async function answerPause(
   if (setPaused(review, action === 'pause')) {
     return review.decided.answer(review, takenDecision(action, review.runKey, message));
   }
-  return { ...accepted(review, true), recorded: !review.decided.isBusy };
+  return { ...toAccepted(review, true), recorded: !review.decided.isBusy };
 }
 
 function setPaused(review: Review, isPaused: boolean): boolean {
   if (review.isPaused === isPaused) return false;
   review.isPaused = isPaused;
-  review.pace.startAnew(review.done);
+  review.pace.restart(review.done);
   review.inFlight.recheck();
   review.publish();
   return true;
@@ -76,12 +76,12 @@ function setPaused(review: Review, isPaused: boolean): boolean {
  * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input:
  * `messages/inputs/portfolio-review.ts`; result: `messages/portfolio/shapes.ts`; docs/portfolio.md.
  *
- * @param past state from continue-as-new; no caller gives it
+ * @param state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with
  *   `details[0] = { progress }` where the file is not the one any more
  */
-export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
-  return carryRun(DEFINITION, input, past);
+export async function portfolioReview(input: PortfolioReviewInput, state?: ReviewState): Promise<PortfolioResult> {
+  return runWorkflow(DEFINITION, input, state);
 }
 
 const DEFINITION: RunDefinition<Review, ReviewState> = {
@@ -92,24 +92,24 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
     return { endUserCode: input.endUserCode, files: away === undefined ? undefined : { path, away } };
   },
   prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (review, run) => reviewRows(review, review.state ?? (await examine(review, run))),
+  work: async (review, config) => reviewRows(review, review.state ?? (await examine(review, config))),
   handsOver: true,
 };
 
-async function examine(review: Review, run: PreparedRun): Promise<ReviewState> {
+async function examine(review: Review, config: RunConfig): Promise<ReviewState> {
   const { input, files } = review;
   const examined = await prepareRun(review, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
-  return review.examined(run, examined);
+  return review.beginFrom(config, examined);
 }
 
 async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioOutcome> {
   const rows = new ReviewRows(review, state);
   try {
     const end = await rows.work();
-    if (end === 'leaving') return await handOver(review, rows.handOver());
+    if (end === 'leaving') return await continueReview(review, rows.toState());
     if (end === 'over') await compareOnceMore(review, state);
     await finish(review, state);
-    if (review.isStopping) throw changed(review);
+    if (review.isStopping) throw createPortfolioChanged(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
     await untilMessagesAnswered();
     return review.outcome;
@@ -122,16 +122,16 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
   }
 }
 
-function handOver(review: Review, state: ReviewState): Promise<never> {
-  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbersOf(review, state)));
+function continueReview(review: Review, state: ReviewState): Promise<never> {
+  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, listTraceNumbers(review, state)));
 }
 
 /** Returns the present trace numbers of the rows taken over; earlier ones are over. */
-function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Set<string> {
+function listTraceNumbers({ reviewId }: Review, { config, carried }: ReviewState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     traceNumber({
-      ...{ ...run, workflowType, productCode: 'ACCTRVW', ordinal },
+      ...{ ...config, workflowType, productCode: 'ACCTRVW', ordinal },
       runKey: rowRunKey(reviewId, accountId),
     }),
   );
@@ -143,7 +143,7 @@ async function compareOnceMore(review: Review, { known }: ReviewState): Promise<
   try {
     await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
   } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
     review.isStopping = true;
   }
 }
@@ -152,7 +152,7 @@ async function finish({ reviewId, files }: Review, { parts, known: { folder, fil
   await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, folder, file, parts });
 }
 
-function changed(review: Review): ApplicationFailure {
+function createPortfolioChanged(review: Review): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'PortfolioChanged',
     message: 'the portfolio file is not the one that the review began with; nothing more was sent',

@@ -3,7 +3,7 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
@@ -11,9 +11,9 @@ import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
+import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
-import { applicationFailureOf } from '../run/failures.ts';
+import { findApplicationFailure } from '../run/failures.ts';
 import type { CarriedRow, Review, ReviewState } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
@@ -30,7 +30,7 @@ const ROWS_IN_A_RUN = 2_000;
 
 interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
   applicants: FailsafeApplicant[];
-  resume?: InquiryResumption;
+  resume?: InquiryRunState;
 }
 
 interface OpenRow {
@@ -41,7 +41,7 @@ interface OpenRow {
   /** Released while it waits for a person, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
-  standing: InquiryResumption & { applicants?: FailsafeApplicant[] };
+  standing: InquiryRunState & { applicants?: FailsafeApplicant[] };
 }
 
 /** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
@@ -91,10 +91,10 @@ export class ReviewRows {
   }
 
   /** Returns the state for the next run, after `work` has returned `leaving`. */
-  handOver(): ReviewState {
+  toState(): ReviewState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
     const held = [...this.#open.values()].map((open) => this.#begunRow(open));
-    const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [carriedOf(row, row.resume)] : []));
+    const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [toCarriedRow(row, row.resume)] : []));
     const { next: unread, ...state } = this.#state;
     const next = first ? { offset: first.offset, line: first.line } : unread;
     return { ...state, carried: [...this.#carried, ...begun], ...(next ? { next } : {}) };
@@ -107,7 +107,7 @@ export class ReviewRows {
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
     if (review.isStopping && !review.isLeaving) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
-    if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
+    if (this.#mayRead()) void this.#inBackground('reading', () => this.#readLine());
     const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
     if (isDue && !this.#isWriting) void this.#inBackground('writing', () => this.#write());
   }
@@ -162,22 +162,22 @@ export class ReviewRows {
     const { applicants, resume } = row;
     scope
       .run(() =>
-        runInquiry(this.#hostOf(open), {
+        runInquiry(this.#createHost(open), {
           ...rowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
           applicants,
           ...(resume ? { resume } : {}),
         }),
       )
       .then(
-        (end) => this.#ended(open, end),
+        (end) => this.#endRow(open, end),
         (error: unknown) => this.#threw(open, error),
       );
   }
 
-  #hostOf(open: OpenRow): InquiryHost {
+  #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
     // A row does not rest: the review waits for all of them, and hands over by itself.
-    const { handOver: _, ...host } = review.hostFor(this.#state.run);
+    const { continuation: _, ...host } = review.hostFor(this.#state.config);
     return {
       ...host,
       isEnding: () => review.isHalted,
@@ -199,11 +199,11 @@ export class ReviewRows {
     };
   }
 
-  #ended(open: OpenRow, end: InquiryEnd): void {
+  #endRow(open: OpenRow, end: InquiryEnd): void {
     this.#close(open);
     switch (end.kind) {
       case 'answered':
-        this.#answered(open, end);
+        this.#countAnswered(open, end);
         break;
       case 'abandoned':
         this.#count(open, 'abandoned');
@@ -229,7 +229,7 @@ export class ReviewRows {
     this.#review.publish();
   }
 
-  #answered(
+  #countAnswered(
     open: OpenRow,
     { answer, applicants = open.row.applicants }: Extract<InquiryEnd, { kind: 'answered' }>,
   ): void {
@@ -248,7 +248,7 @@ export class ReviewRows {
     if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
     this.#review.pace.note(this.#review.done);
     const at = new Date().toISOString();
-    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...defined({ attention }), at });
+    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...omitUndefined({ attention }), at });
   }
 
   /** Queues a begun row again in its present state, before the rows that have not begun. */
@@ -288,12 +288,12 @@ export class ReviewRows {
     return Math.min(this.#review.input.window ?? DEFAULT_WINDOW, MAX_READ_AT_ONCE);
   }
 
-  async #read(): Promise<void> {
+  async #readLine(): Promise<void> {
     try {
       if (this.#carried.length > 0) await this.#readCarried();
       else await this.#readNext();
     } catch (error) {
-      if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
+      if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
       this.#review.isStopping = true;
       this.#review.inFlight.recheck();
     }
@@ -366,6 +366,6 @@ export class ReviewRows {
   }
 }
 
-function carriedOf({ accountId, line, offset, applicants }: WaitingRow, resume: InquiryResumption): CarriedRow {
+function toCarriedRow({ accountId, line, offset, applicants }: WaitingRow, resume: InquiryRunState): CarriedRow {
   return { accountId, line, offset, resume, ...(resume.ordinal > 0 ? { applicants } : {}) };
 }

@@ -8,13 +8,13 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ExaminedFile, KnownFile, PortfolioActivities, PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { ExaminedFile, KnownFile, PortfolioActivities, RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
-import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
+import { toOutputNames } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioOutcome,
   PortfolioProgress,
@@ -29,11 +29,11 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
+import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/failures.ts';
-import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
-import { type CarriedAttributes, Run, type RunResumption } from '../run/run.ts';
+import { findApplicationFailure } from '../run/failures.ts';
+import type { CarriedHold, PendingDecision, SettledDecision } from '../run/holds.ts';
+import { type CarriedAttributes, Run, type RunState } from '../run/run.ts';
 import type { AskedDecision } from '../run/run-decisions.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
@@ -41,13 +41,13 @@ export interface CarriedRow {
   accountId: string;
   line: number;
   offset: number;
-  resume: InquiryResumption;
+  resume: InquiryRunState;
   /** Applicants of an amendment, which no file has. */
   applicants?: FailsafeApplicant[];
 }
 
 export interface ReviewState {
-  run: PreparedRun;
+  config: RunConfig;
   known: KnownFile;
   badRows: number;
   rows: number;
@@ -71,7 +71,7 @@ export interface ReviewState {
   /** The latest decisions that have taken effect. */
   settled?: SettledDecision[];
   /** Whether rows that the ledger has under another number are posted all the same. */
-  asked?: AskedOnce;
+  asked?: PendingDecision;
   /** How often each event was emitted, of rows that may have further events. */
   events?: Record<string, number>;
   /** Its search attributes: the server hands them on. */
@@ -105,7 +105,7 @@ class Pace {
   }
 
   /** Waiting for a person or a pause is no pace. */
-  startAnew(done: number): void {
+  restart(done: number): void {
     this.marks.splice(0, this.marks.length, { atMs: Date.now(), done });
   }
 
@@ -207,7 +207,7 @@ class ReviewFiles {
           return await once(round === 0 ? firstTries : triesForAnHour);
         } catch (error) {
           if (!hasRunOut(error)) throw error;
-          this.#away.set(name, codeOf(error));
+          this.#away.set(name, describeCode(error));
           this.#onChange();
         }
         if (round > 0 && Date.now() - beganMs < AT_LEAST_MS) {
@@ -220,8 +220,8 @@ class ReviewFiles {
   }
 }
 
-function codeOf(error: unknown): string {
-  const failure = applicationFailureOf(error);
+function describeCode(error: unknown): string {
+  const failure = findApplicationFailure(error);
   const { code } = (failure?.details?.[0] ?? {}) as { code?: unknown };
   if (code === 'PORTFOLIO_DIR') return 'a worker has no PORTFOLIO_DIR';
   if (code === 'ROW') return 'a worker cannot read a row';
@@ -229,9 +229,9 @@ function codeOf(error: unknown): string {
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
 
-export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutcome, PortfolioMessage> {
+export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
   readonly kind = 'portfolio';
-  readonly #asked: AskedOnce;
+  readonly #asked: PendingDecision;
   /** The ledger has, or will have, the flag that the files cannot be reached. */
   #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#filesChanged());
@@ -253,8 +253,8 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    const asked: AskedOnce = { ...state?.asked };
-    super(withReviewId(input), state && pastOf(input, state), asked);
+    const asked: PendingDecision = { ...state?.asked };
+    super(withReviewId(input), state && toRunState(input, state), asked);
     this.#asked = asked;
     if (!state) return;
     this.state = state;
@@ -281,13 +281,13 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
-  examined(run: PreparedRun, { known, badRows, rows, first }: ExaminedFile): ReviewState {
+  beginFrom(config: RunConfig, { known, badRows, rows, first }: ExaminedFile): ReviewState {
     this.state = {
-      ...{ run, known, badRows, rows, next: first },
+      ...{ config, known, badRows, rows, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
-    this.pace.startAnew(0);
+    this.pace.restart(0);
     this.publish();
     return this.state;
   }
@@ -304,7 +304,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       open: this.holds.carried,
       settled: this.holds.settled,
       asked: this.#asked,
-      events: this.events.handOver(traceNumbers),
+      events: this.events.continuation(traceNumbers),
       published: this.published.carried,
       isPaused,
       pace: this.pace.marks,
@@ -340,7 +340,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
-      ...(this.run ? { GatewayProfile: this.run.profile } : {}),
+      ...(this.config ? { GatewayProfile: this.config.profile } : {}),
       CustomerTraceNumber: [],
     });
   }
@@ -366,14 +366,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
         gatewayProfile,
-        ...defined({ endUserCode }),
+        ...omitUndefined({ endUserCode }),
         at,
         isOver: !isAway,
       });
       this.#isFlagged = isAway;
     }
     // The wait for the files does not count towards the pace.
-    this.pace.startAnew(this.done);
+    this.pace.restart(this.done);
     this.publish();
   }
 
@@ -388,14 +388,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   status(): PortfolioStatus {
-    const { reviewId, state, run } = this;
+    const { reviewId, state, config } = this;
     const { attention } = this;
     const { state: shown, waitingFor } = this.#standing();
     const files = attention && `the portfolio’s files: ${this.files.away}`;
-    const waits = [files, waitingFor].filter((one) => one !== undefined);
+    const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
       reviewId,
-      environment: run?.environment ?? null,
+      environment: config?.environment ?? null,
       productCode: 'ACCTRVW',
       state: shown,
       ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
@@ -427,14 +427,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {
-    const { reviewId, state, run } = this;
-    if (!state || !run) throw new Error('a result before the file was examined');
+    const { reviewId, state, config } = this;
+    if (!state || !config) throw new Error('a result before the file was examined');
     const { file } = this.input;
     const { rows, badRows, done, known, flagged } = state;
-    const { results, badRows: badRowsFile } = outputNamesOf(`${known.folder}/${file}`, reviewId);
+    const { results, badRows: badRowsFile } = toOutputNames(`${known.folder}/${file}`, reviewId);
     return {
       reviewId,
-      environment: run.environment,
+      environment: config.environment,
       productCode: 'ACCTRVW',
       ...{ outcome, file, digest: known.digest, rows, badRows, ...done },
       ...(flagged === undefined ? {} : { flagged }),
@@ -451,12 +451,12 @@ function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
   return { ...input, reviewId: workflowInfo().workflowId.replace(/^portfolio-/, '') };
 }
 
-function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
+function toRunState({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunState<PortfolioMessage>> {
   const { open = [], settled = [], events, published, refused, mayLeaveRows, withdrawal, decided } = state;
   return {
     holds: { open, settled },
     ...(events ? { events: { occurrences: events } } : {}),
-    ...defined({ published, refused, mayLeaveRows, asked: decided }),
+    ...omitUndefined({ published, refused, mayLeaveRows, asked: decided }),
     ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
   };
 }

@@ -2,8 +2,8 @@
  * The workflows of single pulls, and the state of one. Workflow id `pull-<pullId>`. Input: `messages/inputs/pull.ts`;
  * result: `messages/pull/shapes.ts`; docs/pulls.md.
  */
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
@@ -11,7 +11,7 @@ import {
   answeredInquiry,
   consumersWithoutRecord,
   failsafeConsumers,
-  wordsOf,
+  listProviderWords,
 } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
@@ -21,17 +21,17 @@ import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { pullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { SingleInquiry, type SingleInquiryRunState } from '../inquiry/single-inquiry.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
-export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
+export type PullRunState = SingleInquiryRunState<WithdrawPullMessage>;
 
-export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
+export class Pull extends SingleInquiry<PullInput, RunConfig, PullOutcome, WithdrawPullMessage> {
   readonly kind = 'pull';
   reference: ReportReference | undefined;
   /** Set for FAILSAFE only. */
@@ -39,7 +39,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   #withoutRecord: ReturnType<typeof consumersWithoutRecord> = [];
   #flagged: Outcome['flagged'];
   #told: AnsweredInquiry = {};
-  #said: ReturnType<typeof wordsOf> = [];
+  #said: ReturnType<typeof listProviderWords> = [];
 
   get pullId(): string {
     return this.id;
@@ -63,7 +63,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     this.#flagged = answer.flagged;
     const asked = applicants.map(({ applicantId }) => applicantId);
     this.#told = answeredInquiry(answer, asked);
-    this.#said = wordsOf(answer);
+    this.#said = listProviderWords(answer);
     if (this.productCode === 'FAILSAFE') this.consumers = failsafeConsumers(answer, asked);
     else this.#withoutRecord = consumersWithoutRecord(answer);
     this.end(answer.outcome);
@@ -72,7 +72,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     const { customerTraceNumber, attempts } = this.inquiry;
     this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
       ...{ productCode, outcome: answer.outcome },
-      ...defined({ customerTraceNumber }),
+      ...omitUndefined({ customerTraceNumber }),
       attempts,
       ...this.#told,
       ...this.#shownAttention,
@@ -83,11 +83,11 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     const { state, attempts, customerTraceNumber, ...rest } = this.inquiryStatus();
     return {
       pullId: this.pullId,
-      environment: this.run?.environment ?? null,
+      environment: this.config?.environment ?? null,
       productCode: this.productCode,
       state,
       attempts,
-      ...defined({ customerTraceNumber, reportReferenceNumber: this.reference?.reportReferenceNumber }),
+      ...omitUndefined({ customerTraceNumber, reportReferenceNumber: this.reference?.reportReferenceNumber }),
       ...this.#told,
       ...this.#shownAttention,
       ...rest,
@@ -100,7 +100,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       pullId,
       references: reference ? [{ productCode, reference }] : [],
       ...this.consumers,
-      ...(this.#said.length > 0 ? { said: this.#said.map((one) => ({ productCode, ...one })) } : {}),
+      ...(this.#said.length > 0 ? { said: this.#said.map((text) => ({ productCode, ...text })) } : {}),
       ...(this.#withoutRecord.length > 0
         ? { withoutRecord: this.#withoutRecord.map((consumer) => ({ productCode, ...consumer })) }
         : {}),
@@ -108,11 +108,11 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
   }
 
   result(outcome: PullOutcome): PullResult {
-    const { pullId, productCode, reference, run, inquiry } = this;
-    if (!run || inquiry.customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
+    const { pullId, productCode, reference, config, inquiry } = this;
+    if (!config || inquiry.customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
     return {
       pullId,
-      environment: run.environment,
+      environment: config.environment,
       productCode,
       outcome,
       attempts: inquiry.attempts,
@@ -146,41 +146,41 @@ function handlePullMessages(pull: Pull): void {
 /**
  * One report of one of `REPORT_PRODUCTS`.
  *
- * @param past state from continue-as-new; no caller gives it
+ * @param state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {
-  return carryRun(DEFINITION, input, past);
+export async function creditReport(input: CreditReportInput, state?: PullRunState): Promise<PullResult> {
+  return runWorkflow(DEFINITION, input, state);
 }
 
 /** FAILSAFE (interface 4.3), with outcome and reference per consumer. As `creditReport`. */
-export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResumption): Promise<PullResult> {
-  return carryRun(DEFINITION, input, past);
+export async function failsafeCheck(input: FailsafeCheckInput, state?: PullRunState): Promise<PullResult> {
+  return runWorkflow(DEFINITION, input, state);
 }
 
 pinnedWhereVersioned(creditReport);
 pinnedWhereVersioned(failsafeCheck);
 
-const DEFINITION: RunDefinition<Pull, PullResumption> = {
+const DEFINITION: RunDefinition<Pull, PullRunState> = {
   State: Pull,
   handleMessages: handlePullMessages,
   details: ({ endUserCode, inquiry: { since }, consumers: { consumers } }) => ({ endUserCode, since, consumers }),
   prepare: ({ input }) =>
     journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (pull, run) => {
-    const outcome = await inquire(pull, run);
+  work: async (pull, config) => {
+    const outcome = await inquire(pull, config);
     await untilMessagesAnswered();
     return outcome;
   },
 };
 
-async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
+async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
   const { applicants } = pull.input;
   const { carried } = pull;
-  const end = await runInquiry(pull.hostIn(run), {
+  const end = await runInquiry(pull.hostIn(config), {
     ...pullInquiry(pull.input),
     applicants: carried?.applicants ?? applicants,
-    ...defined({ resume: carried }),
+    ...omitUndefined({ resume: carried }),
   });
   switch (end.kind) {
     case 'answered':

@@ -9,16 +9,11 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type {
-  GatewayActivities,
-  JourneyActivities,
-  PreparedRun,
-  WebhookActivities,
-} from '../../activities/contract.ts';
+import type { GatewayActivities, JourneyActivities, RunConfig, WebhookActivities } from '../../activities/contract.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { webhookQueueOf } from '../../model/work-class.ts';
-import { applicationFailureOf } from './failures.ts';
+import { toWebhookQueue } from '../../model/work-class.ts';
+import { findApplicationFailure } from './failures.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
@@ -82,7 +77,7 @@ export async function untilRecorded<K extends Indispensable>(
   try {
     return await untilDone(name, options, args);
   } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     return 'ledgerChanged';
   }
 }
@@ -112,14 +107,14 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
 });
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
-export function submitInquiryOf(
-  run: PreparedRun,
+export function submitInquiryFor(
+  config: RunConfig,
   { taskQueue, summary, priority }: { taskQueue: string; summary: string; priority: Priority },
 ): GatewayActivities['submitInquiry'] {
   return proxyActivities<GatewayActivities>({
     taskQueue,
-    startToCloseTimeout: run.settings.submitTimeoutMs,
-    heartbeatTimeout: run.settings.heartbeatTimeoutMs,
+    startToCloseTimeout: config.settings.submitTimeoutMs,
+    heartbeatTimeout: config.settings.heartbeatTimeoutMs,
     // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: ONCE,
@@ -138,13 +133,13 @@ export const queueWebhooks = proxyActivities<JourneyActivities>({
 }).queueWebhooks;
 
 /** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */
-export function deliverWebhookOf(
+export function deliverWebhookFor(
   { giveUpAfterMs }: WebhookSettings,
   taskQueue: string,
   summary: string,
 ): WebhookActivities['deliverWebhook'] {
   return proxyActivities<WebhookActivities>({
-    taskQueue: webhookQueueOf(taskQueue),
+    taskQueue: toWebhookQueue(taskQueue),
     // Longer than the sender's own 15 s, so that only a worker that died is cut off.
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: giveUpAfterMs,

@@ -3,7 +3,7 @@
  * wait.
  */
 import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
 import {
   carriedOccurrences,
   occurrenceName,
@@ -43,7 +43,7 @@ export interface CarriedEvents {
 }
 
 export class EventsOut {
-  #run: PreparedRun | undefined;
+  #run: RunConfig | undefined;
   #subject: WebhookRun | undefined;
   readonly #waiting: WebhookEvent[];
   readonly #occurrences: Map<string, number>;
@@ -58,14 +58,14 @@ export class EventsOut {
   }
 
   /** Starts handing over events if the run's profile has endpoints, first those that were noted before. */
-  begin(run: PreparedRun, subject: WebhookRun): void {
+  begin(config: RunConfig, subject: WebhookRun): void {
     const early = this.#early ?? [];
     this.#early = undefined;
-    if (!run.sendsEvents) return;
-    this.#run = run;
+    if (!config.sendsEvents) return;
+    this.#run = config;
     this.#subject = subject;
     for (const noted of early) this.#put(noted);
-    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(run)));
+    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(config)));
   }
 
   /**
@@ -100,7 +100,7 @@ export class EventsOut {
    * @param subjects the subjects that may have further events, as the first part of their events' keys: the rest is
    * over
    */
-  handOver(subjects: ReadonlySet<string>): Record<string, number> {
+  continuation(subjects: ReadonlySet<string>): Record<string, number> {
     const isKept = (name: string) => subjects.has((JSON.parse(name) as unknown[])[1] as string);
     return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
   }
@@ -124,7 +124,7 @@ export class EventsOut {
     await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }
 
-  async #handOver(run: PreparedRun): Promise<never> {
+  async #handOver(config: RunConfig): Promise<never> {
     for (;;) {
       await condition(() => this.#waiting.length > 0);
       const events = this.#waiting.slice(0, MOST_AT_ONCE);
@@ -132,7 +132,7 @@ export class EventsOut {
       const untilMs = Date.now() + GIVEN_UP_AFTER_MS;
       for (let round = 0; ; round++) {
         try {
-          await queueWebhooks.executeWithOptions({ summary }, [{ profile: run.profile, events }]);
+          await queueWebhooks.executeWithOptions({ summary }, [{ profile: config.profile, events }]);
           break;
         } catch (error) {
           if (!(error instanceof ActivityFailure)) throw error;

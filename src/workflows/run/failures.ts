@@ -4,14 +4,14 @@ import type { Problem } from '../../model/problems.ts';
 import { CLEAR_START_MESSAGE, HOW_TO_ENCRYPT, type Undecodable } from '../../model/undecodable.ts';
 
 /** `undefined` for any other error, such as a cancellation. */
-export function applicationFailureOf(error: unknown): ApplicationFailure | undefined {
+export function findApplicationFailure(error: unknown): ApplicationFailure | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure ? cause : undefined;
 }
 
 /** Returns the problems of the run's input; `undefined` if another error ends the run. */
 export function problemsOfInput(error: unknown): readonly Problem[] | undefined {
-  const { type, details } = applicationFailureOf(error) ?? {};
+  const { type, details } = findApplicationFailure(error) ?? {};
   return type === 'InvalidInput' ? (details?.[0] as { problems?: Problem[] } | undefined)?.problems : undefined;
 }
 

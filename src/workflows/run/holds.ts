@@ -1,7 +1,7 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { DecisionProof, InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
@@ -17,9 +17,9 @@ import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
 import { untilDone } from './activity-stubs.ts';
+import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
-import { applicationFailureOf } from './failures.ts';
-import type { RestingPlace } from './hand-over.ts';
+import { findApplicationFailure } from './failures.ts';
 import type { RunWork } from './run-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
@@ -63,7 +63,7 @@ export interface CarriedHold {
 }
 
 /** Holds and decisions of the previous runs. */
-export interface PastHolds {
+export interface HoldsState {
   open?: readonly CarriedHold[];
   settled?: readonly SettledDecision[];
 }
@@ -73,7 +73,7 @@ export interface PastHolds {
  * number? One row asks and waits for the decision. The others wait until the ledger has it, and each records it as its
  * own.
  */
-export interface AskedOnce {
+export interface PendingDecision {
   /** The trace number of the row that asks. */
   asks?: string;
   decision?: Decision;
@@ -92,24 +92,24 @@ export class Holds {
   readonly #settled: SettledDecision[];
   readonly #onChange: () => void;
   readonly #events: EventsOut | undefined;
-  readonly #handOver: RestingPlace | undefined;
-  readonly #asked: AskedOnce | undefined;
+  readonly #continuation: ContinuationWait | undefined;
+  readonly #asked: PendingDecision | undefined;
   readonly #work: RunWork | undefined;
 
   /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
   constructor(
     onChange: () => void,
     events?: EventsOut,
-    past: PastHolds = {},
-    { handOver, asked, work }: { handOver?: RestingPlace; asked?: AskedOnce; work?: RunWork } = {},
+    state: HoldsState = {},
+    { continuation, asked, work }: { continuation?: ContinuationWait; asked?: PendingDecision; work?: RunWork } = {},
   ) {
     this.#asked = asked;
     this.#work = work;
     this.#onChange = onChange;
     this.#events = events;
-    this.#handOver = handOver;
-    this.#settled = [...(past.settled ?? [])];
-    for (const hold of past.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold, opening: 0 });
+    this.#continuation = continuation;
+    this.#settled = [...(state.settled ?? [])];
+    for (const hold of state.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold, opening: 0 });
   }
 
   /** The decisions that the next run is to know again. */
@@ -149,7 +149,7 @@ export class Holds {
       if (asked.decision) return ofRow(asked.decision, { customerTraceNumber, attempt: judged.attempt });
     }
     const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
-    const status = statusOf(inquiry, failure, judged);
+    const status = toHoldStatus(inquiry, failure, judged);
     const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
     this.#open.set(customerTraceNumber, hold);
     if (!carried) this.#openRow(hold);
@@ -173,7 +173,7 @@ export class Holds {
     const isDecided = () => hold.decision !== undefined && hold.opening === 0;
     const row = { summary: holdRow(hold.status) };
     for (let isOver = false; !isOver; ) {
-      isOver = await (this.#handOver?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
+      isOver = await (this.#continuation?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
         condition(isDecided, ROW_SHOWN_FOR_MS, row));
     }
   }
@@ -182,7 +182,7 @@ export class Holds {
   #openRow(hold: OpenHold): void {
     if (!this.#work) return;
     hold.opening++;
-    this.#work.openHold(rowOf(hold), () => {
+    this.#work.openHold(toRow(hold), () => {
       hold.opening--;
     });
   }
@@ -191,7 +191,7 @@ export class Holds {
    * Opens the row of each hold again after a reset, as one that begins now. The ledger may have closed the rows since, by
    * decisions that the run has forgotten.
    */
-  startAnew(): void {
+  onReset(): void {
     const since = new Date().toISOString();
     for (const hold of this.#open.values()) {
       hold.status = { ...hold.status, since };
@@ -201,7 +201,7 @@ export class Holds {
     this.#work?.leaveRows();
   }
 
-  #askedOnce(failureType: FailureType): AskedOnce | undefined {
+  #askedOnce(failureType: FailureType): PendingDecision | undefined {
     return failureType === 'AnotherNumber' ? this.#asked : undefined;
   }
 
@@ -213,7 +213,7 @@ export class Holds {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
-    const digests = memberDigests(contentOf(decision));
+    const digests = memberDigests(toContent(decision));
     // A refused decision does not answer the other rows.
     const asked = hold && this.#askedOnce(hold.status.failureType);
     if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
@@ -222,7 +222,7 @@ export class Holds {
         customerTraceNumber,
         decisionId,
         digests,
-        ...defined({ inNoLedger, overtakenBy }),
+        ...omitUndefined({ inNoLedger, overtakenBy }),
       });
     }
     this.#onChange();
@@ -274,16 +274,16 @@ export class Holds {
   #differencesToTaken(message: DecisionMessage): string[] | undefined {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
-    if (open?.decisionId === decisionId) return differingPaths(contentOf(open), contentOf(message));
+    if (open?.decisionId === decisionId) return differingPaths(toContent(open), toContent(message));
     const settled = this.#settledAs(message);
-    const differing = settled && differingPaths(settled.digests, memberDigests(contentOf(message)));
+    const differing = settled && differingPaths(settled.digests, memberDigests(toContent(message)));
     // The earlier decision under the id had no effect, so the corrected one may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
 
   #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
     return this.#settled.findLast(
-      (one) => one.customerTraceNumber === customerTraceNumber && one.decisionId === decisionId,
+      (decision) => decision.customerTraceNumber === customerTraceNumber && decision.decisionId === decisionId,
     );
   }
 
@@ -298,7 +298,7 @@ export class Holds {
   }
 
   /** Why the ledger has not taken the decision, or `null`. */
-  refusalOf(message: DecisionMessage): string | null {
+  findRefusal(message: DecisionMessage): string | null {
     if (this.isPending(message)) return null;
     const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
     if (refused?.decisionId === message.decisionId) return refused.reason;
@@ -306,16 +306,16 @@ export class Holds {
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
-  problemOf(message: DecisionMessage, isEnding: boolean): string | null {
+  findProblem(message: DecisionMessage, isEnding: boolean): string | null {
     const hold = this.#open.get(message.customerTraceNumber);
     const { deciding } = hold ?? {};
     const isUnderWay = deciding?.decisionId === message.decisionId;
     const differing =
       deciding && isUnderWay
-        ? differingPaths(contentOf(deciding), contentOf(message))
+        ? differingPaths(toContent(deciding), toContent(message))
         : this.#differencesToTaken(message);
     if (differing?.length) return otherContent('/decisionId was used', differing);
-    if (differing) return isUnderWay ? null : this.refusalOf(message);
+    if (differing) return isUnderWay ? null : this.findRefusal(message);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
     if (hold.decision || deciding) return 'another decision about this hold has been taken';
     const { attempts, allowedActions, failureType } = hold.status;
@@ -351,7 +351,7 @@ export class Holds {
 }
 
 /** Describes the hold for its row. The ledger itself knows the details of an attempt that it has. */
-function rowOf({ status, inquiry }: OpenHold): RunHold {
+function toRow({ status, inquiry }: OpenHold): RunHold {
   const {
     failureType: reason,
     attempts: attempt,
@@ -363,12 +363,12 @@ function rowOf({ status, inquiry }: OpenHold): RunHold {
   } = status;
   const { otherTraceNumber, resendFrom, problems } = status;
   const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
-  const details = defined({ ...answer, otherTraceNumber, resendFrom, problems });
+  const details = omitUndefined({ ...answer, otherTraceNumber, resendFrom, problems });
   return { inquiry, reason, attempt, since, details };
 }
 
 /** The message as it came, without its proof: that is about this very content. */
-function contentOf({
+function toContent({
   receivedAt: _,
   askedAbout: __,
   proof: ___,
@@ -392,7 +392,7 @@ export interface Judged {
   isRefused?: boolean;
 }
 
-export function statusOf(
+export function toHoldStatus(
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
@@ -403,14 +403,14 @@ export function statusOf(
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
-    ...defined({ accountId, shareId: inquiry.shareId }),
+    ...omitUndefined({ accountId, shareId: inquiry.shareId }),
     profile: inquiry.profile,
-    ...defined({ endUserCode: inquiry.endUserCode, endUser: inquiry.endUser }),
+    ...omitUndefined({ endUserCode: inquiry.endUserCode, endUser: inquiry.endUser }),
     applicantIds: [...applicantIds],
     failureType: failure.failureType,
     since,
     attempts: attempt,
-    ...defined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
+    ...omitUndefined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
     ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
@@ -435,14 +435,14 @@ type DecisionRecording =
  * Holds the inquiry until the ledger has a decision about it. If the ledger refuses one, the hold stays and shows why.
  */
 export async function holdUntilDecided(
-  { run, holds }: { run: PreparedRun; holds: Holds },
+  { config, holds }: { config: RunConfig; holds: Holds },
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   judged: Judged,
 ): Promise<{ decision: Decision; effect: Exclude<DecisionRecording, { kind: 'refused' }> }> {
   let decision = await holds.wait(inquiry, failure, judged);
   for (;;) {
-    const effect = await recordTheDecision(run, inquiry, failure, decision);
+    const effect = await recordTheDecision(config, inquiry, failure, decision);
     if (effect.kind !== 'refused') {
       holds.settle(decision, settledBy(effect));
       return { decision, effect };
@@ -460,7 +460,7 @@ function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Par
 
 /** Writes the decision to the ledger before it takes effect. */
 async function recordTheDecision(
-  run: PreparedRun,
+  config: RunConfig,
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   message: Decision,
@@ -489,7 +489,7 @@ async function recordTheDecision(
       untilDone(
         'recordDecision',
         { summary: `recording the decision: ${action}` },
-        { ledgerId: run.ledgerId, inquiry, decision, ...proofOf(message) },
+        { ledgerId: config.ledgerId, inquiry, decision, ...toProof(message) },
       ),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
@@ -500,7 +500,7 @@ async function recordTheDecision(
     const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
     return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
   } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     // The run writes nothing into another ledger. A resend or an abandonment needs no record in it, and the answer says
     // that there is none.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
@@ -509,7 +509,7 @@ async function recordTheDecision(
 }
 
 /** Only the proof of an amendment is about applicants: without one they go nowhere but to their inquiry. */
-function proofOf({ proof, applicants, askedAbout }: Decision): { proof?: DecisionProof } {
+function toProof({ proof, applicants, askedAbout }: Decision): { proof?: DecisionProof } {
   if (proof === undefined) return {};
   return { proof: { jws: proof, ...(applicants ? { applicants } : {}), ...(askedAbout ? { askedAbout } : {}) } };
 }
@@ -531,7 +531,7 @@ export interface RepeatDecision {
  * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now
  */
 export async function recordRepeat(
-  run: PreparedRun,
+  config: RunConfig,
   inquiry: InquiryDescription,
   { proof, occurrence, ...repeat }: RepeatDecision,
 ): Promise<boolean> {
@@ -543,7 +543,7 @@ export async function recordRepeat(
     action: 'repeat',
     providerSaid: 'notAsked',
   };
-  const args = { ledgerId: run.ledgerId, inquiry, decision, occurrence, ...(proof ? { proof } : {}) };
+  const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...(proof ? { proof } : {}) };
   try {
     const verdict = await CancellationScope.nonCancellable(() =>
       untilDone('recordDecision', { summary: `recording who wants ${inquiry.productCode} again` }, args),
@@ -551,7 +551,7 @@ export async function recordRepeat(
     return verdict.kind !== 'refused';
   } catch (error) {
     // The run writes nothing into another ledger. The claim finds the change again, and holds.
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     return true;
   }
 }

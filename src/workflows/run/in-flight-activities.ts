@@ -18,13 +18,13 @@ export class InFlightActivities {
   run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
     const activity: InFlightActivity = { scope: new CancellationScope({ cancellable: true }), shouldStop };
     this.#activities.add(activity);
-    const ended = (end: ActivityEnd<T>): ActivityEnd<T> => {
+    const forget = (end: ActivityEnd<T>): ActivityEnd<T> => {
       this.#activities.delete(activity);
       return end;
     };
     return activity.scope.run(body).then(
-      (value) => ended({ kind: 'completed', value }),
-      (error: unknown) => ended({ kind: 'threw', error }),
+      (value) => forget({ kind: 'completed', value }),
+      (error: unknown) => forget({ kind: 'threw', error }),
     );
   }
 

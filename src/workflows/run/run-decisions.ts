@@ -7,8 +7,8 @@
  * ledger has it before the run ends.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
@@ -22,11 +22,11 @@ import { inBackground } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
 import {
   type Accepted,
-  accepted,
+  createRefusal,
   handleUpdate,
-  refused,
   refuseFor,
   refuseMessage,
+  toAccepted,
 } from './messages/message-answers.ts';
 
 /**
@@ -59,7 +59,7 @@ export interface AskedDecision {
 }
 
 interface DecidedRun {
-  readonly run: PreparedRun | undefined;
+  readonly config: RunConfig | undefined;
   readonly endedAs: string | undefined;
   refuse(refused: RefusedMessage): void;
 }
@@ -69,9 +69,9 @@ export class RunDecisions {
   /** Another number once a decision was settled. */
   settled = 0;
 
-  /** @param past state from continue-as-new */
-  constructor(past: readonly AskedDecision[] = []) {
-    this.#asked = past.map((one) => ({ ...one, isAnswered: true }));
+  /** @param state from continue-as-new */
+  constructor(state: readonly AskedDecision[] = []) {
+    this.#asked = state.map((decision) => ({ ...decision, isAnswered: true }));
   }
 
   get carried(): readonly AskedDecision[] {
@@ -127,8 +127,8 @@ export class RunDecisions {
       summary: 'answering before a decision is recorded',
     });
     if (!isSettled) asked.isAnswered = true;
-    if (asked.refusal !== undefined) throw refused(asked.refusal);
-    return { ...accepted(run, isKnown), recorded: isSettled && !asked.isInNoLedger };
+    if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
+    return { ...toAccepted(run, isKnown), recorded: isSettled && !asked.isInNoLedger };
   }
 
   /** Asks for the row of a decision that has taken effect already. Its sender waits for no answer. */
@@ -153,18 +153,18 @@ export class RunDecisions {
 
   /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
   async untilSettled(run: DecidedRun): Promise<void> {
-    while (!run.run && this.isBusy) this.#settle(run, 'the run has ended before its input was checked');
+    while (!run.config && this.isBusy) this.#settle(run, 'the run has ended before its input was checked');
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
   }
 
   async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null): Promise<never> {
     for (;;) {
-      await condition(() => this.isBusy && run.run !== undefined);
+      await condition(() => this.isBusy && run.config !== undefined);
       const [asked] = this.#asked;
-      if (!asked || !run.run) continue;
+      if (!asked || !run.config) continue;
       const { decisions, effect } = asked;
       const summary = `recording a decision: ${effect.update}`;
-      const args = { ledgerId: run.run.ledgerId, decisions };
+      const args = { ledgerId: run.config.ledgerId, decisions };
       const isRecorded = (await untilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
       if (hasTakenEffect(effect)) {
         if (!isRecorded) asked.isInNoLedger = true;
@@ -215,7 +215,7 @@ function extensionDecision(runKey: string, message: Extension, decidedAt: string
   const { gate, shareId, by, reason } = message;
   const until = inUtc(message.until);
   const decisionId = extensionId(message);
-  const about = defined({ stage: gate, shareId });
+  const about = omitUndefined({ stage: gate, shareId });
   return { runKey, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
@@ -244,9 +244,9 @@ export class Extensions {
   /** Extensions for the next run. */
   readonly carried: Extension[];
 
-  /** @param past extensions of the previous run */
-  constructor(past: readonly Extension[] = []) {
-    this.carried = [...past];
+  /** @param state extensions of the previous run */
+  constructor(state: readonly Extension[] = []) {
+    this.carried = [...state];
   }
 
   /**
@@ -255,7 +255,7 @@ export class Extensions {
    * @param until when the wait of that name ends, RFC 3339; `undefined` where there is none
    */
   objection(message: Extension, until: string | undefined): string | null {
-    const known = this.#known(message);
+    const known = this.#findKnown(message);
     if (known) {
       const differing = differingPaths(known, message);
       return differing.length > 0 ? otherContent('this extension was accepted', differing) : null;
@@ -264,7 +264,7 @@ export class Extensions {
       const { gate, shareId } = message;
       return shareId === undefined ? `nothing waits at a gate before ${gate}` : `/shareId names no share that waits`;
     }
-    const [untilMs, nowMs] = [msOf(message), Date.now()];
+    const [untilMs, nowMs] = [toMs(message), Date.now()];
     if (untilMs <= (parseInstantMs(until) ?? 0)) return '/until must be later than the wait ends by now';
     if (untilMs > nowMs + MOST_FROM_NOW_MS) return '/until must be at most P3650D from now';
     return this.carried.length < MOST ? null : `a run takes at most ${MOST} extensions`;
@@ -276,31 +276,31 @@ export class Extensions {
    * @returns when the wait ends by now, RFC 3339 in UTC; `undefined` where the same was taken before
    */
   take(message: Extension): string | undefined {
-    if (this.#known(message)) return undefined;
+    if (this.#findKnown(message)) return undefined;
     this.carried.push(message);
-    return utcInstant(msOf(message));
+    return utcInstant(toMs(message));
   }
 
   /** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
-  endOf(wait: Wait, untilMs: number): string {
-    const extended = this.carried.filter((one) => isSame(one, wait)).map(msOf);
+  findEnd(wait: Wait, untilMs: number): string {
+    const extended = this.carried.filter((extension) => isSame(extension, wait)).map(toMs);
     return utcInstant(Math.max(untilMs, ...extended));
   }
 
   isKnown(message: Extension): boolean {
-    return this.#known(message) !== undefined;
+    return this.#findKnown(message) !== undefined;
   }
 
-  #known(message: Extension): Extension | undefined {
-    return this.carried.find((one) => isSame(one, message) && msOf(one) === msOf(message));
+  #findKnown(message: Extension): Extension | undefined {
+    return this.carried.find((extension) => isSame(extension, message) && toMs(extension) === toMs(message));
   }
 }
 
-function isSame(one: Wait, other: Wait): boolean {
-  return one.gate === other.gate && one.shareId === other.shareId;
+function isSame(a: Wait, b: Wait): boolean {
+  return a.gate === b.gate && a.shareId === b.shareId;
 }
 
-function msOf({ until }: Extension): number {
+function toMs({ until }: Extension): number {
   return parseInstantMs(until) ?? 0;
 }
 
@@ -333,7 +333,7 @@ export function takeExtension(run: ExtendableRun, message: Extension): boolean {
   if (until === undefined) return false;
   const { gate, shareId } = message;
   run.extendWait(message, until);
-  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...defined({ gate, shareId }), until });
+  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...omitUndefined({ gate, shareId }), until });
   return true;
 }
 
@@ -357,7 +357,7 @@ export function handleExtensions<Message, Status>(
       // The wait may have ended in this very task.
       refuseFor(objection(sent));
       const message = toExtension(sent);
-      if (run.extensions.isKnown(message)) return { ...accepted(run, true), recorded: true };
+      if (run.extensions.isKnown(message)) return { ...toAccepted(run, true), recorded: true };
       const decisions = [extensionDecision(run.runKey, message, new Date().toISOString())];
       return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
     },

@@ -1,6 +1,6 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
 
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
@@ -38,8 +38,8 @@ export interface InquirySide {
 }
 
 type DetailedRun = Pick<
-  Run<object, PreparedRun, string, object>,
-  'run' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
+  Run<object, RunConfig, string, object>,
+  'config' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
 >;
 
 /** Facts of a kind of run beside its status. */
@@ -47,8 +47,8 @@ export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide,
 
 /** Describes a run without personal data. Input that is not checked may be anything: none of it is shown. */
 export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
-  if (!run.run) return uncheckedDetails(run);
-  const { customerId, runbookUrl } = run.run;
+  if (!run.config) return uncheckedDetails(run);
+  const { customerId, runbookUrl } = run.config;
   const { endUserCode, ...known } = details();
   const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
   return runDetails(view, { customerId, endUserCode, runbookUrl });
@@ -160,7 +160,7 @@ In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Up
 function actionPart(action: HoldAction, hold: HoldStatus, runKey: string): string {
   const command = `credit-journey resolve ${runKey} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
   return [
-    `**\`${action}\`**: ${effectOf(action, hold, parseRunKey(runKey).kind)}`,
+    `**\`${action}\`**: ${describeEffect(action, hold, parseRunKey(runKey).kind)}`,
     codeBlock(command),
     codeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
   ].join('\n\n');
@@ -189,7 +189,7 @@ function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
 }
 
 /** Says what the decision leads to, and how to fill in what the draft leaves empty. */
-function effectOf(action: HoldAction, hold: HoldStatus, run: RunKind): string {
+function describeEffect(action: HoldAction, hold: HoldStatus, run: RunKind): string {
   const { failureType, attempts: attempt, productCode, shareId } = hold;
   const effects = consequences(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
   return [...effects, ...howToFill(action, hold, run)].join(' ');

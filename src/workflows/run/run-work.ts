@@ -4,23 +4,23 @@
  * over nor ends before the last one.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
 import type { RunFlag, RunHold } from '../../ledger/holds/work.ts';
 import { untilRecorded } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
-import type { RestingPlace } from './hand-over.ts';
+import type { ContinuationWait } from './continuation.ts';
 
 /** The run writes nothing into another ledger: then the status alone shows its holds. */
 type Write = (ledgerId: string) => Promise<unknown>;
 
 export class RunWork {
-  readonly #handOver: RestingPlace;
-  readonly #run: () => PreparedRun | undefined;
+  readonly #handOver: ContinuationWait;
+  readonly #run: () => RunConfig | undefined;
   readonly #writes: Write[] = [];
   #mayLeaveRows: boolean;
 
   /** @param mayLeaveRows state from continue-as-new */
-  constructor(handOver: RestingPlace, run: () => PreparedRun | undefined, mayLeaveRows = false) {
+  constructor(handOver: ContinuationWait, run: () => RunConfig | undefined, mayLeaveRows = false) {
     this.#handOver = handOver;
     this.#run = run;
     this.#mayLeaveRows = mayLeaveRows;

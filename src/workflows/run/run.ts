@@ -1,8 +1,8 @@
 /** State of a run of any kind: configuration, holds, events, search attributes, what it hands over. No waiting. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
@@ -10,20 +10,20 @@ import { type Problem, problemsShown } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
+import { Continuation } from './continuation.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
-import { HandOver } from './hand-over.ts';
-import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
+import { Holds, type HoldsState, type PendingDecision } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 import { RunWork } from './run-work.ts';
 
 /** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
-export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
+export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
   /** Absent if the input was not checked yet. */
-  run?: Prepared;
+  config?: Prepared;
   withdrawal?: Withdrawal;
-  holds: PastHolds;
+  holds: HoldsState;
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['list']>;
   published: CarriedAttributes;
@@ -33,11 +33,11 @@ export interface RunResumption<Withdrawal, Prepared extends PreparedRun = Prepar
   asked?: readonly AskedDecision[];
 }
 
-export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
+export abstract class Run<Input extends object, Prepared extends RunConfig, Outcome extends string, Withdrawal> {
   abstract readonly kind: RunKind;
   readonly input: Input;
   readonly inFlight = new InFlightActivities();
-  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
+  readonly continuation = new Continuation(this.inFlight, () => this.config?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly work: RunWork;
@@ -45,7 +45,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /** Decisions of people about the run itself. */
   readonly decided: RunDecisions;
   /** The configuration that the first activity fixed; absent until it has answered. */
-  run: Prepared | undefined;
+  config: Prepared | undefined;
   withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
   endedAs: TerminalState | undefined;
@@ -57,26 +57,30 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past state from continue-as-new
+   * @param state from continue-as-new
    * @param asked as of `Holds`
    */
-  constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
+  constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}, asked?: PendingDecision) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
-    this.events = new EventsOut(past.events);
-    this.work = new RunWork(this.handOver, () => this.run, past.mayLeaveRows);
-    const { handOver, work } = this;
-    this.holds = new Holds(() => this.publish(), this.events, past.holds, { handOver, work, ...defined({ asked }) });
-    this.decided = new RunDecisions(past.asked);
-    this.withdrawal = past.withdrawal;
-    this.#refused = new RefusedMessages(past.refused);
-    this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
+    this.events = new EventsOut(state.events);
+    this.work = new RunWork(this.continuation, () => this.config, state.mayLeaveRows);
+    const { continuation, work } = this;
+    this.holds = new Holds(() => this.publish(), this.events, state.holds, {
+      continuation,
+      work,
+      ...omitUndefined({ asked }),
+    });
+    this.decided = new RunDecisions(state.asked);
+    this.withdrawal = state.withdrawal;
+    this.#refused = new RefusedMessages(state.refused);
+    this.published = new PublishedAttributes(() => this.config?.searchAttributes ?? [], state.published);
   }
 
   /** Returns the state for the next run. */
-  handedOver(): RunResumption<Withdrawal, Prepared> {
-    const { run, withdrawal, holds, events, decided, work } = this;
+  toState(): RunState<Withdrawal, Prepared> {
+    const { config, withdrawal, holds, events, decided, work } = this;
     return {
-      ...(run ? { run } : {}),
+      ...(config ? { config } : {}),
       ...(withdrawal ? { withdrawal } : {}),
       holds: { open: holds.carried, settled: holds.settled },
       events: events.carried,
@@ -88,9 +92,9 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   }
 
   /** Takes the configuration that the first activity fixed for the run. */
-  begin(run: Prepared): void {
-    this.run = run;
-    this.events.begin(run, this.subject);
+  begin(config: Prepared): void {
+    this.config = config;
+    this.events.begin(config, this.subject);
   }
 
   /** The caller's own id, as the input has it. */
@@ -115,10 +119,10 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   abstract publish(): void;
 
   /** Returns the parts of the run that every inquiry uses. */
-  hostFor(run: PreparedRun) {
-    const { inFlight, holds, waits, handOver } = this;
+  hostFor(config: RunConfig) {
+    const { inFlight, holds, waits, continuation } = this;
     return {
-      ...{ run, inFlight, holds, waits, handOver },
+      ...{ config, inFlight, holds, waits, continuation },
       isEnding: () => this.isEnding,
       onWithdrawn: (withdrawal: RunWithdrawal) => {
         this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
@@ -141,7 +145,7 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
 
   /** Its input was refused, or it was cancelled before. */
   get endedUnchecked(): boolean {
-    return this.run === undefined && this.endedAs !== undefined;
+    return this.config === undefined && this.endedAs !== undefined;
   }
 
   /** Problems as the status shows them. */
@@ -182,10 +186,10 @@ class PublishedAttributes {
   readonly #registered: () => readonly SearchAttributeName[];
   readonly #published: Map<SearchAttributeName, string>;
 
-  /** @param past attributes of the previous run: the server hands them on */
-  constructor(registered: () => readonly SearchAttributeName[], past: CarriedAttributes = {}) {
+  /** @param state attributes of the previous run: the server hands them on */
+  constructor(registered: () => readonly SearchAttributeName[], state: CarriedAttributes = {}) {
     this.#registered = registered;
-    this.#published = new Map(Object.entries(past) as [SearchAttributeName, string][]);
+    this.#published = new Map(Object.entries(state) as [SearchAttributeName, string][]);
   }
 
   get carried(): CarriedAttributes {

@@ -1,13 +1,13 @@
 /** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser, secondaryUserOf } from '../../model/stage-end-user.ts';
+import { nameOfUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import type { ConsentHost } from '../consent/consents.ts';
 import {
@@ -16,13 +16,13 @@ import {
   consentTowards,
   consentValidForMs,
   firstExpiryInMs,
+  listUngranted,
   noteRefusalAfterPosting,
   type ShareRecord,
-  traceNumberOf,
-  ungranted,
+  toTraceNumber,
 } from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
 import {
   CLAIM_CAME_FIRST,
@@ -35,10 +35,10 @@ import {
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
 /** A share, and what differs between a journey's shares and a share by itself. */
-export interface SharePostingHost {
+export interface SharePostingContext {
   share: ShareRecord;
   report: ReportReference;
-  inquiry: InquiryHost;
+  inquiry: InquiryContext;
   /** Used if the share names none of its own. */
   permissiblePurposeCode?: string | undefined;
   /** The share's name in the timeline, beside the secondary user. */
@@ -83,13 +83,13 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 
 export class SharePosting {
   readonly #run: ConsentHost;
-  readonly #terms: SharePostingHost;
+  readonly #terms: SharePostingContext;
   readonly #share: ShareRecord;
   readonly #applicantIds: readonly string[];
   /** The instant by which predicates judge the age of grants: when the share last began to wait. */
   #nowMs = Date.now();
 
-  constructor(run: ConsentHost, terms: SharePostingHost) {
+  constructor(run: ConsentHost, terms: SharePostingContext) {
     this.#run = run;
     this.#terms = terms;
     this.#share = terms.share;
@@ -102,7 +102,7 @@ export class SharePosting {
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
     const { shareId } = share.input;
-    share.until ??= this.#run.extensions.endOf({ shareId }, Date.now() + (parseDurationMs(awaitConsentFor) ?? 0));
+    share.until ??= this.#run.extensions.findEnd({ shareId }, Date.now() + (parseDurationMs(awaitConsentFor) ?? 0));
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
@@ -160,11 +160,11 @@ export class SharePosting {
 
   /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
   async #wait(isOver: () => boolean): Promise<boolean> {
-    const { handOver, consents, decided } = this.#run;
+    const { continuation, consents, decided } = this.#run;
     const { input } = this.#share;
-    const missing = () => ungranted(consents, this.#share, this.#applicantIds, this.#nowMs);
+    const missing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
     // A run that is to hand over leaves the looking up to the next one.
-    const hasNews = () => !consents.has(input.shareId) && !handOver.isDue;
+    const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
     for (;;) {
       this.#nowMs = Date.now();
       if (isOver()) return true;
@@ -177,7 +177,7 @@ export class SharePosting {
       // The ledger does not have it yet that the share is to wait for longer.
       const isBeingExtended = () => decided.isAboutShare(input.shareId);
       if (leftMs <= 0 && isBeingExtended()) {
-        await handOver.wait(() => isOver() || hasNews() || !isBeingExtended());
+        await continuation.wait(() => isOver() || hasNews() || !isBeingExtended());
         continue;
       }
       // Silence means no.
@@ -190,7 +190,7 @@ export class SharePosting {
       const { called = '' } = this.#terms;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(input)}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
-      await handOver.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
+      await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
   }
 
@@ -209,7 +209,7 @@ export class SharePosting {
     const refresh = this.#terms.asksBeforeAttempts && (() => consents.lookUp(share));
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
-      ...defined({ resume: share.inquiry, refresh }),
+      ...omitUndefined({ resume: share.inquiry, refresh }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
         const consent = consentTowards(consents, share, this.#applicantIds, nowMs);
@@ -230,7 +230,7 @@ export class SharePosting {
   async #wasPosted(): Promise<boolean> {
     const { report } = this.#terms;
     const host = this.#host();
-    const inquiry = describeInquiry({ ...host.run, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
+    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
     const content = { inquiry, reference: report };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
@@ -248,7 +248,7 @@ export class SharePosting {
     if (remarks) share.remarks = remarks;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });
+    this.#run.events.emit('share.posted', [shareId], { shareId, ...toTraceNumber(share) });
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
@@ -279,12 +279,12 @@ export class SharePosting {
       productCode: 'SECONDUSE',
       shareId: input.shareId,
       reference: report,
-      ...secondaryUserOf(input),
-      ...defined({ consentValidForMs: validForMs, permissiblePurposeCode }),
+      ...toSecondaryUser(input),
+      ...omitUndefined({ consentValidForMs: validForMs, permissiblePurposeCode }),
     };
   }
 
-  #host(): InquiryHost {
+  #host(): InquiryContext {
     const share = this.#share;
     const { inquiry } = this.#terms;
     return {

@@ -1,7 +1,7 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { PreparedShare } from '../../activities/contract.ts';
-import { defined } from '../../base/defined.ts';
+import type { ShareConfig } from '../../activities/contract.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { extendShareReport } from '../../messages/extend.ts';
@@ -19,18 +19,17 @@ import type {
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import { type SecondaryUser, secondaryUserOf } from '../../model/stage-end-user.ts';
-import { type CarriedConsents, Consents, closeDown, handleConsents, recordWhatCameLast } from '../consent/consents.ts';
-import { type ShareRecord, traceNumberOf, ungranted } from '../consent/share-record.ts';
-import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
+import { type CarriedConsents, Consents, closeDown, drainMessages, handleConsents } from '../consent/consents.ts';
+import { listUngranted, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { SingleInquiry, type SingleInquiryRunState } from '../inquiry/single-inquiry.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import {
   type Accepted,
-  accepted,
+  createRefusal,
   handleQueries,
   handleUnknownSignals,
-  refused,
+  toAccepted,
 } from '../run/messages/message-answers.ts';
 import { tellIfConsent } from '../run/messages/refused-messages.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
@@ -41,11 +40,12 @@ import {
   handleExtensions,
   takeRecordedExtension,
 } from '../run/run-decisions.ts';
+import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { SharePosting } from './share-posting.ts';
 import { CLAIM_CAME_FIRST, settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
 /** State that a share by itself hands over to its next run (continue-as-new). */
-export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
+export interface ShareReportRunState extends SingleInquiryRunState<WithdrawShareReportMessage, ShareConfig> {
   share: ShareRecord;
   /** The outcome, once only consents are left to be recorded. */
   outcome?: ShareReportOutcome;
@@ -55,7 +55,7 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
 
 export class ReportShare extends SingleInquiry<
   ShareReportInput,
-  PreparedShare,
+  ShareConfig,
   ShareReportOutcome,
   WithdrawShareReportMessage
 > {
@@ -72,27 +72,27 @@ export class ReportShare extends SingleInquiry<
   /**
    * The input is not checked yet, so nothing here may fail on any input.
    *
-   * @param past state from continue-as-new
+   * @param state from continue-as-new
    */
-  constructor(input: ShareReportInput, past?: ShareReportResumption) {
-    super(input, past);
-    this.consents = new Consents(this, past?.consents);
+  constructor(input: ShareReportInput, state?: ShareReportRunState) {
+    super(input, state);
+    this.consents = new Consents(this, state?.consents);
     const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
       ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
-      ...defined({ consentValidFor, awaitConsentFor }),
+      ...omitUndefined({ consentValidFor, awaitConsentFor }),
     };
-    this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
+    this.record = state?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
-    this.outcome = past?.outcome;
-    this.extensions = new Extensions(past?.extensions);
+    this.outcome = state?.outcome;
+    this.extensions = new Extensions(state?.extensions);
   }
 
-  override handedOver(): ShareReportResumption {
+  override toState(): ShareReportRunState {
     return {
-      ...super.handedOver(),
+      ...super.toState(),
       share: this.record,
-      ...defined({ outcome: this.outcome }),
+      ...omitUndefined({ outcome: this.outcome }),
       consents: this.consents.carried,
       extensions: this.extensions.carried,
     };
@@ -112,11 +112,11 @@ export class ReportShare extends SingleInquiry<
   }
 
   get sharedWith(): SecondaryUser {
-    return secondaryUserOf(this.input);
+    return toSecondaryUser(this.input);
   }
 
   get isWaitingForConsent(): boolean {
-    return this.run !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
+    return this.config !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
   }
 
   endOfWait(): string | undefined {
@@ -146,7 +146,7 @@ export class ReportShare extends SingleInquiry<
   tellEnded(outcome: Ended<ShareReportOutcome>): void {
     const { shareId, record } = this;
     const { replacedBy } = record.withdrawn ?? {};
-    const ended = { shareId, outcome, ...traceNumberOf(record), ...(replacedBy === undefined ? {} : { replacedBy }) };
+    const ended = { shareId, outcome, ...toTraceNumber(record), ...(replacedBy === undefined ? {} : { replacedBy }) };
     this.events.emit('share.ended', [outcome], ended);
   }
 
@@ -156,27 +156,27 @@ export class ReportShare extends SingleInquiry<
   }
 
   /** Empty before the report is found: only the report says whose consent is needed. */
-  applicantsOf(): string[] {
-    return this.run?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+  listApplicants(): string[] {
+    return this.config?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
   get applicantIds(): string[] {
-    return this.applicantsOf();
+    return this.listApplicants();
   }
 
   reportTerms() {
-    if (!this.run) return {};
-    const { report, reference } = this.run;
+    if (!this.config) return {};
+    const { report, reference } = this.config;
     const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
-    return { reportReferenceNumber: reference.reportReferenceNumber, ...defined({ reportRunKey }) };
+    return { reportReferenceNumber: reference.reportReferenceNumber, ...omitUndefined({ reportRunKey }) };
   }
 
   knowsApplicant(applicantId: string): boolean {
-    return this.run === undefined || this.applicantsOf().includes(applicantId);
+    return this.config === undefined || this.listApplicants().includes(applicantId);
   }
 
   get consentsMissing(): string[] {
-    return ungranted(this.consents, this.record, this.applicantsOf(), Date.now());
+    return listUngranted(this.consents, this.record, this.listApplicants(), Date.now());
   }
 
   status(): ShareReportStatus {
@@ -188,40 +188,40 @@ export class ReportShare extends SingleInquiry<
     const shown: ShareReportState = isWaiting ? 'waitingForConsent' : state;
     return {
       shareId: this.shareId,
-      environment: this.run?.environment ?? null,
+      environment: this.config?.environment ?? null,
       state: shown,
-      ...defined({ waitingFor: words, report: this.run?.report }),
+      ...omitUndefined({ waitingFor: words, report: this.config?.report }),
       consentsMissing,
       ...(isWaiting && until !== undefined ? { until } : {}),
       ...(withdrawn?.replacedBy === undefined ? {} : { replacedBy: withdrawn.replacedBy }),
       attempts,
-      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+      ...omitUndefined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
       ...rest,
     };
   }
 
   references(): ShareReportReferences {
-    const { shareId, run } = this;
+    const { shareId, config } = this;
     const { reportReferenceNumber } = this.record;
     return {
       shareId,
-      ...defined({ report: run?.reference, reportReferenceNumber }),
+      ...omitUndefined({ report: config?.reference, reportReferenceNumber }),
     };
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, run, sharedWith, inquiry, customerTraceNumber } = this;
-    if (!run) throw new Error('a result before the report was found');
+    const { shareId, config, sharedWith, inquiry, customerTraceNumber } = this;
+    if (!config) throw new Error('a result before the report was found');
     const { reportReferenceNumber, attention, remarks } = this.record;
     const { attempts } = inquiry;
     return {
       shareId,
-      environment: run.environment,
+      environment: config.environment,
       outcome,
-      report: run.report,
+      report: config.report,
       sharedWith,
       attempts,
-      ...defined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+      ...omitUndefined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
     };
   }
 }
@@ -255,22 +255,22 @@ async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promi
   const isKnown = () => share.outcome !== undefined || share.hasNoOutcome || share.holds.list.length > 0;
   await condition(isKnown, ANSWER_WITHIN_MS, { summary: 'answering before the withdrawal is recorded' });
   const { outcome, record } = share;
-  if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
-  return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
+  if (outcome === 'posted') throw createRefusal(CLAIM_CAME_FIRST);
+  return { ...toAccepted(share, isDuplicate), recorded: outcome === 'withdrawn' || record.withdrawn !== undefined };
 }
 
 /**
  * Shares one report with one secondary user, at any time after the pull: from the ledger, or as given. Workflow id
  * `share-<shareId>`. Input: `messages/inputs/share-report.ts`; result: `messages/share/shapes.ts`; docs/shares.md.
  *
- * @param past state from continue-as-new; no caller gives it
+ * @param state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function shareReport(input: ShareReportInput, past?: ShareReportResumption): Promise<ShareReportResult> {
-  return carryRun(DEFINITION, input, past);
+export async function shareReport(input: ShareReportInput, state?: ShareReportRunState): Promise<ShareReportResult> {
+  return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
+const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: ({ endUserCode, sharedWith }) => ({ endUserCode, sharedWith }),
@@ -281,40 +281,40 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
   },
   onReset: ({ consents }) => consents.noteNews(),
   onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),
-  work: async (share, run) => {
-    const outcome = share.outcome ?? (await carry(share, run));
+  work: async (share, config) => {
+    const outcome = share.outcome ?? (await carry(share, config));
     share.end(outcome);
     share.publish();
     // Idempotent: the next run does it again.
-    await share.handOver.rest(closeDown(share));
+    await share.continuation.waitFor(closeDown(share));
     return outcome;
   },
-  recordWhatCameLast: async (share) => {
+  drainMessages: async (share) => {
     // Cancelled after it was withdrawn.
-    if (share.endedAs && share.run && share.withdrawal) {
+    if (share.endedAs && share.config && share.withdrawal) {
       noteWithdrawal(share);
       await settleAllWithdrawals(share);
     }
     share.hasNoOutcome = share.endedAs !== undefined;
-    await recordWhatCameLast(share);
+    await drainMessages(share);
   },
 };
 
-async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
+async function carry(share: ReportShare, config: ShareConfig): Promise<ShareReportOutcome> {
   const posting = new SharePosting(share, {
     share: share.record,
-    report: run.reference,
-    inquiry: share.hostIn(run),
+    report: config.reference,
+    inquiry: share.hostIn(config),
     onWait: () => share.publish(),
     asksBeforeAttempts: true,
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
-  return end === 'stopped' ? await withdrawn(share) : end;
+  return end === 'stopped' ? await endWithdrawn(share) : end;
 }
 
 /** Ends as `withdrawn` only once the ledger keeps the share from ever being sent, by any run. */
-async function withdrawn(share: ReportShare): Promise<ShareReportOutcome> {
+async function endWithdrawn(share: ReportShare): Promise<ShareReportOutcome> {
   noteWithdrawal(share);
   // If an earlier run has made an attempt, the ledger lists it for an operator.
   return (await settleWithdrawal(share, share.record)) ? 'withdrawn' : 'abandoned';

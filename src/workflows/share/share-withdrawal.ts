@@ -3,12 +3,12 @@
  * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import { defined } from '../../base/defined.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { ConsentHost } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilRecorded } from '../run/activity-stubs.ts';
-import { type Accepted, accepted, refused, refuseMessage } from '../run/messages/message-answers.ts';
+import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 
 export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
@@ -38,14 +38,14 @@ export async function answerWithdrawal<Status>(
   const isNew = !isTakenBack(share);
   if (isNew) share.withdrawal = { by, reason, ...(replacement ? { replacement } : {}) };
   const asked = share.withdrawal;
-  if (!asked) return { ...accepted(run, true), recorded: true };
+  if (!asked) return { ...toAccepted(run, true), recorded: true };
   run.inFlight.recheck();
   const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
     summary: 'answering before a withdrawal is recorded',
   });
   if (!isKnown) asked.isAnswered = true;
-  if (asked.refusal !== undefined) throw refused(asked.refusal);
-  return { ...accepted(run, !isNew), recorded: isKnown };
+  if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
+  return { ...toAccepted(run, !isNew), recorded: isKnown };
 }
 
 /** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
@@ -79,13 +79,13 @@ export async function settleWithdrawal(
 ): Promise<boolean> {
   const { withdrawal: asked } = share;
   if (!asked) return share.withdrawn !== undefined;
-  if (!run.run) throw new Error('a withdrawal of a run without a ledger');
+  if (!run.config) throw new Error('a withdrawal of a run without a ledger');
   const { shareId } = share.input;
-  const replacement = defined({ replacedBy: asked.replacement?.shareId });
+  const replacement = omitUndefined({ replacedBy: asked.replacement?.shareId });
   const withdrawal = { runKey: run.journeyId, shareId, by: asked.by, reason: asked.reason, ...replacement };
-  const args = { ledgerId: run.run.ledgerId, withdrawal };
+  const args = { ledgerId: run.config.ledgerId, withdrawal };
   const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
-  const verdict = await run.handOver.rest(CancellationScope.nonCancellable(ask));
+  const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
   if (verdict === 'ledgerChanged') {
     refuseWithdrawal(run, share, 'the ledger is not the one that the run has used: nothing was recorded');
     return false;
@@ -95,7 +95,7 @@ export async function settleWithdrawal(
     return false;
   }
   const { by, reason, replacedBy } = verdict.standing;
-  share.withdrawn = { by, reason, ...defined({ replacedBy }) };
+  share.withdrawn = { by, reason, ...omitUndefined({ replacedBy }) };
   delete share.withdrawal;
   changeShare(share, 'withdrawn');
   if (!asked.replacement) return true;
@@ -108,7 +108,7 @@ export async function settleWithdrawal(
 export async function settleAllWithdrawals(run: ConsentHost): Promise<void> {
   for (const share of run.shares.values()) {
     if (!share.withdrawal) continue;
-    if (run.run) await settleWithdrawal(run, share);
+    if (run.config) await settleWithdrawal(run, share);
     else refuseWithdrawal(run, share, 'the run has ended before its input was checked');
   }
 }

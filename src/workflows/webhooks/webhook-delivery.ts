@@ -33,11 +33,11 @@ import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { onHoldRow } from '../../words/holds.ts';
 import { asMarkdown, codeBlock } from '../../words/writer.ts';
-import { deliverWebhookOf } from '../run/activity-stubs.ts';
+import { deliverWebhookFor } from '../run/activity-stubs.ts';
 import { inBackground, showDetails } from '../run/around-the-sdk.ts';
 import { isHistoryLong } from '../run/as-replayed.ts';
-import { applicationFailureOf, undecodableInput } from '../run/failures.ts';
-import { refused } from '../run/messages/message-answers.ts';
+import { findApplicationFailure, undecodableInput } from '../run/failures.ts';
+import { createRefusal } from '../run/messages/message-answers.ts';
 
 // Wire names: they are in histories and never change.
 const deliverEvents = defineSignal<[{ events: AddressedEvent[] }]>('deliverEvents');
@@ -64,7 +64,7 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Webh
 class Delivery {
   readonly #input: WebhookDeliveryInput;
   readonly #chains = new Map<string, WebhookChain>();
-  readonly #seen: Set<string>;
+  readonly #processedIds: Set<string>;
   #dropped = 0;
   #isShown = false;
   /** When the events that were given up are forgotten. */
@@ -72,7 +72,7 @@ class Delivery {
 
   constructor(input: WebhookDeliveryInput) {
     this.#input = input;
-    this.#seen = new Set(input.carried?.seen);
+    this.#processedIds = new Set(input.carried?.seen);
     for (const carried of input.carried?.endpoints ?? []) this.#chain(carried.name, carried);
     this.#noteFailure();
   }
@@ -134,7 +134,7 @@ class Delivery {
     return this.#all.some(({ failed }) => failed.length > 0);
   }
 
-  #chain(name: string, carried: CarriedEndpoint = nothingOf(name)): WebhookChain {
+  #chain(name: string, carried: CarriedEndpoint = emptyEndpoint(name)): WebhookChain {
     const known = this.#chains.get(name);
     if (known) return known;
     const chain = new WebhookChain(this.#input, carried, () => this.#noteFailure());
@@ -148,8 +148,8 @@ class Delivery {
     if (!Array.isArray(events)) return;
     for (const event of events.filter(isAddressed)) {
       const { endpoints, ...what } = event;
-      if (this.#seen.has(what.id)) continue;
-      this.#seen.add(what.id);
+      if (this.#processedIds.has(what.id)) continue;
+      this.#processedIds.add(what.id);
       for (const name of endpoints) {
         const chain = this.#chain(name);
         chain.push(what);
@@ -170,10 +170,10 @@ class Delivery {
 
   #check(choice: ChooseEndpoint): void {
     const endpoint: unknown = (choice as { endpoint?: unknown } | null | undefined)?.endpoint;
-    if (typeof choice !== 'object' || choice === null) throw refused('must be an object');
+    if (typeof choice !== 'object' || choice === null) throw createRefusal('must be an object');
     if (endpoint === undefined) return;
     if (typeof endpoint !== 'string' || !this.#chains.has(endpoint)) {
-      throw refused(`/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`);
+      throw createRefusal(`/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`);
     }
   }
 
@@ -199,8 +199,8 @@ class Delivery {
   async #goOn(): Promise<never> {
     for (const chain of this.#all) chain.pause();
     await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
-    const endpoints = this.#all.map((chain) => chain.carried());
-    const seen = [...this.#seen].slice(-MOST_SEEN);
+    const endpoints = this.#all.map((chain) => chain.toCarried());
+    const seen = [...this.#processedIds].slice(-MOST_SEEN);
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
   }
 
@@ -214,7 +214,7 @@ class Delivery {
   }
 }
 
-function nothingOf(name: string): CarriedEndpoint {
+function emptyEndpoint(name: string): CarriedEndpoint {
   return { name, waiting: [], failed: [], isGone: false, delivered: 0 };
 }
 
@@ -356,7 +356,7 @@ class WebhookChain {
     return events;
   }
 
-  carried(): CarriedEndpoint {
+  toCarried(): CarriedEndpoint {
     return {
       name: this.name,
       waiting: this.#waiting,
@@ -388,7 +388,7 @@ class WebhookChain {
         const failure = await this.#deliver(event);
         // Sent again meanwhile, before its next attempt.
         if (failure === 'calledBack') continue;
-        this.#waiting = this.#waiting.filter((one) => one !== event);
+        this.#waiting = this.#waiting.filter((waiting) => waiting !== event);
         if (failure === null) this.delivered++;
         else this.#giveUp(event, failure);
       }
@@ -402,7 +402,7 @@ class WebhookChain {
 
   async #deliver(event: WebhookEvent): Promise<Omit<FailedEvent, 'event' | 'failedAt'> | 'calledBack' | null> {
     const { profile, settings } = this.#input;
-    const deliver = deliverWebhookOf(settings, workflowInfo().taskQueue, `${event.type} to ${this.name}`);
+    const deliver = deliverWebhookFor(settings, workflowInfo().taskQueue, `${event.type} to ${this.name}`);
     this.#attempt = new CancellationScope({ cancellable: true });
     try {
       await this.#attempt.run(() => deliver({ profile, endpoint: this.name, event }));
@@ -412,7 +412,7 @@ class WebhookChain {
         if (CancellationScope.current().consideredCancelled) throw error;
         return 'calledBack';
       }
-      return failureOf(error);
+      return toFailure(error);
     } finally {
       this.#attempt = undefined;
     }
@@ -431,10 +431,10 @@ class WebhookChain {
 }
 
 /** Returns the last attempt's failure if the time was over; a worker that died says nothing. */
-function failureOf(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
-  const { type, details } = applicationFailureOf(error) ?? {};
+function toFailure(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
+  const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };
-  const known = WEBHOOK_FAILURE_TYPES.find((one) => one === type);
+  const known = WEBHOOK_FAILURE_TYPES.find((candidate) => candidate === type);
   const failureType: WebhookFailureType = known ?? 'WebhookUnreachable';
   return { failureType, ...(httpStatus === undefined ? {} : { httpStatus }) };
 }

@@ -1,6 +1,6 @@
 /** "What is answered 2xx is in Temporal or in the ledger", and what docs/http-api.md promises of repeats and of foreign tokens. */
 import { isDeepStrictEqual } from 'node:util';
-import { ID_NAMES, parseRunKey, runKeyFromWorkflowId, workflowIdOf } from '../../../src/model/run-key.ts';
+import { ID_NAMES, parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 import type { ApiAnswer } from '../evidence-api.ts';
 import type { Invariant } from './invariant.ts';
@@ -16,7 +16,7 @@ export const answeredIsKept: Invariant = {
     const runs = Map.groupBy(evidence.runs, ({ workflowId }) => workflowId);
     const failures = answers.flatMap((answer) => {
       const { runKey, message, key } = answer;
-      const problem = problemOf(answer, runs.get(workflowIdOf(runKey)) ?? [], evidence);
+      const problem = problemOf(answer, runs.get(toWorkflowId(runKey)) ?? [], evidence);
       return problem === undefined ? [] : [`${runKey} ${message === 'start' ? message : key}: ${problem}`];
     });
     const duplicates = answers.filter(({ said }) => said.duplicate).length;

@@ -1,6 +1,6 @@
 /** Pulls, shares by themselves and reviews: what holds for journeys holds for them, by their owners' ids. */
 import { consumerIdOf } from '../../../sandbox/records/records.ts';
-import { rowRunKey, workflowIdOf } from '../../../src/model/run-key.ts';
+import { rowRunKey, toWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from '../evidence.ts';
 import type { OtherPlan } from '../evidence-others.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -24,7 +24,7 @@ export const otherRunsEnd: Invariant = {
 
 /** A review that has become long goes on in another run. */
 function latestRun(runs: readonly RunEvidence[], { runKey }: OtherPlan): RunEvidence | undefined {
-  const own = runs.filter(({ workflowId }) => workflowId === workflowIdOf(runKey));
+  const own = runs.filter(({ workflowId }) => workflowId === toWorkflowId(runKey));
   const endOf = ({ closedAtMs = Number.POSITIVE_INFINITY }: RunEvidence) => closedAtMs;
   return own.toSorted((one, other) => endOf(other) - endOf(one))[0];
 }

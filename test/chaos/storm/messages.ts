@@ -1,7 +1,7 @@
 /** Messages that no orderly sender sends. */
 
 import { inParallel } from '../../../src/base/in-parallel.ts';
-import { workflowIdOf } from '../../../src/model/run-key.ts';
+import { toWorkflowId } from '../../../src/model/run-key.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';
 import type { Strike } from './strike.ts';
@@ -42,7 +42,7 @@ export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { peo
   await people.patiently(() =>
     world.client.workflowService.signalWorkflowExecution({
       namespace: world.client.options.namespace,
-      workflowExecution: { workflowId: workflowIdOf(journeyId) },
+      workflowExecution: { workflowId: toWorkflowId(journeyId) },
       signalName: 'consent',
       input: {
         payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from('{"journeyId": \u0000') }],

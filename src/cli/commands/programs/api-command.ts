@@ -1,7 +1,7 @@
 /** `credit-journey api`: runs the HTTP API until a signal stops it. */
 import type { Command } from 'commander';
 import type { ApiSettings } from '../../../api/settings.ts';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -31,7 +31,7 @@ export function registerApiCommand(program: Command): void {
         import('../../../api/settings.ts'),
         import('../../../local/stop-signal.ts'),
       ]);
-      const settings = loadApiSettings(process.env, defined({ host, port }));
+      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
       const stopped = stopSignal();
       const api = await start(settings);
       const { environment } = settings.options;
@@ -62,7 +62,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
   if (options.portfolioDirectory === undefined) {
     logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
   }
-  const signer = decisionKeyFile ? await signerOf(decisionKeyFile) : undefined;
+  const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
     openLedger: () => openLedgerAccess(ledgerAccess),
@@ -74,7 +74,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
   try {
     const api = await startApi({
       ...options,
-      ...defined({ signer, metrics: shown?.metrics }),
+      ...omitUndefined({ signer, metrics: shown?.metrics }),
       journeys,
       onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
     });
@@ -92,7 +92,7 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
 }
 
 /** @throws ConfigError */
-async function signerOf(file: string) {
+async function loadSigner(file: string) {
   const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
     import('../../../protection/keys/signing-keys.ts'),
     import('../../../model/problems.ts'),

@@ -55,7 +55,7 @@ function verifyLedger(expected: { expectHead?: string }, options: ServerOptions)
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ seen?: SeenAttempt } | undefined> {
-  const [{ CreditJourneys, sdkClientOf }, { seenByWatch }] = await Promise.all([
+  const [{ CreditJourneys, getSdkClient }, { seenByWatch }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
     import('../../../client/seen-by-watch.ts'),
   ]);
@@ -66,7 +66,7 @@ async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ see
       besideLedger: true,
     });
     const { taskQueue } = journeys;
-    const client = sdkClientOf(journeys);
+    const client = getSdkClient(journeys);
     const until = Date.now() + WATCH_TIMEOUT_MS;
     const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
     return seen ? { seen } : {};

@@ -1,6 +1,6 @@
 /** `credit-journey codec-server`: runs the codec server until a signal stops it. */
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import type { CodecServerSettings } from '../../../codec/settings.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
@@ -31,7 +31,7 @@ export function registerCodecServerCommand(program: Command): void {
         import('../../../codec/settings.ts'),
         import('../../../local/stop-signal.ts'),
       ]);
-      const settings = loadCodecServerSettings(process.env, defined({ host, port }));
+      const settings = loadCodecServerSettings(process.env, omitUndefined({ host, port }));
       const stopped = stopSignal();
       const { server, close } = await start(settings);
       const { namespaces, environment, authentication } = settings.options;
@@ -70,7 +70,7 @@ async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecSe
   try {
     const server = await startCodecServer({
       ...options,
-      ...defined({ metrics: shown?.metrics }),
+      ...omitUndefined({ metrics: shown?.metrics }),
       keys,
       onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
       onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),

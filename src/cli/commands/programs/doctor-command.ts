@@ -21,7 +21,7 @@ export function registerDoctorCommand(program: Command): void {
     .option('--timeout <seconds>', 'how long each check may take (default: 10)');
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: DoctorOptions) => {
-    const timeoutMs = timeoutOf(options);
+    const timeoutMs = readTimeout(options);
     const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
@@ -36,7 +36,7 @@ export function registerDoctorCommand(program: Command): void {
   });
 }
 
-function timeoutOf({ timeout }: DoctorOptions): number | undefined {
+function readTimeout({ timeout }: DoctorOptions): number | undefined {
   if (timeout === undefined) return undefined;
   if (/^\d{1,3}$/.test(timeout) && Number(timeout) > 0) return Number(timeout) * 1000;
   throw new UsageError('--timeout must be a whole number of seconds from 1 to 999');
@@ -49,7 +49,7 @@ export function doctorLines(
 ): string[] {
   const { pass, warn, fail, unchecked } = counts;
   return [
-    ...checks.flatMap((check) => linesOf(check, width, colors)),
+    ...checks.flatMap((check) => describeCheck(check, width, colors)),
     `${pass} pass, ${warn} warn, ${fail} fail${unchecked > 0 ? `, ${unchecked} ${WORDS.unchecked}` : ''}`,
   ];
 }
@@ -62,7 +62,7 @@ const WORDS: Record<Finding['status'], string> = {
   unchecked: 'not checked',
 };
 
-function linesOf({ check, status, detail, toDo }: CheckResult, width: number, colors: Colors): string[] {
+function describeCheck({ check, status, detail, toDo }: CheckResult, width: number, colors: Colors): string[] {
   const paint = { pass: colors.green, warn: colors.yellow, fail: colors.red, unchecked: colors.yellow }[status];
   const word = WORDS[status];
   // Fills the part of the word that is longer than the indent.

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import type { RewrapResult } from '../../../ledger/records.ts';
 import type { KeyAge } from '../../../protection/keys/key-ring.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
@@ -26,21 +26,21 @@ function registerSigningKeyCommands(keys: Command): void {
   withExamples(signing, 'credit-journey keys signing new --file api-decisions.json --jwks decision-jwks.json');
   registerDeed(signing, 'new', 'make a private key that its owner alone can read, and add its public key to the set', {
     act: async ({ makeSigningKey }, files) => ({ keyId: await makeSigningKey(files) }),
-    told: ({ keyId }, { file, keySet }) => [
+    describeAnswer: ({ keyId }, { file, keySet }) => [
       `made the key ${keyId} in ${file}, and added its public key to ${keySet}`,
       `${WORKERS_FIRST} Then start the API with API_DECISION_KEY_FILE.`,
     ],
   });
   registerDeed(signing, 'rotate', 'make the key that is to follow, and add its public key to the set', {
     act: ({ prepareSigningKey }, files) => prepareSigningKey(files),
-    told: ({ current, next }, { file }) => [
+    describeAnswer: ({ current, next }, { file }) => [
       `made the key ${next} in ${file}.next; the API still signs with ${current}`,
       `${WORKERS_FIRST} Then \`credit-journey keys signing activate\`.`,
     ],
   });
   registerDeed(signing, 'activate', 'put the prepared key in the place of the one that signs', {
     act: ({ activateSigningKey }, files) => activateSigningKey(files),
-    told: ({ former, current }) => [
+    describeAnswer: ({ former, current }) => [
       `the next start of the API signs with ${current}`,
       `Restart every copy of the API. A quarter of an hour after the last one: \`credit-journey keys signing retire ${former}\`.`,
     ],
@@ -51,7 +51,7 @@ function registerSigningKeyCommands(keys: Command): void {
     .argument('<kid>', 'its id; not of the key that signs');
   withExamples(withFileOptions(retire), 'credit-journey keys signing retire api-0123456789ab');
   retire.action(async (keyId: string, options: SigningOptions) => {
-    const files = filesOf(options);
+    const files = readFiles(options);
     const { retireSigningKey } = await import('../../../protection/keys/signing-keys.ts');
     await retireSigningKey(files, keyId);
     const output = createOutput(options);
@@ -66,16 +66,19 @@ function registerDeed<Answer extends object>(
   signing: Command,
   name: 'new' | 'rotate' | 'activate',
   description: string,
-  { act, told }: { act(deeds: Deeds, files: Files): Promise<Answer>; told(answer: Answer, files: Files): string[] },
+  {
+    act,
+    describeAnswer,
+  }: { act(deeds: Deeds, files: Files): Promise<Answer>; describeAnswer(answer: Answer, files: Files): string[] },
 ): void {
   const command = withFileOptions(signing.command(name).description(description));
   withExamples(command, `credit-journey keys signing ${name} --file api-decisions.json --jwks decision-jwks.json`);
   command.action(async (options: SigningOptions) => {
-    const files = filesOf(options);
+    const files = readFiles(options);
     const answer = await act(await import('../../../protection/keys/signing-keys.ts'), files);
     const output = createOutput(options);
     output.answer({ ...files, ...answer }, () => {
-      const [first = '', ...rest] = told(answer, files);
+      const [first = '', ...rest] = describeAnswer(answer, files);
       return [output.colors.green(first), ...rest.flatMap((line) => wrap(line, output.width))];
     });
   });
@@ -89,7 +92,7 @@ function withFileOptions(command: Command): Command {
   );
 }
 
-function filesOf({
+function readFiles({
   file = process.env.API_DECISION_KEY_FILE,
   jwks = process.env.DECISION_JWKS_FILE,
 }: SigningOptions): Files {
@@ -129,13 +132,13 @@ function registerNew(keys: Command): void {
   withExamples(withFileOption(command), 'credit-journey keys new --file my-keys.json');
   command.action(async ({ kms, ...options }: FileOptions & { kms?: string }) => {
     await checkKmsName(kms);
-    const path = fileOf(options);
+    const path = readFile(options);
     const { createKeyRing } = await import('../../../protection/keys/key-ring.ts');
     const ring = await createKeyRing(path, { kms });
     const wrappedBy = ring.current('ledger').kms;
     const made = USES.map((use) => ({ use, id: ring.current(use).id }));
     const output = createOutput(options);
-    output.answer({ file: path, keys: made, ...defined({ wrappedBy }) }, () => [
+    output.answer({ file: path, keys: made, ...omitUndefined({ wrappedBy }) }, () => [
       output.colors.green(`made the key ring ${path}`),
       ...made.map(({ use, id }) => `  ${use}  ${id}`),
       ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, output.width)),
@@ -155,9 +158,9 @@ function registerRotate(keys: Command): void {
     );
   withExamples(withFileOption(command), 'credit-journey keys rotate');
   command.action(async ({ use, kms, ...options }: FileOptions & { use?: string; kms?: string }) => {
-    const uses = usesOf(use);
+    const uses = readUses(use);
     await checkKmsName(kms);
-    const path = fileOf(options);
+    const path = readFile(options);
     const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
     const rotated = await rotateKeys(path, uses, { kms });
     const output = createOutput(options);
@@ -180,7 +183,7 @@ function registerCheck(keys: Command): void {
     );
   withExamples(withFileOption(command), 'credit-journey keys check');
   command.action(async (options: FileOptions) => {
-    const path = fileOf(options);
+    const path = readFile(options);
     const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
     const { keys: ages, refused, problem } = await examineKeyRing(path);
     const output = createOutput(options);
@@ -203,7 +206,7 @@ function registerWrap(keys: Command): void {
   );
   command.action(async ({ kms, ...options }: FileOptions & { kms: string }) => {
     await checkKmsName(kms);
-    const path = fileOf(options);
+    const path = readFile(options);
     const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
     const { ids, wrappedBy = kms } = await rewrapKeys(path, kms);
     const output = createOutput(options);
@@ -223,7 +226,7 @@ function registerUnwrap(keys: Command): void {
     .description('put the keys of a ring into the file in the clear, to leave a key management service');
   withExamples(withFileOption(command), 'credit-journey keys unwrap');
   command.action(async (options: FileOptions) => {
-    const path = fileOf(options);
+    const path = readFile(options);
     const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
     const { ids } = await rewrapKeys(path, null);
     const output = createOutput(options);
@@ -241,7 +244,7 @@ function registerRefuse(keys: Command): void {
     .argument('<key-id>', 'as the alert names it; not a key of this ring');
   withExamples(withFileOption(command), 'credit-journey keys refuse payload-0123456789ab');
   command.action(async (keyId: string, options: FileOptions) => {
-    const path = fileOf(options);
+    const path = readFile(options);
     const { refuseKey } = await import('../../../protection/keys/key-ring-changes.ts');
     const isNew = await refuseKey(path, keyId);
     const output = createOutput(options);
@@ -277,7 +280,7 @@ async function rewrapLedger(): Promise<RewrapResult> {
     environment: access.environment,
     keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
     create: false,
-    ...defined({ expectedId }),
+    ...omitUndefined({ expectedId }),
   });
   try {
     return await ledger.rewrapDataKeys();
@@ -331,7 +334,7 @@ async function checkKmsName(name: string | undefined): Promise<void> {
   if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
 }
 
-function usesOf(use: string | undefined): readonly KeyUse[] {
+function readUses(use: string | undefined): readonly KeyUse[] {
   if (use === undefined) return USES;
   const known = USES.find((candidate) => candidate === use);
   if (!known) throw new UsageError(`--use must be ${USES.join(' or ')}`);
@@ -344,6 +347,6 @@ function withFileOption(command: Command): Command {
   );
 }
 
-function fileOf({ file }: FileOptions): string {
+function readFile({ file }: FileOptions): string {
   return file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
 }

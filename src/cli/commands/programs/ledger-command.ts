@@ -1,7 +1,7 @@
 /** `ledger`: what a person decides about the ledger itself. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import type { SentConsents } from '../../../operator/sent-consents.ts';
 import type { BehindRun, ComparedWithTemporal } from '../../../operator/temporal-behind.ts';
 import {
@@ -10,7 +10,7 @@ import {
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
-import { sinceOf } from '../../decisions/work-query.ts';
+import { parseSince } from '../../decisions/work-query.ts';
 import {
   type OutputOptions,
   type ServerOptions,
@@ -38,7 +38,7 @@ function registerLedgerCompare(ledger: Command): void {
     .option('--send-consents', 'send open runs the consents that they have lost; needs workers');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
-    const since = sinceOf(options.since);
+    const since = parseSince(options.since);
     if (since === undefined) throw new UsageError('--since must say from when on to compare');
     await withJourneys(
       options,
@@ -62,7 +62,7 @@ function compareLines(
 ): string[] {
   const { width, colors } = output;
   return [
-    ...behind.flatMap((one) => runLines(one, output)),
+    ...behind.flatMap((run) => runLines(run, output)),
     ...(told ? [`  consents that were sent to runs again: ${told.sent}`] : []),
     ...(told?.failed ?? []).flatMap(({ runKey, consentId, error }) =>
       wrap(`consent ${consentId} of ${runKey} was not taken: ${error}`, width, '  ').map(colors.yellow),
@@ -129,7 +129,7 @@ export function registerLedgerCommand(program: Command): void {
         reason,
       });
       const output = createOutput(options);
-      output.answer({ ledgerId, ...defined({ newest, lost }) }, () => [
+      output.answer({ ledgerId, ...omitUndefined({ newest, lost }) }, () => [
         output.colors.green(`${ledgerId}: claims go on from what this copy has`),
         `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
         lost

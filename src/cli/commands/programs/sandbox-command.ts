@@ -1,7 +1,7 @@
 /** `credit-journey sandbox`: runs the stand-in gateway until a signal stops it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunningSandbox, SandboxOptions } from '../../../../sandbox/server.ts';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import { stopSignal } from '../../../local/stop-signal.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -41,7 +41,7 @@ export function registerSandboxCommand(program: Command): void {
       // Taken before the start, so that a signal during it is not lost.
       const stopped = stopSignal();
       const sandbox = await start(options);
-      const output = createOutput(defined({ json, debug }));
+      const output = createOutput(omitUndefined({ json, debug }));
       const { url, port } = sandbox;
       // One line, which a program that starts this process waits for.
       output.event({ url, port }, () => story(url));

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
@@ -47,7 +47,7 @@ export function registerSetupCommand(program: Command): void {
       : {};
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    const document = defined({ ledger, searchAttributes, deployment });
+    const document = omitUndefined({ ledger, searchAttributes, deployment });
     output.answer(document, () => [
       ...(ledger ? ledgerLines(ledger, output) : []),
       ...(searchAttributes ? [...searchAttributeLines(searchAttributes, output), ...viewLines(output)] : []),
@@ -72,7 +72,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
     create: true,
     migrate: true,
     onProgress: (step) => output.progress(step),
-    ...defined({ expectedId }),
+    ...omitUndefined({ expectedId }),
   });
   await ledger.close();
   return ledger.identity;

@@ -86,12 +86,19 @@ export function deliveryLines(
   { width, colors }: Pick<Output, 'width' | 'colors'>,
 ): string[] {
   const rows = deliveries.flatMap(({ runKey, endpoints }) =>
-    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), since(one), runKey]),
+    endpoints.map((endpoint) => [
+      endpoint.endpoint,
+      endpoint.state,
+      String(endpoint.waiting),
+      failures(endpoint),
+      since(endpoint),
+      runKey,
+    ]),
   );
   const away = unanswered.length > 0 ? [`no worker answered for ${unanswered.length} more`] : [];
   const none = rows.length === 0 ? ['no event waits or has failed'] : [];
   const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'SINCE', 'JOURNEY'], ...rows], width).flat();
-  const hint = deliveries.some(({ endpoints }) => endpoints.some((one) => one.failed.length > 0))
+  const hint = deliveries.some(({ endpoints }) => endpoints.some((endpoint) => endpoint.failed.length > 0))
     ? wrap('`credit-journey webhooks resend <id>`, or --all, sends again; `drop` forgets', width)
     : [];
   return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
@@ -131,7 +138,8 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
   await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
-    const isFailed = (one: EndpointStatus) => one.failed.length > 0 && (endpoint ?? one.endpoint) === one.endpoint;
+    const isFailed = (status: EndpointStatus) =>
+      status.failed.length > 0 && (endpoint ?? status.endpoint) === status.endpoint;
     const resent: { runKey: string; events: number }[] = [];
     const failed: { runKey: string; error: { type: string; message: string } }[] = [];
     for (const { runKey } of deliveries.filter(({ endpoints }) => endpoints.some(isFailed))) {
@@ -145,7 +153,7 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
         failed.push({ runKey, error: { type: error.name, message: error.message } });
       }
     }
-    const events = resent.reduce((sum, one) => sum + one.events, 0);
+    const events = resent.reduce((sum, delivery) => sum + delivery.events, 0);
     const more = deliveries.length + unanswered.length >= MOST_LISTED;
     output.answer({ resent, failed, unanswered, more }, () => [
       output.colors.green(
@@ -173,9 +181,9 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
   const profile = config.profiles.get(profileName);
   if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);
   const endpoints = profile.webhooks ?? [];
-  const endpoint = endpoints.find((one) => one.name === name);
+  const endpoint = endpoints.find((candidate) => candidate.name === name);
   if (!endpoint) {
-    const known = endpoints.map((one) => one.name).join(', ');
+    const known = endpoints.map((item) => item.name).join(', ');
     throw new UsageError(known === '' ? 'the profile has no endpoints' : `<endpoint> must be one of ${known}`);
   }
   const { WebhookSender } = await import('../../../webhooks/sender.ts');

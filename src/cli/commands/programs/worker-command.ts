@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -40,6 +40,6 @@ export function registerWorkerCommand(program: Command): void {
 export function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...defined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),
+    ...omitUndefined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),
   };
 }

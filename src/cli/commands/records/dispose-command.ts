@@ -1,6 +1,6 @@
 /** `dispose`: destroys records that were kept long enough. */
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { PRODUCTS } from '../../../model/products.ts';
 import type {
@@ -49,7 +49,7 @@ export function registerDisposeCommand(program: Command): void {
   );
   withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
   command.action(async (runKey: string | undefined, options: DisposeOptions) => {
-    const selection = selectionOf(runKey, options);
+    const selection = readSelection(runKey, options);
     if (!options.dryRun) checkedAuthorization(options);
     await withJourneys(
       options,
@@ -62,7 +62,7 @@ export function registerDisposeCommand(program: Command): void {
   });
 }
 
-function selectionOf(runKey: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
+function readSelection(runKey: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
   if ((runKey === undefined) === (olderThan === undefined)) {
     throw new UsageError('give an id or --older-than, one of them');
   }
@@ -73,13 +73,13 @@ function selectionOf(runKey: string | undefined, { olderThan, product, limit }: 
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
   if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
-  const productCode = PRODUCTS.find((one) => one === product);
+  const productCode = PRODUCTS.find((candidate) => candidate === product);
   if (product !== undefined && !productCode) throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
     throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
   }
-  return { olderThanMs, limit: most, ...defined({ productCode }) };
+  return { olderThanMs, limit: most, ...omitUndefined({ productCode }) };
 }
 
 async function run(
@@ -96,7 +96,7 @@ async function run(
   }
   if (plan.planned.length > 0 && !options.yes && !(await isAgreed(plan, output))) return EXIT.needsPerson;
   const result = await disposeEach(context, plan, options, output);
-  return exitCodeOf(result, selection);
+  return toExitCode(result, selection);
 }
 
 /** Asks on a terminal. Elsewhere it only prints the plan. */
@@ -133,12 +133,12 @@ async function disposeEach(
   options: DisposeOptions,
   output: Output,
 ): Promise<Disposed> {
-  const { disposeOf } = await import('../../../operator/disposal.ts');
+  const { disposeItem } = await import('../../../operator/disposal.ts');
   const authorization = checkedAuthorization(options);
   const result: Disposed = { disposed: [], refused: [...plan.refused], scrubbed: false };
-  for (const one of plan.planned) {
+  for (const planned of plan.planned) {
     try {
-      const done = await disposeOf(context, one, authorization);
+      const done = await disposeItem(context, planned, authorization);
       if ('finished' in done) result.disposed.push(done.finished);
       else result.refused.push(done.refused);
     } catch (error) {
@@ -153,19 +153,19 @@ async function disposeEach(
   result.scrubbed = isUntouched || (await context.ledger.retention.scrub().catch(() => false));
   const { more, disposedAt, shares } = plan;
   const at = disposedAt === undefined ? {} : { disposedAt, ...(shares ? { shares } : {}) };
-  const document = { ...result, more, unfinished: await unfinishedOf(context), ...at, copies: COPIES };
+  const document = { ...result, more, unfinished: await listUnfinished(context), ...at, copies: COPIES };
   const copies = () => (isUntouched ? [] : copyLines(output));
   output.answer(document, () => [...resultLines({ ...result, more, ...at }, output), ...copies()]);
   return result;
 }
 
-async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
+async function listUnfinished({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
   const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ runKey, productCode }) => ({ runKey, ...defined({ productCode }) }));
+  return scopes.map(({ runKey, productCode }) => ({ runKey, ...omitUndefined({ productCode }) }));
 }
 
 /** By age, refused journeys are left for the next time. If one is named by its id, its refusal is a failure. */
-function exitCodeOf({ refused, stoppedBy, scrubbed }: Disposed, selection: DisposalSelection): number {
+function toExitCode({ refused, stoppedBy, scrubbed }: Disposed, selection: DisposalSelection): number {
   if (stoppedBy !== undefined || ('runKey' in selection && refused.length > 0)) return EXIT.failed;
   return scrubbed ? EXIT.done : EXIT.needsPerson;
 }

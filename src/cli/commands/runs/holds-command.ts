@@ -3,7 +3,7 @@ import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
 import type { OtherWork } from '../../../operator/open-work.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { listWork } from '../../decisions/work-list.ts';
-import { queryOf, readHolds, type WorkOptions, withWorkFilters } from '../../decisions/work-query.ts';
+import { readHolds, readQuery, type WorkOptions, withWorkFilters } from '../../decisions/work-query.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -42,7 +42,7 @@ export function registerHoldsCommand(program: Command): void {
 const NO_OTHERS: OtherWork = { failing: [], unlisted: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
 
 async function listHolds(options: HoldsOptions): Promise<number> {
-  const query = queryOf(options);
+  const query = readQuery(options);
   const { type, endUser, product, profile } = options;
   const isOfAll = [type, endUser, product, profile].every((option) => option === undefined);
   return withJourneys(

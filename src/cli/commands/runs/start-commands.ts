@@ -8,7 +8,7 @@ import { INPUTS } from '../../../messages/inputs/all-inputs.ts';
 import type { LendingJourneyInput } from '../../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../../messages/inputs/parse-message.ts';
 import type { PortfolioReviewInput } from '../../../messages/inputs/portfolio-review.ts';
-import { type PullInput, pullInputOf } from '../../../messages/inputs/pull.ts';
+import { choosePullInput, type PullInput } from '../../../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../../../messages/inputs/share-report.ts';
 import type { Checked } from '../../../messages/message.ts';
 import { InvalidInputError } from '../../../model/problems.ts';
@@ -107,14 +107,14 @@ export function fillPull(command: Command): void {
   command.action(async (options: StartOptions) => {
     const { pullId = `P-${randomUUID()}`, product = 'CR', loseAnswer = false } = options as SampleOptions;
     const sample = () => {
-      const productCode = PULL_PRODUCTS.find((one) => one === product);
+      const productCode = PULL_PRODUCTS.find((candidate) => candidate === product);
       if (!productCode) throw new UsageError(`--product must be one of ${PULL_PRODUCTS.join(', ')}`);
       return samplePull({ pullId, productCode, loseAnswer });
     };
     const input = await readFileOrSample(options, sample, ['--product', '--pull-id', '--lose-answer']);
     const names = { '/pullId': '--pull-id' };
     const begin = (journeys: LedgerJourneys) => journeys.pull(input as PullInput, workClassIn(options));
-    await startRun({ definition: pullInputOf(input), input, names, begin }, options);
+    await startRun({ definition: choosePullInput(input), input, names, begin }, options);
   });
 }
 
@@ -254,13 +254,13 @@ async function shareByItself(id: string | undefined, members: readonly Member[],
   if (id === undefined && options.file === undefined) {
     throw new UsageError('name a journey or a pull, or give the whole share with --file');
   }
-  const input = applyOptions(members, options, { ...(await readObject(options.file)), ...reportOf(id) });
+  const input = applyOptions(members, options, { ...(await readObject(options.file)), ...toReportInput(id) });
   const names = { ...namesByPath(members), '/report/journeyId': '<id>', '/report/pullId': '<id>' };
   const begin = (journeys: LedgerJourneys) => journeys.shareReport(input as unknown as ShareReportInput);
   await startRun({ definition: INPUTS.shareReport, input, names, begin }, options);
 }
 
-function reportOf(runKey: string | undefined): object {
+function toReportInput(runKey: string | undefined): object {
   if (runKey === undefined) return {};
   const { kind, id } = parseRunKey(runKey);
   if (kind === 'share') throw new UsageError('a share is of a journey’s or a pull’s report');

@@ -42,7 +42,7 @@ export function registerStatus(parent: Command, { argument, toOwnerId, descripti
     await withRun(toOwnerId(given), options, async (run, output) => {
       const { withLaterWithdrawals } = await import('../../../operator/later-withdrawals.ts');
       const [status, notice] = await Promise.all([
-        run.status().then((one: AnyStatus) => withLaterWithdrawals(one, process.env)),
+        run.status().then((current: AnyStatus) => withLaterWithdrawals(current, process.env)),
         pauseNotice(output),
       ]);
       output.answer(status, () => [...statusLines(status, output), ...notice]);

@@ -12,7 +12,7 @@ import type { MessageWith } from '../../../messages/message.ts';
 import { parseRunKey, type RunKind } from '../../../model/run-key.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
-export function refused(reason: string): ApplicationFailure {
+export function createRefusal(reason: string): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'UpdateRefused',
     message: `refused: ${reason}`,
@@ -22,7 +22,7 @@ export function refused(reason: string): ApplicationFailure {
 }
 
 export function refuseFor(reason: string | null): void {
-  if (reason !== null) throw refused(reason);
+  if (reason !== null) throw createRefusal(reason);
 }
 
 export interface Accepted<Status> {
@@ -37,7 +37,7 @@ export interface Accepted<Status> {
   stands?: Stands;
 }
 
-export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
+export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
   return { accepted: true, duplicate, status: run.status() };
 }
 
@@ -69,7 +69,7 @@ export function handleQueries<Status, References>(
 }
 
 /** Takes any id: the input may not be checked yet. */
-export function kindOf({ journeyId }: { journeyId: string }): RunKind {
+export function readKind({ journeyId }: { journeyId: string }): RunKind {
   return parseRunKey(String(journeyId)).kind;
 }
 

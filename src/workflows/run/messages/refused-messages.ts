@@ -11,10 +11,10 @@ export class RefusedMessages {
   readonly #last: RefusedMessage[];
   #total: number;
 
-  /** @param past those of the previous run */
-  constructor(past: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } = NONE) {
-    this.#last = [...past.refusedMessages];
-    this.#total = past.refusedMessagesTotal;
+  /** @param state those of the previous run */
+  constructor(state: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } = NONE) {
+    this.#last = [...state.refusedMessages];
+    this.#total = state.refusedMessagesTotal;
   }
 
   add(refused: RefusedMessage): void {

@@ -6,11 +6,11 @@ import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
 import { untilDone } from '../activity-stubs.ts';
-import { applicationFailureOf } from '../failures.ts';
+import { findApplicationFailure } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type RunDecisions, takenDecision } from '../run-decisions.ts';
-import { type Accepted, accepted, handleUpdate, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { type Accepted, createRefusal, handleUpdate, refuseFor, refuseMessage, toAccepted } from './message-answers.ts';
 
 /** The parts of a run that its messages use. */
 export interface TellableRun<Withdrawal, Status> {
@@ -79,14 +79,14 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
 ): void {
   const { holds } = run;
   handleUpdate(run, definition, 'resolveInquiry', {
-    objection: (message) => holds.problemOf(message, run.isEnding),
+    objection: (message) => holds.findProblem(message, run.isEnding),
     answer: async (message): Promise<Accepted<Status>> => {
       if (holds.isReserved(message)) {
         // This decision was sent twice, and its applicants are being checked already.
         await condition(() => !holds.isReserved(message));
-        refuseFor(holds.problemOf(message, run.isEnding));
+        refuseFor(holds.findProblem(message, run.isEnding));
       }
-      if (holds.isDuplicate(message)) return told(run, message, true);
+      if (holds.isDuplicate(message)) return answerDecision(run, message, true);
       const { applicants } = message;
       if (applicants) {
         holds.reserve(message);
@@ -95,10 +95,10 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
         } finally {
           holds.release(message);
         }
-        refuseFor(holds.problemOf(message, run.isEnding));
+        refuseFor(holds.findProblem(message, run.isEnding));
       }
       holds.decide({ ...message, receivedAt: new Date().toISOString() });
-      return told(run, message, false);
+      return answerDecision(run, message, false);
     },
   });
 }
@@ -111,15 +111,15 @@ const ANSWER_WITHIN_MS = 5_000;
  * ledger away the answer says `recorded: false`; the run continues to write, and the hold shows the result. After
  * `LedgerChanged` that answer is final: no ledger has the decision.
  */
-async function told<Status>(
+async function answerDecision<Status>(
   run: TellableRun<unknown, Status>,
   message: DecisionMessage,
   isDuplicate: boolean,
 ): Promise<Accepted<Status>> {
   const isKnown = await condition(() => !run.holds.isPending(message), ANSWER_WITHIN_MS);
-  refuseFor(run.holds.refusalOf(message));
+  refuseFor(run.holds.findRefusal(message));
   const isRecorded = isKnown && !run.holds.isInNoLedger(message);
-  return { ...accepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
+  return { ...toAccepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
 }
 
 /** The interface's table holds for applicants that come later, too; an activity checks them. */
@@ -146,9 +146,9 @@ async function orRefused<T>(check: () => Promise<T>): Promise<T> {
   try {
     return await check();
   } catch (error) {
-    const failure = applicationFailureOf(error);
+    const failure = findApplicationFailure(error);
     if (failure?.type !== 'InvalidInput') throw error;
     const { problems = [] } = (failure.details?.[0] ?? {}) as { problems?: { path: string; rule: string }[] };
-    throw refused(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
+    throw createRefusal(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
   }
 }

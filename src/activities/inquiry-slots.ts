@@ -9,7 +9,7 @@ const WAIT_MS = 1_000;
  * The workflow queue gets only a part of them, so that neither the gateway queue nor the workflow queue's other
  * activities starve.
  */
-export class InquiryPermits {
+export class InquirySlots {
   /** The permits of the workflow queue; 0 if every attempt goes to the gateway queue. */
   readonly forWorkflowQueue: number;
   #free: number;
@@ -70,13 +70,13 @@ export function inquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: Gat
  * Returns permits by profile name. The workflow queue gets at most half of a profile's slots, and in all at most half
  * of its own. With a rate limit, which the server keeps only on the gateway queue, it gets none.
  */
-export function permitsOf({ worker, profiles }: Pick<Config, 'worker' | 'profiles'>): Map<string, InquiryPermits> {
+export function allotSlots({ worker, profiles }: Pick<Config, 'worker' | 'profiles'>): Map<string, InquirySlots> {
   const most = Math.floor(worker.maxConcurrentActivities / 2 / profiles.size);
   const isLimited = worker.maxInquiriesPerSecond !== undefined;
   return new Map(
     [...profiles].map(([name, profile]) => {
       const slots = inquirySlots({ worker }, profile);
-      return [name, new InquiryPermits(slots, isLimited ? 0 : Math.min(Math.floor(slots / 2), most))];
+      return [name, new InquirySlots(slots, isLimited ? 0 : Math.min(Math.floor(slots / 2), most))];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InquiryPermits, permitsOf } from '../../src/activities/inquiry-permits.ts';
+import { allotSlots, InquirySlots } from '../../src/activities/inquiry-slots.ts';
 import { loadConfig } from '../../src/config/config.ts';
 
 const SANDBOX = {
@@ -10,12 +10,12 @@ const SANDBOX = {
 };
 
 function forWorkflowQueue(env: Record<string, string> = {}): number | undefined {
-  return permitsOf(loadConfig({ ...SANDBOX, ...env })).get('default')?.forWorkflowQueue;
+  return allotSlots(loadConfig({ ...SANDBOX, ...env })).get('default')?.forWorkflowQueue;
 }
 
 describe('permits for attempts in flight', () => {
   test('never exceed the connections, whichever queue they come from', async () => {
-    const permits = new InquiryPermits(3, 2);
+    const permits = new InquirySlots(3, 2);
     const held = [permits.takeNow(), permits.takeNow(), await permits.take()];
     assert.ok(held.every((release) => release !== null));
     assert.equal(permits.takeNow(), null);
@@ -26,7 +26,7 @@ describe('permits for attempts in flight', () => {
   });
 
   test('are never all of the workflow queue’s, which does not wait', () => {
-    const permits = new InquiryPermits(4, 2);
+    const permits = new InquirySlots(4, 2);
     const [first, second, third] = [permits.takeNow(), permits.takeNow(), permits.takeNow()];
     assert.ok(first && second);
     assert.equal(third, null);
@@ -35,7 +35,7 @@ describe('permits for attempts in flight', () => {
   });
 
   test('are waited for from the gateway queue for a second, and then left to the next try', async () => {
-    const permits = new InquiryPermits(2, 1);
+    const permits = new InquirySlots(2, 1);
     const held = [permits.takeNow(), await permits.take()];
     assert.equal(await permits.take(), null);
     for (const release of held) release?.();

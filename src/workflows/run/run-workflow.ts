@@ -11,15 +11,15 @@ import {
   sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
-import type { PreparedRun, RefusedInput } from '../../activities/contract.ts';
+import type { RefusedInput, RunConfig } from '../../activities/contract.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { allMessagesAnswered, onReset, untilUpdatesAreTaken } from './as-replayed.ts';
-import { applicationFailureOf, problemsOfInput, undecodableInput } from './failures.ts';
-import { refuseForeignState } from './hand-over.ts';
+import { refuseForeignState } from './continuation.ts';
+import { findApplicationFailure, problemsOfInput, undecodableInput } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import type { Run } from './run.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
@@ -50,13 +50,13 @@ function handleInputDifferences(input: object): void {
   });
 }
 
-type AnyRun = Run<object, PreparedRun, string, object>;
-type Prepared<R extends AnyRun> = NonNullable<R['run']>;
+type AnyRun = Run<object, RunConfig, string, object>;
+type Prepared<R extends AnyRun> = NonNullable<R['config']>;
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
 /** The parts of a run that differ by its kind. */
-export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R> }> {
-  State: new (input: R['input'], past?: Past) => R;
+export interface RunDefinition<R extends AnyRun, CarriedState extends { config?: Prepared<R> }> {
+  State: new (input: R['input'], carried?: CarriedState) => R;
   handleMessages(run: R): void;
   /** Returns the details that the Temporal UI shows beside the status, once the input was accepted. */
   details(run: R): ShownDetails;
@@ -69,65 +69,65 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
   /** Called after an operator's reset: the run has forgotten what came since. */
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
-  recordWhatCameLast?(run: R): Promise<void>;
+  drainMessages?(run: R): Promise<void>;
   /** `work` hands over by itself. */
   handsOver?: true;
 }
 
 /**
- * @param past state from continue-as-new; no caller gives it
+ * @param carried state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  definition: RunDefinition<R, Past>,
+export async function runWorkflow<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
+  definition: RunDefinition<R, CarriedState>,
   input: R['input'],
-  past: Past | undefined,
+  carried: CarriedState | undefined,
 ): Promise<Awaited<ReturnType<R['result']>>> {
-  refuseForeignState(past);
-  const run = new definition.State(input, past);
+  refuseForeignState(carried);
+  const run = new definition.State(input, carried);
   onReset(() => {
-    run.holds.startAnew();
+    run.holds.onReset();
     definition.onReset?.(run);
   });
-  if (past?.run) run.begin(past.run);
+  if (carried?.config) run.begin(carried.config);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
   if (definition.handsOver) return toItsEnd(definition, run);
-  return run.handOver.carry(() => toItsEnd(definition, run), {
-    state: () => run.handedOver(),
-    continueWith: (state) => continueAsNew<(input: R['input'], past: object) => Promise<never>>(input, state),
+  return run.continuation.run(() => toItsEnd(definition, run), {
+    state: () => run.toState(),
+    continueWith: (state) => continueAsNew<(input: R['input'], carried: object) => Promise<never>>(input, state),
   });
 }
 
-async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  definition: RunDefinition<R, Past>,
+async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
+  definition: RunDefinition<R, CarriedState>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
-  const recordWhatCameLast = async () => {
+  const drainMessages = async () => {
     await untilUpdatesAreTaken();
     await run.decided.untilSettled(run);
-    await definition.recordWhatCameLast?.(run);
+    await definition.drainMessages?.(run);
     await untilAnswered();
   };
   try {
-    const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
+    const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
     run.tellEnded(outcome);
     // Until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
-    await recordWhatCameLast();
+    await drainMessages();
     await run.work.finish(run.runKey);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
-    run.endedAs = terminalStateOf(error);
+    run.endedAs = toTerminalState(error);
     run.inputProblems = problemsOfInput(error);
     if (run.endedAs) {
-      await recordWhatCameLast();
+      await drainMessages();
       run.tellEnded(run.endedAs);
       if (!run.events.areOut) await run.events.flush();
       // Later messages do not change the end in that event.
-      await recordWhatCameLast();
+      await drainMessages();
       await run.work.finish(run.runKey);
     }
     throw error;
@@ -144,11 +144,11 @@ async function untilAnswered(): Promise<void> {
   await CancellationScope.nonCancellable(() => condition(allMessagesAnswered, LAST_ANSWERS_MS, { summary }));
 }
 
-async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  definition: RunDefinition<R, Past>,
+async function prepare<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
+  definition: RunDefinition<R, CarriedState>,
   run: R,
 ): Promise<Prepared<R>> {
-  const prepared = await run.handOver.rest(prepareRun(run, () => definition.prepare(run)));
+  const prepared = await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run)));
   run.begin(prepared);
   definition.onPrepared?.(run, prepared);
   return prepared;
@@ -158,7 +158,7 @@ async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
  * Returns the terminal state, which queries of a closed run must show. `undefined` if the error parks the run for a
  * fix, or hands it over to the next one.
  */
-function terminalStateOf(error: unknown): TerminalState | undefined {
+function toTerminalState(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
   return error instanceof TemporalFailure ? 'failed' : undefined;
 }
@@ -196,12 +196,12 @@ export async function prepareRun<T>(
 
 /** Whether the worker that checked the input lacks its profile, so that another one may have it. */
 function isOfOneWorker(error: unknown): boolean {
-  return (applicationFailureOf(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
+  return (findApplicationFailure(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
 }
 
 /** The run fails with the problems themselves, not with an activity's failure around them. */
 function refusalIn(error: unknown): unknown {
-  const failure = applicationFailureOf(error);
+  const failure = findApplicationFailure(error);
   if (failure?.type !== 'InvalidInput') return error;
   const { message, type } = failure;
   const details = [{ problems: problemsOfInput(error) ?? [] }];

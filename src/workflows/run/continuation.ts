@@ -16,10 +16,10 @@ import type { InFlightActivities } from './in-flight-activities.ts';
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
 const MAX_STATE_BYTES = 1_000_000;
 
-/** The part of `HandOver` by which a part of a run rests. */
-export type RestingPlace = Pick<HandOver, 'isDue' | 'part' | 'wait'>;
+/** The part of `Continuation` by which a part of a run rests. */
+export type ContinuationWait = Pick<Continuation, 'isDue' | 'part' | 'wait'>;
 
-export class HandOver {
+export class Continuation {
   readonly #inFlight: InFlightActivities;
   readonly #maxEvents: () => number | undefined;
   readonly #rests = new Set<{ isOver: () => boolean }>();
@@ -43,7 +43,7 @@ export class HandOver {
    * @param state what the next run begins with: plain data
    * @param continueWith throws the SDK's `ContinueAsNew`
    */
-  carry<T, State>(
+  run<T, State>(
     body: () => Promise<T>,
     { state, continueWith }: { state(): State; continueWith(state: State): Promise<never> },
   ): Promise<T> {
@@ -70,7 +70,7 @@ export class HandOver {
     const rest = { isOver };
     this.#rests.add(rest);
     try {
-      return await this.rest(
+      return await this.waitFor(
         timeoutMs === undefined ? condition(isOver).then(() => true) : condition(isOver, timeoutMs, options),
       );
     } finally {
@@ -79,7 +79,7 @@ export class HandOver {
   }
 
   /** Waits for work that the next run does again, or for parts that are counted by themselves. */
-  async rest<T>(work: Promise<T>): Promise<T> {
+  async waitFor<T>(work: Promise<T>): Promise<T> {
     this.#busy--;
     try {
       return await work;
