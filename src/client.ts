@@ -1,5 +1,5 @@
 /**
- * The typed client for origination platforms: starts journeys, moves them on and reads what came of them.
+ * The typed client for origination platforms: starts journeys, moves them on and reads their outcomes.
  *
  *     await using journeys = await CreditJourneys.connect();
  *     const journey = await journeys.start({ journeyId: 'J-1', … });

@@ -282,9 +282,9 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     ...config.ledger,
     environment: config.environment,
     keyRing,
-    // Outside the sandbox only `setup` makes a ledger: a worker that made one would have forgotten what was sent. If a
-    // ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables, there
-    // too: workers of another version may be at work on them.
+    // Outside the sandbox only `setup` makes a ledger: a ledger that a worker made would not know which inquiries were
+    // sent. If a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes
+    // tables, also in the sandbox: workers of another version may be using them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
   });
 }

@@ -49,8 +49,8 @@ async function judge(
 }
 
 /**
- * Reads what stands for shares of a run. The grants that no start has received belong to this one from then on, and what
- * it knows leaves the list of unmatched consents.
+ * Reads which consents are in force for shares of a run. This start then owns the grants that no start has received.
+ * The ledger takes consents off the list of unmatched consents if this start knows their shares.
  */
 export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Promise<ShareStanding[]> {
   const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shares, shareIds } = args;
@@ -59,7 +59,7 @@ export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Prom
   return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
 }
 
-/** What stands for the applicant of a consent by now. */
+/** Finds the decision of the consent's applicant that is in force now. */
 function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown: boolean): Stands {
   const found = applicants.find(({ applicantId }) => applicantId === consent.applicantId);
   if (!found || found.stands === 'none') return { decision: 'none', changed: false };

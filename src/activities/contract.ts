@@ -76,7 +76,7 @@ export interface RunConfig extends RunIdentity {
 
 /** The facts that a `lendingJourney` run also receives at its start. */
 export interface JourneyConfig extends RunConfig {
-  /** What stands for the shares of the input, in their order. Absent if the ledger did not answer. */
+  /** The consents in force for each share of the input, in their order. Absent if the ledger did not answer. */
   standings?: ShareStanding[];
 }
 
@@ -87,7 +87,7 @@ export interface ShareConfig extends RunConfig {
   standing: ShareStanding;
 }
 
-/** A share of a run, of which the ledger is asked what stands for it. */
+/** A share for which a run asks the ledger which consents are in force. */
 export interface ShareQuestion extends SecondaryUser {
   shareId: string;
   /** How old a grant may be. Default: any age. */
@@ -223,13 +223,13 @@ export interface RecordDecisionArgs {
 
 export interface RecordConsentsArgs extends AskingRun {
   consents: ConsentRecord[];
-  /** Those shares of the consents and grants that the run knows. */
+  /** The shares of the consents and grants, as far as the run knows them. */
   shares: readonly ShareQuestion[];
   /** Grants that the run does not count any more. */
   faultyGrants: readonly FaultyGrant[];
 }
 
-/** What became of one consent. */
+/** The result of recording one consent. */
 export type ConsentTaken =
   /**
    * `isKnown`: the ledger had it before; then `fault` says why a grant permits nothing. `doubt`: why a refusal was
@@ -243,7 +243,7 @@ export type ConsentTaken =
 export interface RecordConsentsResult {
   /** One for each consent. */
   taken: ConsentTaken[];
-  /** What stands now, one for each share. */
+  /** The consents in force after the recording, one entry for each share. */
   standings: ShareStanding[];
 }
 
@@ -253,7 +253,7 @@ export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<JourneyConfig>;
   preparePull(args: { input: PullInput }): Promise<RunConfig>;
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<ShareConfig>;
-  /** Says what stands for shares. Consents that other runs, or none, have received do not reach this one. */
+  /** Reads which consents are in force for shares. A grant that another start has received does not count. */
   lookUpShares(args: LookUpSharesArgs): Promise<ShareStanding[]>;
   /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
@@ -280,7 +280,7 @@ export interface JourneyActivities {
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
   /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
-  /** Checks the proofs, writes the consents, and says what stands for their shares from then on. */
+  /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
   recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;

@@ -13,7 +13,7 @@ import { createQueueWebhooks } from './webhook-activities.ts';
 /** The activities of the workflow queue alone: none can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
   return {
-    // These send their own heartbeats, one for each block of the file.
+    // These activities send their own heartbeats, one for each block of the file.
     ...createPortfolioActivities(dependencies),
     ...heartbeating({
       ...createStartActivities(dependencies),

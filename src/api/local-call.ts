@@ -34,7 +34,7 @@ export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv):
   return { ...services, runScope: async () => undefined };
 }
 
-/** Services of operations that need the ledger alone: they go on while Temporal is away. */
+/** Services of operations that need only the ledger: they also work while Temporal is away. */
 export function ledgerServices(ledger: Ledger): ApiServices {
   const own: Pick<ApiServices, 'openLedger' | 'runScope'> = {
     openLedger: async () => ledger,

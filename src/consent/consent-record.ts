@@ -20,7 +20,7 @@ export interface FaultyGrant extends GrantKey {
   fault: GrantFault;
 }
 
-/** What stands for one applicant and one share, by everything that the ledger has. */
+/** The decision of one applicant about one share that is in force by everything that the ledger has. */
 export type ApplicantStanding = { applicantId: string } & (
   | {
       stands: 'granted';
@@ -36,9 +36,9 @@ export type ApplicantStanding = { applicantId: string } & (
   | { stands: 'none'; fault?: GrantFault; grant?: GrantKey }
 );
 
-/** What the ledger says about one share. */
+/** The ledger's answer about one share. */
 export interface ShareStanding {
-  /** Those applicants of the share who have said something. */
+  /** The applicants who have consented to the share or refused it. */
   applicants: ApplicantStanding[];
   /** The number of entries in the audit chain that this is based on, or more: of two answers the later one counts. */
   position: number;

@@ -1,9 +1,9 @@
 /**
- * What stands for a share, by everything that was said about it, whatever the order in which it came. Pure. The run's
- * question and the claim are judged by the same rules (docs/shares.md, Consents).
+ * Judges which consents are in force for a share. The order in which the messages arrived does not matter. Pure. The
+ * run's question and the claim follow the same rules (docs/shares.md, Consents).
  *
- * - A grant counts if it was given under the share's id, to one of its owners and for this very secondary user, if no
- *   other share may have been posted under it, and if it has a proof where one is needed.
+ * - A grant counts if it was given under the share's id, to one of its owners and for this very secondary user.
+ *   No other share may have been posted under it, and it has a proof where the share requires one.
  * - A denial ends every grant of the applicant for the share that was decided before it.
  * - A revocation ends the grant of its own consentId, even one that arrives later. If its consentId was unknown when it
  *   arrived, it ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
@@ -13,7 +13,7 @@ import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
 import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
 
-/** A consent about a report, with what the ledger knows of it beside its words. */
+/** A consent about a report, with the facts that the ledger keeps beside the message. */
 export interface StoredConsent {
   consent: ConsentRecord;
   /** The owner of another share that was, or may have been, posted under it. */

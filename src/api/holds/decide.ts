@@ -110,7 +110,7 @@ export async function decideSame(
   return { inquiries: decided.map(describeDecided) };
 }
 
-/** Describes what came of one decision of many. */
+/** Describes the result of one decision of many. */
 export function describeDecided(decided: Decided<NamedInquiry>): z.infer<typeof decidedSchemaOfOne> {
   const { runKey, customerTraceNumber, attempt } = decided;
   const named = { runKey, customerTraceNumber, attempt };

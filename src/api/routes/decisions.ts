@@ -51,7 +51,7 @@ interface DecidedKind {
   kind: RunKind;
   path: `/v1/${string}`;
   operationId: string;
-  /** In the summary: what is on hold. */
+  /** The summary's name for the thing on hold. */
   words: string;
   body: z.ZodType;
   answer: z.ZodType;

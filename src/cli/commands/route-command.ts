@@ -31,9 +31,9 @@ export interface RouteCommand {
   /** Help for options by name, if the schema has none. */
   words?: Readonly<Record<string, string>>;
   examples: readonly string[];
-  /** `ledger`: it goes on while Temporal is away. `temporal`: it goes on without a ledger of its own. */
+  /** `ledger`: the command works while Temporal is away. `temporal`: it works without a ledger of its own. */
   needs: 'ledger' | 'temporal' | 'both';
-  /** The person who reads or decides. Of a reading the system's user, if nobody is named. */
+  /** The person who reads or decides. If a reading names no person, the system's user counts as its reader. */
   by?: 'reader' | 'author';
   /** The answer for people. Default: by its schema. */
   lines?(answer: never, output: Output): string[] | Promise<string[]>;

@@ -28,7 +28,7 @@ export function isAsking(output: Pick<Output, 'isJson'>): boolean {
   return !output.isJson && process.stdin.isTTY === true;
 }
 
-/** The input from the command line: the inquiry, the decision as far as it is given, and its proof. */
+/** The input from the command line: the inquiry, the parts of the decision that the operator gave, and its proof. */
 interface Given {
   runKey: string;
   trace: string | undefined;

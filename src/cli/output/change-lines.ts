@@ -1,4 +1,4 @@
-/** What a journey's preclose report says that the report before it did not, as a table for each applicant. */
+/** Prints how a journey's preclose report differs from the report before it, as a table for each applicant. */
 import type {
   ApplicantChanges,
   FigureMove,

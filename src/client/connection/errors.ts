@@ -414,8 +414,8 @@ export function isAtRunLimit(error: unknown): boolean {
 }
 
 /**
- * The workflow task that was to take the message failed, as it does where messages arrive while a run hands over; or it
- * ended without an answer to the message. The run has not taken it either way.
+ * Whether the workflow task failed that was to take the message, or ended without an answer to it. A task fails so if
+ * the message arrives while the run hands over. In both cases the run has not taken the message.
  */
 export function isTaskFailure(error: unknown): boolean {
   return isUnprocessed(error) || (grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error));

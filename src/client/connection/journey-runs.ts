@@ -30,8 +30,8 @@ const DELETION_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 200;
 
 /**
- * Finds the runs under a run key, of the delivery of its events, of consents recorded after its end, and of `known`,
- * which the ledger names. The server itself names open ones. Visibility finds older runs, and may be a second behind.
+ * Finds the runs under a run key, with the runs that deliver its events and record consents after its end. The ledger
+ * names the runs of `known`. The server itself names open runs. Visibility finds older runs, and may be a second behind.
  *
  * @throws TemporalUnavailableError
  */
@@ -90,9 +90,9 @@ function quote(text: string): string {
 }
 
 /**
- * Deletes the closed runs and the delivery of events, each by its run id: a run that is started meanwhile is not
- * touched. Asks `mayDelete` before each, and stops at the first that may not be. `deleted` are all that were; `left` are
- * those that are open, that may not be deleted, or that the server has not let go of in time.
+ * Deletes the closed runs and the delivery of events, each by its run id, so that a run that starts meanwhile stays.
+ * Asks `mayDelete` before each run, and stops at the first that it forbids. `deleted` counts the deleted runs.
+ * `left` has the runs that are open, that `mayDelete` forbids, or that the server has not removed in time.
  *
  * @throws TemporalUnavailableError; what `mayDelete` throws
  */

@@ -54,7 +54,7 @@ export interface Start {
 
 /** Consents that a run has received, where the ledger needs more than the message. */
 export interface ReceivedConsents extends Pick<Start, 'runKey' | 'firstRunId'> {
-  /** Those that the ledger had before, and those for shares that the run does not know. */
+  /** The consents that the ledger had before, and consents to shares that the run does not know. */
   consents: readonly ConsentRecord[];
   /** The shares among them that the run does not know yet. */
   unknownShares: readonly string[];
@@ -66,7 +66,7 @@ export interface ReceivedConsents extends Pick<Start, 'runKey' | 'firstRunId'> {
 const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
 
 const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
-/** A consent `c` and what is kept about it, `k`. */
+/** Joins a consent `c` with its row `k` in `kept_consents`. */
 export const SAME_KEY = KEY.map((column) => `k.${column} = c.${column}`).join(' AND ');
 
 /** Records a consent that no run has received, by the rules of `recordConsents`. */

@@ -23,9 +23,9 @@ export function listPlaceholders(values: readonly unknown[]): string {
 }
 
 /**
- * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter, and `more`
+ * Inserts a row of named columns. `sql` holds the columns whose value is an expression and not a parameter. `more` holds
  * the parameters of expressions, which follow those of the columns. Returns the `returning` columns of the inserted row,
- * if one was inserted.
+ * if the statement inserted one.
  */
 export async function insertRow(
   session: SqlSession,

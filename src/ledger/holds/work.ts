@@ -92,9 +92,9 @@ export interface WorkEnd {
 }
 
 /**
- * A reader's reach leaves only rows of runs that are for these end users alone. A run is for everybody whom its inquiries
- * are for, but the secondary users of its shares; a share by itself for whom its report was pulled. A run of which the
- * ledger knows no end user is never found.
+ * A reader's reach leaves only rows of runs that are for these end users alone. A run is for the end users of its
+ * inquiries, without the secondary users of its shares. A share by itself is for the end user of its report. The reader
+ * never finds a run of which the ledger knows no end user.
  */
 export interface WorkFilters extends ReadersReach {
   kind?: WorkKind;

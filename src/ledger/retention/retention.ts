@@ -14,8 +14,9 @@ export interface Authorization {
 }
 
 /**
- * Why something cannot be disposed of: a legal hold that covers it or a part of it; an attempt that may still be
- * answered; an outcome without a decision; late news that no person has marked as seen.
+ * The reason why something cannot be disposed of. `legalHold`: the hold covers it or a part of it. `sending`: the
+ * gateway may still answer an attempt. `undecided`: an outcome has no decision. `attention`: no person has marked late
+ * news as seen.
  */
 export type Obstacle =
   | { reason: 'legalHold'; hold: LegalHold }

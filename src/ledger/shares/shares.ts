@@ -101,7 +101,7 @@ export async function readShareFacts(
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
-  // Read first: whatever is read after it is as new, or newer.
+  // Read first, so that all rows that are read after it are as new, or newer.
   const [{ position } = { position: 0 }] = await session.rows<{ position: number }>(
     'SELECT coalesce(max(position), 0) AS position FROM audit_chain',
   );

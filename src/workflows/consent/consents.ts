@@ -1,6 +1,6 @@
 /**
- * The consents that a run receives. The ledger is their only book: the run writes each message there, refusals first,
- * and keeps what the ledger says stands for each of its shares. It holds nothing else but messages on their way, and a
+ * The consents that a run receives. The run writes each message to the ledger, refusals first, and keeps the ledger's
+ * answer for each of its shares. Beside those answers it holds only messages on their way and faults to record. A
  * refusal on its way keeps its share from being posted.
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, workflowInfo } from '@temporalio/workflow';
@@ -57,7 +57,7 @@ export interface ConsentHost {
   personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
   /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
   isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
-  /** Returns the report of the share, as far as it is known. */
+  /** Returns the share's report, as far as the run knows it. */
   reportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
   /** Returns the applicants of the report that is shared. */
   listApplicants(share: ShareRecord): readonly string[];
@@ -96,13 +96,13 @@ const EARLY_SHARES_SHOWN = 20;
 export class Consents {
   readonly #host: ConsentHost;
   #waiting: WaitingConsent[] = [];
-  /** The same, by what they say. */
+  /** The messages of `#waiting`, by their content. */
   readonly #byContent = new Map<string, WaitingConsent>();
   #waitingGrants = 0;
   /** How many refusals of each share are on their way. */
   readonly #blocked = new Map<string, number>();
   readonly #standings: Map<string, ShareStanding>;
-  /** Shares about which something was said elsewhere since the run has asked. */
+  /** Shares about which another place may have recorded consents since the run asked. */
   readonly #stale = new Set<string>();
   /** Look-ups in flight. */
   readonly #asked = new Map<string, Promise<void>>();
@@ -177,12 +177,12 @@ export class Consents {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /** Something was said elsewhere: a share that waits asks the ledger again. */
+  /** Called when another place has recorded consents: a share that waits asks the ledger again. */
   noteNews(): void {
     for (const shareId of this.#standings.keys()) this.#stale.add(shareId);
   }
 
-  /** Asks the ledger what stands for the share. */
+  /** Asks the ledger which consents are in force for the share. */
   lookUp(share: ShareRecord): Promise<void> {
     const { shareId } = share.input;
     const asked = this.#asked.get(shareId) ?? this.#ask(share).finally(() => this.#asked.delete(shareId));
@@ -225,7 +225,7 @@ export class Consents {
     for (const shareId of shareIds) this.#standings.delete(shareId);
   }
 
-  /** Acts on what stands for a share, once its report is known, and when that changes. */
+  /** Applies the ledger's last answer to a share, for example once its report is known. */
   look(share: ShareRecord): void {
     const standing = this.#standings.get(share.input.shareId);
     if (standing) this.#apply(share, standing);
@@ -260,7 +260,7 @@ export class Consents {
     refuseMessage(this.#host, 'consent', GRANT_FAULTS[fault], consentId);
   }
 
-  /** The same without a word to the sender. */
+  /** Notes grants that are too old, and does not tell their senders. */
   noteTooOld({ input: { shareId } }: ShareRecord): void {
     for (const applicant of this.#standings.get(shareId)?.applicants ?? []) {
       if (applicant.stands !== 'none' || applicant.fault !== 'tooOld' || !applicant.grant) continue;

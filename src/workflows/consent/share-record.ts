@@ -80,7 +80,7 @@ export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerT
 /** `waiting` also while a refusal is on its way to the ledger. */
 export type Consent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
-/** What the ledger has told the run (consents.ts). */
+/** The ledger's answers that the run keeps (consents.ts). */
 interface Told {
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
   isBlocked(shareId: string): boolean;

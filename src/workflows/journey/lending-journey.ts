@@ -55,7 +55,7 @@ const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   },
 };
 
-/** Takes what stands for the shares of the input; the rest is the run's configuration. */
+/** Checks the input, keeps the ledger's answers about its shares, and returns the run's configuration. */
 async function prepareJourney(journey: Journey): Promise<RunConfig> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
   const { standings = [], ...run } = await journeyActivities.prepareJourney.executeWithOptions(

@@ -66,7 +66,7 @@ export interface RunDefinition<R extends AnyRun, CarriedState extends { config?:
   onPrepared?(run: R, prepared: Prepared<R>): void;
   /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
-  /** Called after an operator's reset: the run has forgotten what came since. */
+  /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;

@@ -252,11 +252,11 @@ export class SharePosting {
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
-  /** Takes the ledger's objection, and asks what stands by now. */
+  /** Takes the ledger's objection. The share then asks the ledger again which consents are in force. */
   #heed({ withdrawn, reportGone, grants }: ShareObjection): void {
     for (const { applicantId, consentId, fault } of grants) {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
-      // Whoever has refused knows.
+      // An applicant who has refused needs no notice.
       if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
       this.#run.consents.fault(known.grant, fault);
     }

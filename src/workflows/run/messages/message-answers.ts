@@ -33,7 +33,7 @@ export interface Accepted<Status> {
   recorded?: boolean;
   /** The consent's share is not requested yet. */
   unmatched?: 'share';
-  /** What now stands for the consent's applicant and share. */
+  /** The decision about the share that is now in force for the consent's applicant. */
   stands?: Stands;
 }
 
