@@ -304,8 +304,9 @@ export class Consents {
       // Consents to these shares came before them.
       for (const share of hasNews() ? [] : listRequested()) await this.lookUp(share);
       if (hasNews()) {
-        await this.#write(nextBatch(this.#waiting.filter(isNew)));
-        round = 0;
+        const batch = nextBatch(this.#waiting.filter(isNew));
+        await this.#write(batch);
+        if (batch.some(({ taken }) => taken !== undefined)) round = 0;
         continue;
       }
       if (!this.#waiting.some(mayWrite)) continue;
