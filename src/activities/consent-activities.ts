@@ -88,8 +88,16 @@ export function createConsentActivities(
   const { ledger, checkConsentProof } = dependencies;
 
   async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
-    const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, consents, faultyGrants, shares } = args;
-    const proven = await Promise.all(consents.map(prove));
+    const {
+      ledgerId = ledger.identity.ledgerId,
+      runKey,
+      firstRunId,
+      consents,
+      faultyGrants,
+      shares,
+      consentTrust,
+    } = args;
+    const proven = await Promise.all(consents.map((consent) => prove(consent, consentTrust)));
     const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
     const verdicts = await ledger.recordConsents(ledgerId, written, firstRunId);
     const isKnown = (consent: ConsentRecord) => verdicts[written.indexOf(consent)]?.kind === 'known';
@@ -130,10 +138,13 @@ export function createConsentActivities(
   }
 
   /** Unreadable keys do not keep a refusal from the ledger: it is recorded without its proof. */
-  async function prove(consent: ConsentRecord): Promise<Proven> {
-    if (consent.proof === undefined) return { consent };
+  async function prove(consent: ConsentRecord, consentTrust: RecordConsentsArgs['consentTrust']): Promise<Proven> {
     const { receivedAt, ...message } = consent;
     const isGrant = consent.decision === 'granted';
+    if (consent.proof === undefined) {
+      const isMissing = isGrant && consentTrust === 'proof';
+      return isMissing ? { kind: 'refused', reason: 'the proof is refused: missing' } : { consent };
+    }
     try {
       const verdict = await checkConsentProof(message, new Date(receivedAt));
       if (verdict.accepted) return { consent };

@@ -148,6 +148,7 @@ class ApplicantConsents {
         consent.journeyId === journeyId && consent.consentId === consentId && consent.decision === 'granted',
     );
     if (stored?.usedBy !== undefined) return 'spent';
+    if (stored?.noted === 'otherPerson') return 'otherPerson';
     if (!stored || !this.#counting.has(stored)) return 'missing';
     if (this.#endOf(stored.consent) || this.#isRefusedElsewhere(stored.consent)) return 'refused';
     return this.#isYoung(stored.consent) ? 'stands' : 'tooOld';

@@ -122,6 +122,7 @@ test('2.6, rule 3: a share names the moment of the attempt that posted, not that
       applicants: [{ applicantId: '1A', consumerId: 'C1' }],
     },
   };
+  await ledger.recordConsents(ledger.identity.ledgerId, share.consents);
   assert.equal(await submit(1, share), 'Throttled');
   await setTimeout(1_100);
   assert.equal(await submit(2, share), 'answered', 'the request is the same: its digest leaves the date out');

@@ -22,7 +22,7 @@ import type { Answer } from '../../src/model/inquiry.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from '../codec-server/fixtures.ts';
-import { claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
+import { claimAs, claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'report-answers-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -60,9 +60,9 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
   const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
   const answered = async (inquiry: object, answer: Answer, report?: string, applicantIds?: string[]) => {
-    const claim = claimOf(ledger, { inquiry, ...(applicantIds ? { applicantIds } : {}) });
-    await ledger.claim(claim);
-    const { customerTraceNumber } = claim.inquiry;
+    const change = { inquiry, ...(applicantIds ? { applicantIds } : {}) };
+    await claimAs(ledger, change);
+    const { customerTraceNumber } = claimOf(ledger, change).inquiry;
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer }), report);
   };
   await answered({}, RECORD, REPORT);

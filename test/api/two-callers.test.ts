@@ -220,9 +220,12 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
 
 const SEEN = { decisionId: 'D-1', reason: 'a test' };
 const MANY = { decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', reason: 'a test' };
+const PAUSE = { profile: 'default', reason: 'a test' };
 
 /** What an operation needs that finds its run by its body, or in it. Any other judges reach before it reads a body. */
 const BODIES: Record<string, (name: (parameter: string) => string) => object> = {
+  beginPause: () => PAUSE,
+  endPause: () => PAUSE,
   markSeen: () => SEEN,
   markConsentsSeen: (name) => ({ runKey: name('journeyId'), reason: 'a test' }),
   startShare: (name) => ({
@@ -278,7 +281,11 @@ describe('another caller’s run looks like an unknown one', () => {
       test(`${operationId}: by its path and its body`, async () => {
         const makeBody = BODIES[operationId] ?? (about ? () => ({}) : assert.fail(`a body for ${operationId}`));
         const status = await assertAlike(path, (name) => [makePath(name), { method, body: makeBody(name) }]);
-        const expected: Record<string, number> = { decideMany: 200, previewDecisions: 200, startShare: 403 };
+        const expected: Record<string, number> = {
+          ...{ decideMany: 200, previewDecisions: 200, startShare: 403 },
+          // A pause stops every end user's inquiries.
+          ...{ beginPause: 403, endPause: 403 },
+        };
         assert.equal(status, expected[operationId] ?? 404);
       });
       continue;

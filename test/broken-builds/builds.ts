@@ -109,7 +109,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         replace: 'export const MAX_ORDINAL = 99;\nlet made = 0;\n',
       },
     ],
-    tests: [{ path: 'test/hazards/operator-consents.test.ts', title: 'after a reset, in the other' }],
+    tests: [{ path: 'test/hazards/operator-consents.test.ts', title: 'also after a reset that forgets the consents' }],
   },
   {
     name: 'the SSN check off, and that of the name',

@@ -607,7 +607,7 @@ const DOCTORED: readonly Doctored[] = [
   {
     what: 'a late answer that nobody is shown',
     caughtBy: rows.needsListed,
-    as: /J-SHARED PREAPP: a late answer unmarked/,
+    as: /J-SHARED PREAPP: answered late, and not listed/,
     doctor: (evidence) => Object.assign(attemptOf(evidence, RESENT, 1), { late: { atMs: at(30), state: 'answered' } }),
   },
   {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toRunKey } from '../../src/model/run-key.ts';
+import { untilIdle } from '../hazards/operator-hands.ts';
 import {
   applicant,
   type Harness,
@@ -62,6 +63,8 @@ describe('every update that is to be refused is, and leaves no event', { concurr
   for (const [name, begin] of Object.entries(RESTING)) {
     test(`by ${name}`, async () => {
       const { handle, runKey } = await begin();
+      // The run opens the row of its hold after it shows the hold.
+      await untilIdle(handle);
       const lengthOf = async () => (await handle.describe()).historyLength;
       const before = await lengthOf();
       for (const [update, content] of refusedUpdatesTo(runKey)) {

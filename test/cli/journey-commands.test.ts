@@ -142,10 +142,11 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       '--end-user-code',
       'EU456',
     );
-    assert.deepEqual(JSON.parse(late.stdout), {
-      ...{ answer: 'accepted', duplicate: false, recorded: true },
-      postedSharesFlagged: 1,
-    });
+    const { stands, ...answer } = JSON.parse(late.stdout);
+    assert.deepEqual(answer, { answer: 'accepted', duplicate: false, recorded: true, postedSharesFlagged: 1 });
+    const { since, ...standing } = stands;
+    assert.deepEqual(standing, { decision: 'revoked', consentId: 'C-1A', changed: true });
+    assert.ok(since <= new Date().toISOString(), since);
   });
 
   test('tells a command that is repeated from one that says something else under the same key', async () => {

@@ -184,9 +184,13 @@ describe('the client', { concurrency: 8 }, () => {
     await journey.result();
     const { evidence: _, ...revocation } = { ...grant, decision: 'revoked' as const };
     const late = await journey.recordConsent(revocation);
-    assert.deepEqual(late, { accepted: true, late: true, recorded: true, duplicate: false, postedSharesFlagged: 1 });
-    assert.deepEqual(await journey.recordConsent(revocation), { ...late, duplicate: true });
-    assert.deepEqual(await journey.consent(revocation), { ...late, duplicate: true });
+    const { consentId, decidedAt: since } = revocation;
+    const stands = { decision: 'revoked', since, consentId, changed: true };
+    const told = { accepted: true, late: true, recorded: true, postedSharesFlagged: 1 };
+    assert.deepEqual(late, { ...told, duplicate: false, stands });
+    const again = { ...told, duplicate: true, stands: { ...stands, changed: false } };
+    assert.deepEqual(await journey.recordConsent(revocation), again);
+    assert.deepEqual(await journey.consent(revocation), again);
   });
 
   test('shows a hold in the watch, and its resolution', async () => {

@@ -180,7 +180,10 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     await journey.result();
 
     const late = await journey.recordConsent(grant);
-    assert.deepEqual(late, { accepted: true, late: true, recorded: true, duplicate: true, postedSharesFlagged: 0 });
+    const { consentId, decidedAt: since } = grant;
+    const stands = { decision: 'granted', since, consentId, changed: false };
+    const told = { accepted: true, late: true, recorded: true, duplicate: true, postedSharesFlagged: 0 };
+    assert.deepEqual(late, { ...told, stands });
     await assert.rejects(journey.recordConsent(other), (error) => {
       assert.ok(error instanceof InvalidInputError);
       const rule = 'must be what was recorded before under this consentId and decision';

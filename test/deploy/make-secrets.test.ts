@@ -51,7 +51,10 @@ test('makes a key ring that opens, and tokens that codec server and API take for
   assert.deepEqual([caller.by, caller.profiles, caller.endUsers], ['platform', '*', '*']);
   assert.deepEqual(
     Object.keys(SCOPES).filter((scope) => !caller.scopes.has(scope as Scope)),
-    ['portfolios:start', 'portfolios:read', 'portfolios:control', 'holds:decide', 'reports:reveal'],
+    [
+      ...['portfolios:start', 'portfolios:read', 'portfolios:control', 'holds:decide'],
+      ...['inquiries:pause', 'inquiries:keep', 'reports:reveal'],
+    ],
   );
   await assert.rejects(verify(apiToken), { reason: 'audience' });
   await rm(join(made.directory, 'platform_token'));

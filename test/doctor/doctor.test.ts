@@ -130,7 +130,6 @@ describe('what is wrong is named', () => {
       'workers/gateway-default': 'unchecked',
       'clear-starts': 'unchecked',
       'failing-runs': 'unchecked',
-      holds: 'unchecked',
     });
   });
 

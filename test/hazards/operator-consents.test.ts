@@ -62,7 +62,7 @@ async function sharesReceived(handle: JourneyHandle): Promise<number> {
 }
 
 describe('two shares', () => {
-  test('consented to in one order and, after a reset, in the other are posted once each, under numbers of their own', async () => {
+  test('are posted once each, under numbers of their own, also after a reset that forgets the consents: the ledger has them', async () => {
     const input = sharesTo('S1', 'S2');
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -77,15 +77,6 @@ describe('two shares', () => {
 
     const task = await taskOfMessage(handle, 'recordConsent');
     const again = await resetTo(harness, handle, task, { forgetMessages: true });
-    await untilStatus(again, ({ state }) => state === 'waitingForConsent');
-    for (const shareId of ['S2', 'S1'] as const) {
-      await update(again, 'recordConsent', grantFor(journeyId, shareId));
-      const share = await untilShared(again, shareId);
-      assert.deepEqual(
-        share,
-        shares.find((before) => before.shareId === shareId),
-      );
-    }
     assert.deepEqual((await again.result()).shares, shares);
     assert.equal(await sharesReceived(again), 2);
     assert.deepEqual(

@@ -10,6 +10,7 @@ import {
   applicant,
   consentMessage,
   type Harness,
+  type JourneyHandle,
   journeyInput,
   refusalOf,
   startHarness,
@@ -58,6 +59,27 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
     assert.equal(await sharesPosted(harness, handle), 1);
     assert.deepEqual(proofsIn(journeyId), [message.proof]);
+  });
+
+  test('one without is refused also where it comes with the start, before the run knows that it needs one', async () => {
+    const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], shares: [share] });
+    const { journeyId } = input;
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const handle = await harness.client.workflow.signalWithStart('lendingJourney', {
+      workflowId: `journey-${journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [input],
+      signal: 'consent',
+      signalArgs: [grant],
+    });
+    const { refusedMessages, shares } = await untilStatus(
+      handle as unknown as JourneyHandle,
+      ({ refusedMessagesTotal, state }) => refusedMessagesTotal === 1 && state === 'waitingForConsent',
+    );
+    assert.equal(refusedMessages[0]?.reason, 'the proof is refused: missing');
+    assert.deepEqual(shares[0]?.waitingFor, ['1A']);
+    assert.deepEqual(proofsIn(journeyId), []);
+    await handle.terminate();
   });
 
   test('one without is refused, one with a bad proof too, and the same consent counts once it is proved', async () => {
@@ -122,16 +144,14 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
         args: [{ consent: message }],
       });
     assert.deepEqual(await late(grant, '1'), { problems: [{ path: '/proof', rule: 'is refused: missing' }] });
-    assert.deepEqual(await late(await proved(grant), '2'), {
-      duplicate: false,
-      postedSharesFlagged: 0,
-      unmatched: 'share',
-    });
-    assert.deepEqual(await late(revocationOf(grant), '3'), {
-      duplicate: false,
-      postedSharesFlagged: 0,
-      unmatched: 'share',
-    });
+    const answers = [await late(await proved(grant), '2'), await late(revocationOf(grant), '3')];
+    assert.deepEqual(
+      answers.map(({ duplicate, unmatched, stands }) => [duplicate, unmatched, stands.decision]),
+      [
+        [false, 'share', 'granted'],
+        [false, 'share', 'revoked'],
+      ],
+    );
   });
 });
 

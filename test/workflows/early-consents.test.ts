@@ -58,9 +58,11 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     const input = inputOf();
     const { journeyId } = input;
     const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const { decidedAt: since, consentId } = grant;
     assert.deepEqual(await tell(grant), {
       ...{ accepted: true, late: true, recorded: true },
       ...{ duplicate: false, postedSharesFlagged: 0, unmatched: 'journey' },
+      stands: { decision: 'granted', since, consentId, changed: true },
     });
     assert.deepEqual(await unmatchedOf(journeyId), [`${grant.consentId} journey`]);
     const handle = await harness.start(input);

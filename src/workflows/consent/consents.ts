@@ -220,9 +220,9 @@ export class Consents {
     if (share) this.#apply(share, standing);
   }
 
-  /** Asks the ledger again before anything is posted: the share's claim, or a new applicant, has shown more. */
-  forget(shareIds: readonly string[] = [...this.#standings.keys()]): void {
-    for (const shareId of shareIds) this.#standings.delete(shareId);
+  /** Makes the run ask the ledger before anything is posted: the share's claim has found more. */
+  forget(shareId: string): void {
+    this.#standings.delete(shareId);
   }
 
   /** Applies the ledger's last answer to a share, for example once its report is known. */
@@ -304,7 +304,9 @@ export class Consents {
       // Consents to these shares came before them.
       for (const share of hasNews() ? [] : listRequested()) await this.lookUp(share);
       if (hasNews()) {
-        await this.#write(nextBatch(this.#waiting.filter(isNew)));
+        const batch = nextBatch(this.#waiting.filter(isNew));
+        await this.#write(batch);
+        if (batch.some(({ taken }) => taken !== undefined)) round = 0;
         continue;
       }
       if (!this.#waiting.some(mayWrite)) continue;
@@ -318,7 +320,7 @@ export class Consents {
   async #write(batch: readonly WaitingConsent[]): Promise<void> {
     const { config, journeyId, shares } = this.#host;
     const consents = batch.map(({ record }) => record);
-    const faultyGrants = config ? this.#faults : [];
+    const faultyGrants = config ? [...this.#faults] : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
     // Before it is prepared, a run cannot say whose word counts. It asks again then.
     const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];

@@ -204,7 +204,7 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     for (const applicant of applicants) {
       if (!isRecord(applicant) || this.#applicantIds.has(applicant.applicantId)) continue;
       this.#applicantIds.add(applicant.applicantId);
-      this.consents.forget();
+      this.consents.noteNews();
     }
   }
 

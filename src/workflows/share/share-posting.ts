@@ -262,7 +262,7 @@ export class SharePosting {
     }
     if (withdrawn) this.#share.withdrawn = withdrawn;
     if (reportGone) this.#share.reportIsGone = true;
-    this.#run.consents.forget([this.#share.input.shareId]);
+    this.#run.consents.forget(this.#share.input.shareId);
   }
 
   #consent(): Consent {
