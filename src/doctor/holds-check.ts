@@ -1,6 +1,6 @@
 /** Checks how much work waits for operators, and which runs make no progress because their workflow tasks fail. */
 import { countFailingRuns } from '../temporal/failing-runs.ts';
-import { type Check, describeCount, pass, warn } from './check.ts';
+import { type Check, describeCount, ledgerContent, pass, warn } from './check.ts';
 
 /** A run whose workflow tasks fail takes no message and fires no timer. */
 export const failingRunsCheck: Check = {
@@ -25,8 +25,8 @@ export const failingRunsCheck: Check = {
 export const holdsCheck: Check = {
   name: 'holds',
   needs: ['LEDGER_'],
-  async run({ ledger }) {
-    const needsPerson = (await ledger()).content?.needsPerson ?? 0;
+  async run(context) {
+    const { needsPerson } = await ledgerContent(context);
     if (needsPerson === 0) return pass('nothing needs a person');
     return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
   },

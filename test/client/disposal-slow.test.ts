@@ -155,7 +155,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   assert.equal(dry.code, 0, dry.stderr);
   const { planned, refused } = JSON.parse(dry.stdout);
   const [{ newestAt: _, ...one }] = planned;
-  const whole = { journeyId, inquiries: 1, reports: 1, runs: 2, shares: [share] };
+  const whole = { runKey: journeyId, inquiries: 1, reports: 1, runs: 2, shares: [share] };
   assert.deepEqual([one, planned.length, refused], [whole, 1, []]);
   const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
   assert.equal((await cli(['dispose', journeyId, ...authorization])).code, 2, 'without --yes nothing is done');

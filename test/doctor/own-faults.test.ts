@@ -104,6 +104,11 @@ for (const [check, parts] of quiet) {
   });
 }
 
+test('a ledger whose tables cannot be read is not told as one in which nothing needs a person', async () => {
+  const found = await findingOf(holdsCheck, contextWith({ ledger: async () => ({}) }));
+  assert.equal(found.status, 'unchecked');
+});
+
 for (const [rows, status, detail] of [
   [0, 'pass', 'nothing needs a person'],
   [3, 'warn', '3 rows of the work queue'],

@@ -16,7 +16,7 @@ import {
 } from '../support/journey-harness.ts';
 import { ON_GATEWAY_QUEUE, ON_WORKFLOW_QUEUE, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
-import { activityCommands, decisionAbout, eventsOf, pendingAttempt, until } from './operator-hands.ts';
+import { activityCommands, decisionAbout, eventsOf, pendingAttempt, until, untilIdle } from './operator-hands.ts';
 
 let harness: Harness;
 
@@ -149,6 +149,8 @@ describe('an outage of the ledger', () => {
   test('retries that were bounded to one in an outage of the ledger end no journey: its decision is recorded when that is over', async () => {
     const handle = await harness.start(oneStage('4002'));
     const held = await untilStatus(handle, ({ state }) => state === 'held');
+    // A decision is recorded once the hold's row is open.
+    await untilIdle(handle);
     const timesScheduled = async () =>
       (await eventsOf(handle)).filter(
         ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'recordDecision',

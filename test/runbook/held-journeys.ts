@@ -6,7 +6,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { FailureType } from '../../src/model/failure-types.ts';
-import { withLedger } from '../hazards/operator-hands.ts';
+import { untilIdle, withLedger } from '../hazards/operator-hands.ts';
 import {
   applicant,
   type Harness,
@@ -186,6 +186,8 @@ async function untilHeld({ handle, input }: Started, failureType: FailureType): 
   const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
   const hold = holds[0] ?? assert.fail();
   assert.equal(hold.failureType, failureType);
+  // The next fault may take the ledger away before the run has opened its row there.
+  if (!failureType.startsWith('Ledger')) await untilIdle(handle);
   return { handle, input, hold };
 }
 
