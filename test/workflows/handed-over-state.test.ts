@@ -45,7 +45,7 @@ const HOLD: HoldStatus = {
   allowedActions: ['resend'],
 };
 const HOLDS: Required<HoldsState> = {
-  open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION }],
+  open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION, isOpening: true }],
   settled: [{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { '/action': 'x' }, overtakenBy: 'answered' }],
 };
 const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {

@@ -55,11 +55,13 @@ const HANDED_ON = 500;
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold that the next run takes over. It is open there before the inquiry reaches it, and the ledger has its row. */
+/** A hold that the next run takes over. It is open there before the inquiry reaches it. */
 export interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
   inquiry: InquiryDescription;
+  /** The ledger had not answered yet that it has the row: the next run opens it. */
+  isOpening?: true;
 }
 
 /** Holds and decisions of the previous runs. */
@@ -117,9 +119,12 @@ export class Holds {
     return this.#settled.slice(-HANDED_ON);
   }
 
-  /** Holds for the next run. No decision about any of them is being taken, and none is being opened. */
+  /** Holds for the next run. No decision about any of them is being taken. */
   get carried(): CarriedHold[] {
-    return [...this.#open.values()].map(({ status, applicantIds, inquiry }) => ({ status, applicantIds, inquiry }));
+    return [...this.#open.values()].map(({ status, applicantIds, inquiry, isOpening, opening }) => ({
+      ...{ status, applicantIds, inquiry },
+      ...(isOpening || opening > 0 ? { isOpening: true as const } : {}),
+    }));
   }
 
   get list(): HoldStatus[] {
@@ -152,7 +157,7 @@ export class Holds {
     const status = toHoldStatus(inquiry, failure, judged);
     const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
     this.#open.set(customerTraceNumber, hold);
-    if (!carried) this.#openRow(hold);
+    if (!carried || carried.isOpening) this.#openRow(hold);
     this.#onChange();
     if (!judged.isTold) this.#tell(hold.status);
     try {
@@ -170,17 +175,20 @@ export class Holds {
    * nothing.
    */
   async #untilDecided(hold: OpenHold): Promise<void> {
-    const isDecided = () => hold.decision !== undefined && hold.opening === 0;
+    const isDecided = () => hold.decision !== undefined;
     const row = { summary: holdRow(hold.status) };
     for (let isOver = false; !isOver; ) {
       isOver = await (this.#continuation?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
         condition(isDecided, ROW_SHOWN_FOR_MS, row));
     }
+    // The decision closes the row, and the next run would not know of it.
+    if (hold.opening > 0) await condition(() => hold.opening === 0);
   }
 
   /** Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. */
   #openRow(hold: OpenHold): void {
     if (!this.#work) return;
+    delete hold.isOpening;
     hold.opening++;
     this.#work.openHold(toRow(hold), () => {
       hold.opening--;

@@ -1,7 +1,7 @@
 /**
  * Writes the rows of operator work that a run itself opens and closes: its holds, and flags that the ledger cannot know.
- * One after the other, in the order in which the run asked. No cancellation stops a write, and the run neither hands
- * over nor ends before the last one.
+ * One after the other, in the order in which the run asked. No cancellation stops a write, and the run does not end
+ * before the last one. It continues as new while a hold's row is being opened, and the next run opens it.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
@@ -14,14 +14,14 @@ import type { ContinuationWait } from './continuation.ts';
 type Write = (ledgerId: string) => Promise<unknown>;
 
 export class RunWork {
-  readonly #handOver: ContinuationWait;
+  readonly #continuation: ContinuationWait;
   readonly #run: () => RunConfig | undefined;
   readonly #writes: Write[] = [];
   #mayLeaveRows: boolean;
 
   /** @param mayLeaveRows state from continue-as-new */
-  constructor(handOver: ContinuationWait, run: () => RunConfig | undefined, mayLeaveRows = false) {
-    this.#handOver = handOver;
+  constructor(continuation: ContinuationWait, run: () => RunConfig | undefined, mayLeaveRows = false) {
+    this.#continuation = continuation;
     this.#run = run;
     this.#mayLeaveRows = mayLeaveRows;
   }
@@ -48,7 +48,10 @@ export class RunWork {
   }
 
   flag(flag: RunFlag): void {
-    this.#add((ledgerId) => untilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag }));
+    const write: Write = (ledgerId) =>
+      untilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag });
+    this.#add(write);
+    void this.#continuation.part(() => condition(() => !this.#writes.includes(write)));
   }
 
   /** Closes what an ending run leaves open, and waits for every write. */
@@ -64,7 +67,7 @@ export class RunWork {
   #add(write: Write): void {
     this.#writes.push(write);
     if (this.#writes.length > 1) return;
-    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver.part(() => this.#writeAll())));
+    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   async #writeAll(): Promise<void> {
