@@ -33,8 +33,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/consent/consents.ts',
-        find: '  await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });',
-        replace: '  if (!summary) return answer(run, record);',
+        find: '  await condition(isOver, ANSWER_WITHIN_MS, { summary });',
+        replace: '  if (!summary || isOver()) return answer(run, record);',
       },
       {
         file: 'src/workflows/consent/consents.ts',

@@ -84,17 +84,20 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       const journeyIdOf = ({ workflowId }: JourneyHandle) => workflowId.replace('journey-', '');
       await update(gate, 'advance', { journeyId: journeyIdOf(gate), to: 'PREAPP' });
       await update(hold, 'resolveInquiry', decisionAbout(await untilStatus(hold, ({ state }) => state === 'held')));
-      await update(consent, 'recordConsent', consentMessage(journeyIdOf(consent), { applicantId: '1A' }));
-      for (const handle of handles) {
+      const grant = consentMessage(journeyIdOf(consent), { applicantId: '1A' });
+      assert.equal((await update(consent, 'recordConsent', grant)).recorded, false);
+      const { state } = await untilStatus(consent, ({ refusedMessagesTotal }) => refusedMessagesTotal > 0);
+      assert.equal(state, 'waitingForConsent');
+      for (const handle of [gate, hold]) {
         const { holds } = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
         assert.deepEqual(holds[0]?.allowedActions, ['resend', 'abandon']);
       }
       assert.deepEqual(await received(handles), before);
     }
 
-    /** On the right ledger again, a `resend` means to go on; the lost answer needs its own decision there. */
-    async function goOn({ handles, gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
-      for (const handle of handles) {
+    /** On the right ledger again, a `resend` means to go on; the lost answer needs its own decision there. The consent is written. */
+    async function goOn({ gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
+      for (const handle of [gate, hold]) {
         const status = await untilStatus(handle, ({ state }) => state === 'held');
         await update(handle, 'resolveInquiry', decisionAbout(status, { decisionId: 'D8', providerSaid: 'unknown' }));
       }

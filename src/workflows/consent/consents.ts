@@ -3,7 +3,7 @@
  * answer for each of its shares. Beside those answers it holds only messages on their way and faults to record. A
  * refusal on its way keeps its share from being posted.
  */
-import { CancellationScope, condition, defineSignal, log, setHandler, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
@@ -72,7 +72,9 @@ interface WaitingConsent {
   isAnswered?: true;
   /** The keys that its proof needs could not be read. */
   isUnjudged?: true;
-  taken?: ConsentTaken | { kind: 'inNoLedger' };
+  /** Another ledger answered than the run has used, which gets nothing. The run keeps the message until its own answers. */
+  isInNoLedger?: true;
+  taken?: ConsentTaken;
 }
 
 /** State for the next run. */
@@ -89,7 +91,10 @@ const MOST_AT_ONCE = 500;
 const MOST_CHARACTERS = 800_000;
 /** The most grants that wait at once for the ledger. Refusals have no such limit. */
 const MOST_WAITING_GRANTS = 1_000;
+const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the run keeps it until its own answers';
 const TOO_MANY_WAIT = `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`;
+/** Another ledger answers than the run has used. */
+const ASK_AGAIN_AFTER_MS = 60_000;
 /** The most share ids that a status names. */
 const EARLY_SHARES_SHOWN = 20;
 
@@ -138,7 +143,7 @@ export class Consents {
 
   /** Whether the ledger has everything, or all that it will have. */
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#faults.length === 0;
+    return this.#waiting.every(({ isInNoLedger }) => isInNoLedger) && this.#faults.length === 0;
   }
 
   /** Consents to shares that have not been requested yet. */
@@ -207,7 +212,8 @@ export class Consents {
       if (standing) this.learn(shareId, standing);
     } catch (error) {
       if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
-      this.learn(shareId, { applicants: [], position: 0 });
+      await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
+      this.#stale.add(shareId);
     }
   }
 
@@ -311,7 +317,7 @@ export class Consents {
       }
       if (!this.#waiting.some(mayWrite)) continue;
       const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
-      const summary = 'the keys of consents cannot be read: proofs are checked again';
+      const summary = 'consents wait for their keys, or for the ledger of the run: they are recorded again';
       if (!(await condition(hasNews, waitMs, { summary })))
         for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
     }
@@ -341,11 +347,13 @@ export class Consents {
       for (const [index, standing] of standings.entries()) this.learn(known[index]?.input.shareId ?? '', standing);
     } catch (error) {
       if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
-      // The messages stay readable in this history.
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
       this.#faults = this.#faults.slice(faultyGrants.length);
-      for (const waitingConsent of batch) this.#settleWithoutLedger(waitingConsent);
-      this.#dropSettled();
+      for (const waitingConsent of batch) {
+        if (!waitingConsent.isInNoLedger) this.#refuse(waitingConsent.record, OF_ANOTHER_LEDGER);
+        waitingConsent.isInNoLedger = true;
+        waitingConsent.isUnjudged = true;
+      }
     }
   }
 
@@ -370,25 +378,6 @@ export class Consents {
     if (taken.kind === 'recorded' && taken.doubt !== undefined) {
       this.#refuse(record, `${taken.doubt}; what the consumer refused stays refused`);
     }
-  }
-
-  /** A refusal holds in this run all the same. */
-  #settleWithoutLedger(waiting: WaitingConsent): void {
-    const { record } = waiting;
-    const { applicantId, shareId, decision, decidedAt: since, consentId } = record;
-    this.#count(record, -1);
-    if (decision !== 'granted') {
-      const { applicants = [], ...known } = this.#standings.get(shareId) ?? { position: 0 };
-      const others = applicants.filter((applicant) => applicant.applicantId !== applicantId);
-      this.#standings.set(shareId, {
-        ...known,
-        applicants: [...others, { applicantId, stands: decision, since, consentId }],
-      });
-      const share = this.#host.shares.get(shareId);
-      if (share) this.look(share);
-    }
-    this.#refuse(record, 'the ledger is not the one that the run has used: nothing was recorded');
-    waiting.taken = { kind: 'inNoLedger' };
   }
 
   #refuse({ consentId }: ConsentRecord, reason: string): void {
@@ -480,7 +469,8 @@ async function answer<Status>(
 ): Promise<Accepted<Status>> {
   const { waiting, isKnown } = run.consents.take(record, false);
   const summary = 'answering before a consent is recorded';
-  await condition(() => waiting.taken !== undefined, ANSWER_WITHIN_MS, { summary });
+  const isOver = () => waiting.taken !== undefined || waiting.isInNoLedger === true;
+  await condition(isOver, ANSWER_WITHIN_MS, { summary });
   const { taken } = waiting;
   if (taken === undefined) waiting.isAnswered = true;
   if (taken?.kind === 'refused') throw createRefusal(taken.reason);
