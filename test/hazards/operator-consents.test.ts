@@ -77,6 +77,7 @@ describe('two shares', () => {
 
     const task = await taskOfMessage(handle, 'recordConsent');
     const again = await resetTo(harness, handle, task, { forgetMessages: true });
+    for (const shareId of ['S1', 'S2']) await untilShared(again, shareId);
     assert.deepEqual((await again.result()).shares, shares);
     assert.equal(await sharesReceived(again), 2);
     assert.deepEqual(
