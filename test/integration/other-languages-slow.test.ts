@@ -10,7 +10,7 @@ import { findRuns } from '../../src/client/connection/journey-runs.ts';
 import { toUpdateId } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { JourneyResult, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { JourneyResult, RecordedConsent, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { consentMessage, type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
 import { example, type KeylessWorld, sharedJourney, startKeylessWorld } from '../support/keyless-callers.ts';
@@ -76,7 +76,9 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   const [late] = await lateRuns();
   assert.ok(late);
   const recorded = await world.harness.client.workflow.getHandle(late.workflowId).result();
-  assert.deepEqual(recorded, { duplicate: false, postedSharesFlagged: 1 });
+  const { stands, ...rest } = recorded as RecordedConsent;
+  assert.deepEqual(rest, { duplicate: false, postedSharesFlagged: 1 });
+  assert.deepEqual([stands.decision, stands.changed], ['revoked', true]);
 });
 
 test('a caller in Python whose message says something else than one under the same key hears what differs', async () => {

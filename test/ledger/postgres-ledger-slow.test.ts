@@ -67,6 +67,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
       await client.connect();
       t.after(() => client.end());
     }
+    await ledger.recordConsents(ledger.identity.ledgerId, [grant]);
     await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
     const untilWaiting = async (count: number) => {
       for (;;) {
@@ -78,7 +79,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
       }
     };
     const claim = (inquiry: object = OF_JOURNEY) =>
-      claimAs(ledger, { inquiry, consents: [grant], sharedReference: 'REF-1' });
+      ledger.claim(claimOf(ledger, { inquiry, consents: [grant], sharedReference: 'REF-1' }));
     return { ledger, blocker, untilWaiting, claim };
   }
 
@@ -240,8 +241,9 @@ describe('PostgreSQL: round trips', () => {
   test('a share takes some more, since its consents are chained', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    const claim = () => claimAs(ledger, { inquiry: SHARE, sharedReference: 'REF-1' });
-    const taken = await trips(claim);
+    const request = claimOf(ledger, { inquiry: SHARE, sharedReference: 'REF-1' });
+    await ledger.recordConsents(request.ledgerId, [consentOf()]);
+    const taken = await trips(() => ledger.claim(request));
     assert.ok(taken <= 14, `${taken} round trips`);
   });
 

@@ -115,6 +115,9 @@ describe('what a run is told about consent', () => {
       ]);
       const again = await update(handle, 'recordConsent', messages[0] as ConsentMessage);
       assert.deepEqual([again.duplicate, again.recorded], [true, false]);
+      // The same in another order of its members.
+      const turned = Object.fromEntries(Object.entries(messages[0] as ConsentMessage).reverse()) as ConsentMessage;
+      assert.equal((await update(handle, 'recordConsent', turned)).duplicate, true);
     } finally {
       unlock();
     }

@@ -6,6 +6,7 @@
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
+import { differingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type {
   ApplicantStanding,
@@ -74,6 +75,8 @@ interface WaitingConsent {
   isUnjudged?: true;
   /** Another ledger answered than the run has used, which gets nothing. The run keeps the message until its own answers. */
   isInNoLedger?: true;
+  /** The message of the same key that was on its way when this one came. */
+  earlier?: WaitingConsent;
   taken?: ConsentTaken;
 }
 
@@ -101,8 +104,8 @@ const EARLY_SHARES_SHOWN = 20;
 export class Consents {
   readonly #host: ConsentHost;
   #waiting: WaitingConsent[] = [];
-  /** The messages of `#waiting`, by their content. */
-  readonly #byContent = new Map<string, WaitingConsent>();
+  /** The last message of each key in `#waiting`. */
+  readonly #byKey = new Map<string, WaitingConsent>();
   #waitingGrants = 0;
   /** How many refusals of each share are on their way. */
   readonly #blocked = new Map<string, number>();
@@ -155,9 +158,9 @@ export class Consents {
 
   /** @returns the message on its way; `isKnown` where the very same one was */
   take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
-    const known = this.#byContent.get(toContent(record));
-    if (known) return { waiting: known, isKnown: true };
-    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
+    const earlier = this.#byKey.get(toKey(record));
+    if (earlier && isSame(earlier.record, record)) return { waiting: earlier, isKnown: true };
+    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}), ...(earlier ? { earlier } : {}) };
     this.#add(waiting);
     // An attempt that is not on the wire yet is called back.
     if (!isGrant(record)) this.#host.inFlight.recheck();
@@ -166,13 +169,12 @@ export class Consents {
 
   #add(waiting: WaitingConsent): void {
     this.#waiting.push(waiting);
-    this.#byContent.set(toContent(waiting.record), waiting);
+    this.#byKey.set(toKey(waiting.record), waiting);
     this.#count(waiting.record, 1);
   }
 
   #count(record: ConsentRecord, change: 1 | -1): void {
     const { shareId } = record;
-    if (change < 0) this.#byContent.delete(toContent(record));
     if (isGrant(record)) this.#waitingGrants += change;
     else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
   }
@@ -368,6 +370,7 @@ export class Consents {
     }
     const { record } = waiting;
     this.#count(record, -1);
+    if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: describeWords(fault) };
@@ -385,9 +388,13 @@ export class Consents {
   }
 }
 
-/** The message as it came. */
-function toContent({ receivedAt: _, ...message }: ConsentRecord): string {
-  return JSON.stringify(message);
+function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId, consentId, decision]);
+}
+
+/** Whether the two messages say the same, with the same proof. */
+function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
+  return differingPaths(message, other).length === 0;
 }
 
 /** The states of a share that was, or may have been, sent under its grants. */
@@ -476,7 +483,8 @@ async function answer<Status>(
   if (taken?.kind === 'refused') throw createRefusal(taken.reason);
   const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
   const isRecorded = taken?.kind === 'recorded';
-  const isDuplicate = isKnown || (isRecorded && taken.isKnown === true);
+  const isRepeated = waiting.earlier?.taken?.kind === 'recorded';
+  const isDuplicate = isKnown || (isRecorded && (taken.isKnown === true || isRepeated));
   return {
     ...toAccepted(run, isDuplicate),
     recorded: isRecorded,
