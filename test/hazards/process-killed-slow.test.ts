@@ -16,9 +16,6 @@ import {
   untilHeld,
 } from '../support/process-world.ts';
 
-/** Temporal's number for this time-out. */
-const HEARTBEAT = 4;
-
 let postgres: PostgresServer | undefined;
 
 describe('a worker process that ends', { concurrency: 3 }, () => {
@@ -96,32 +93,6 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
       }
     });
   }
-
-  test('killed while it asks for a token, is noticed by its silence', async (t) => {
-    const world = await startWorld(t);
-    const silent = createServer().listen(0, '127.0.0.1');
-    t.after(() => silent.close());
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    // It asks for a token, and gets no answer.
-    const victim = await world.startWorker({ GATEWAY_AUTH_URL: `http://127.0.0.1:${port}` });
-    const asked = once(silent, 'connection');
-    const handle = await world.start(prequalOnly());
-    const [socket] = (await asked) as [Socket];
-    t.after(() => socket.destroy());
-    await victim.kill();
-    await world.startWorker();
-    await assertOwnRecord(world, handle);
-    const { events } = await handle.fetchHistory();
-    const begun = events?.find((event) => event.activityTaskTimedOutEventAttributes);
-    const { failure } = begun?.activityTaskTimedOutEventAttributes ?? {};
-    assert.equal(failure?.timeoutFailureInfo?.timeoutType, HEARTBEAT);
-    // Nothing was claimed: the look-up closes the attempt, and the next one is sent.
-    assert.deepEqual(
-      await Promise.all(['prepareJourney', 'submitInquiry', 'closeAttempt'].map((name) => scheduled(handle, name))),
-      [1, 2, 1],
-    );
-  });
 
   test('told to stop before a claim and with a request in flight, takes and tells the answers before it ends', async (t) => {
     const world = await startWorld(t);
