@@ -1,7 +1,5 @@
 /** A worker is killed or stopped at any instant of an attempt: what the gateway received, and how the journey ends. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import {
@@ -10,7 +8,6 @@ import {
   ENGINES,
   prequalOnly,
   resend,
-  scheduled,
   startWorld,
   until,
   untilHeld,
