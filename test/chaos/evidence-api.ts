@@ -68,8 +68,12 @@ export async function readMessages(client: Client, { events }: History): Promise
     const completed = event.workflowExecutionUpdateCompletedEventAttributes;
     const known = taken.get(completed?.meta?.updateId ?? '');
     if (!known || !completed?.outcome?.success) continue;
-    const answer = (await decoded(client, completed.outcome.success)) as { duplicate?: boolean } | undefined;
-    known.isApplied = answer?.duplicate === false;
+    const answer = (await decoded(client, completed.outcome.success)) as
+      | { duplicate?: boolean; recorded?: boolean }
+      | undefined;
+    // Until the ledger has a consent, the run does not know whether it is a repeated one.
+    const isJudged = known.name !== 'recordConsent' || answer?.recorded !== false;
+    known.isApplied = answer?.duplicate === false && isJudged;
   }
   return [...taken.values()];
 }
