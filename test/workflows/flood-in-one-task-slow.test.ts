@@ -46,6 +46,8 @@ function floodedHistory({ signalName, message }: Flood) {
   const events = history.events ?? [];
   const { input } = events[0]?.workflowExecutionStartedEventAttributes ?? {};
   const { journeyId } = defaultPayloadConverter.fromPayload<{ journeyId: string }>(input?.payloads?.[0] ?? {});
+  // The recording may have ended within a task: the flood comes before that one.
+  while (Object.values(BEGUN).includes(Number(events.at(-1)?.eventType))) events.pop();
   const last = events.at(-1);
   assert.ok(last);
   const add = (event: object) =>
@@ -65,7 +67,8 @@ function floodedHistory({ signalName, message }: Flood) {
 }
 
 /** By `temporal.api.enums.v1.EventType`. */
-const EVENT_TYPES = { scheduled: 5, started: 6, signaled: 26 };
+const BEGUN = { scheduled: 5, started: 6 };
+const EVENT_TYPES = { ...BEGUN, signaled: 26 };
 
 const TASK_SIZES = fileURLToPath(new URL('../support/changed-workflows/task-sizes.ts', import.meta.url));
 
@@ -89,7 +92,10 @@ describe(`${MOST_SIGNALS} signals that came while no worker ran are one task, wh
   for (const [name, flood] of Object.entries(FLOODS)) {
     test(name, async () => {
       const tasks = await tasksDone(flood);
-      assert.deepEqual(tasks.pop(), { jobs: MOST_SIGNALS, hasStacks: false });
+      const flooded = tasks.pop();
+      // The end of an activity may have come with them.
+      assert.ok(flooded && flooded.jobs >= MOST_SIGNALS && flooded.jobs <= MOST_SIGNALS + 1, String(flooded?.jobs));
+      assert.equal(flooded.hasStacks, false);
       assert.ok(tasks.every(({ hasStacks }) => hasStacks));
     });
   }
