@@ -100,13 +100,14 @@ export function createConsentActivities(
     const proven = await Promise.all(consents.map((consent) => prove(consent, consentTrust)));
     const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
     const verdicts = await ledger.recordConsents(ledgerId, written, firstRunId);
-    const isKnown = (consent: ConsentRecord) => verdicts[written.indexOf(consent)]?.kind === 'known';
+    const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
     const shareIds = shares.map(({ shareId }) => shareId);
-    const isNoted = (consent: ConsentRecord) => isKnown(consent) || !shareIds.includes(consent.shareId);
+    const unknownShares = [...new Set(written.map(({ shareId }) => shareId))].filter((id) => !shareIds.includes(id));
+    const isNoted = (consent: ConsentRecord) =>
+      verdictByConsent.get(consent)?.kind === 'known' || unknownShares.includes(consent.shareId);
     const noted = written.filter(isNoted);
     // Most messages are new, for a share that the run knows: they need no second transaction.
     if (noted.length + faultyGrants.length > 0) {
-      const unknownShares = noted.flatMap(({ shareId }) => (shareIds.includes(shareId) ? [] : [shareId]));
       await ledger.kept.noteReceived(ledgerId, { runKey, firstRunId, consents: noted, unknownShares, faultyGrants });
     }
     for (const consent of written) {
@@ -116,7 +117,7 @@ export function createConsentActivities(
     const toTaken = async (item: Proven): Promise<ConsentTaken> => {
       if (!('consent' in item)) return item;
       const { consent, doubt } = item;
-      const verdict = verdicts[written.indexOf(consent)];
+      const verdict = verdictByConsent.get(consent);
       const share = judged[shareIds.indexOf(consent.shareId)];
       const stands = share && findStands(share, consent, verdict?.kind === 'known');
       if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };

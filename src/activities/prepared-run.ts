@@ -1,7 +1,7 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
 import { omitUndefined } from '../base/defined.ts';
-import { parseDurationMs, utcInstant } from '../base/instants.ts';
+import { utcInstant } from '../base/instants.ts';
 import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -10,7 +10,7 @@ import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/len
 import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/inputs/parse-message.ts';
 import { portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
-import { requestShare, type ShareInput } from '../messages/request-share.ts';
+import { consentValidForMs, requestShare, type ShareInput } from '../messages/request-share.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
@@ -232,7 +232,7 @@ async function findStandings(
   const { firstRunId, hasConsents } = start;
   if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
   const questions = shares.map((share) => {
-    const validForMs = share.consentValidFor === undefined ? undefined : (parseDurationMs(share.consentValidFor) ?? 0);
+    const validForMs = consentValidForMs(share);
     return { shareId: share.shareId, ...toSecondaryUser(share), ...omitUndefined({ validForMs }) };
   });
   const standings = await ifAnswered(

@@ -1,5 +1,6 @@
 /** `requestShare`: asks a journey for one more share. */
 import { z } from 'zod';
+import { parseDurationMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
 import { defineMessage, secondaryUserProblems, sharedFields, signatureProblems } from './message.ts';
 
@@ -19,6 +20,11 @@ const schema = z
 
 export type RequestShareMessage = z.infer<typeof schema>;
 export type ShareInput = RequestShareMessage['share'];
+
+/** Returns the maximum age of a share's grants in milliseconds; `undefined` if any age will do. */
+export function consentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
+  return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
+}
 
 export const requestShare = defineMessage({
   to: 'journey',

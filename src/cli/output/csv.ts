@@ -1,7 +1,7 @@
 /** CSV that is safe to be opened in a spreadsheet. */
 import type { z } from 'zod';
 
-export type Cell = string | number | undefined;
+type Cell = string | number | undefined;
 
 export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
 

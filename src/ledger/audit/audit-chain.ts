@@ -22,7 +22,7 @@ import {
 } from '../database/sql-session.ts';
 
 /** The tables in the chain, each with its primary key, which also names a row in findings. */
-export const CHAINED = {
+const CHAINED = {
   consents: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
   decisions: ['customer_trace_number', 'decision_id'],
   ledger_restores: ['restore_id'],
@@ -32,18 +32,18 @@ export const CHAINED = {
   run_decisions: ['run_key', 'decision_id', 'version'],
 } as const satisfies Record<string, readonly string[]>;
 
-export type ChainedTable = keyof typeof CHAINED;
-export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
+type ChainedTable = keyof typeof CHAINED;
+const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
 
 /** The entry that marks where the head was found not to be authentic. */
-export const BROKEN_HEAD = 'audit_head';
+const BROKEN_HEAD = 'audit_head';
 
-export interface ChainHead {
+interface ChainHead {
   entries: number;
   hash: string;
 }
 
-export interface ChainEntry {
+interface ChainEntry {
   position: number;
   row_table: string;
   row_key: string;
@@ -52,25 +52,25 @@ export interface ChainEntry {
 }
 
 /** Rows that one statement reads or writes: both engines take thousands of values. */
-export const CHAIN_BATCH = 500;
+const CHAIN_BATCH = 500;
 
-export function toRowKey(table: ChainedTable, row: SqlRow): string {
+function toRowKey(table: ChainedTable, row: SqlRow): string {
   return JSON.stringify(CHAINED[table].map((column) => row[column]));
 }
 
 /** The hash at which the chain begins. */
-export function hashBeginning(cipher: LedgerCipher): string {
+function hashBeginning(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
 /** The hash covers every column that is set: so a column that a later version adds changes no hash of older rows. */
-export function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
+function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
   const set = Object.entries(row).filter(([, value]) => value !== null);
   const ordered = set.sort(([a], [b]) => (a < b ? -1 : 1));
   return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }
 
-export function hashBrokenHead(cipher: LedgerCipher, previous: string, key: string): string {
+function hashBrokenHead(cipher: LedgerCipher, previous: string, key: string): string {
   return cipher.chainHash(JSON.stringify([previous, BROKEN_HEAD, key]));
 }
 
@@ -79,7 +79,7 @@ function hashHead(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
 }
 
 /** The chain's head; `null` where there is none. */
-export async function readHead(
+async function readHead(
   session: SqlSession,
   cipher: LedgerCipher,
   lock = '',

@@ -40,7 +40,7 @@ export async function readKeyset<Row extends Place<Column>, Column extends strin
 }
 
 /** The condition that a row comes after this one, in the order of these columns. Every row comes after none. */
-export function isAfter<Column extends string>(
+function isAfter<Column extends string>(
   columns: readonly Column[],
   row: Place<Column> | undefined,
   place: (value: SqlValue) => string,

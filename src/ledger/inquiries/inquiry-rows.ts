@@ -131,7 +131,7 @@ export const selectWithdrawals = (runKey: string, runId: string) =>
   `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
 /** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
-export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
+const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
 
 /**
  * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.

@@ -260,7 +260,7 @@ function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-export async function lockInquiries(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
+async function lockInquiries(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
   await session.rows(
     `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
     [runKey],

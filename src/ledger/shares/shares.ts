@@ -101,12 +101,9 @@ export async function readShareFacts(
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
-  // Read first, so that all rows that are read after it are as new, or newer.
-  const [{ position } = { position: 0 }] = await session.rows<{ position: number }>(
-    'SELECT coalesce(max(position), 0) AS position FROM audit_chain',
-  );
   const reports = await readReports(session, dialect, digest);
-  const [{ now: nowMs } = { now: Date.now() }] = reports;
+  // These rows are read first, so every later row is as new as the position, or newer.
+  const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ run_key }) => (run_key === null ? [] : [run_key]));
   const owners = [...new Set([runKey, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
@@ -125,6 +122,8 @@ export async function readShareFacts(
 
 interface ReportRow {
   now: number;
+  /** The number of entries in the audit chain. */
+  position: number;
   run_key: string | null;
   disposed_at: number | null;
   holds: number;
@@ -134,7 +133,7 @@ interface ReportRow {
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
-    `SELECT ${dialect.now} AS now, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
+    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
        (SELECT count(*) FROM retention_events h WHERE h.run_key = i.run_key AND ${HOLD_IN_FORCE}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
@@ -264,7 +263,7 @@ export interface WithdrawnShareRow {
 }
 
 /** The withdrawal of the share of this id, of the first of the owners that has one. */
-export async function readWithdrawnShare(
+async function readWithdrawnShare(
   session: SqlSession,
   { owners, shareId }: { owners: readonly string[]; shareId: string },
 ): Promise<StandingShareWithdrawal | undefined> {

@@ -19,7 +19,9 @@ import type {
 import { describeFault, GRANT_FAULTS, isAhead } from '../../consent/refusals.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { EarlyConsents, RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
-import type { MessageWith, Via } from '../../messages/message.ts';
+import type { MessageWith } from '../../messages/message.ts';
+import { consentValidForMs } from '../../messages/request-share.ts';
+import { problemWords } from '../../model/problems.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
@@ -37,7 +39,7 @@ import {
   toAccepted,
 } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
-import { consentValidForMs, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+import { noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its run key. */
 export interface ConsentHost {
@@ -66,7 +68,7 @@ export interface ConsentHost {
   refuse(refused: RefusedMessage): void;
 }
 
-/** A message on its way to the ledger. Plain data but for `taken`: the next run takes it over. */
+/** A message on its way to the ledger. */
 interface WaitingConsent {
   record: ConsentRecord;
   /** Its sender waits for no answer, so that `status` shows a refusal. */
@@ -82,7 +84,7 @@ interface WaitingConsent {
 
 /** State for the next run. */
 export interface CarriedConsents {
-  waiting?: WaitingConsent[];
+  waiting?: Pick<WaitingConsent, 'record'>[];
   standings: [shareId: string, standing: ShareStanding][];
   early?: [shareId: string, count: number][];
   faults?: FaultyGrant[];
@@ -252,7 +254,7 @@ export class Consents {
       ) {
         this.fault(applicant.grant, applicant.fault);
       }
-      if (applicant.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, toUsedGrant(applicant)))
+      if (applicant.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, applicant.grant))
         return applicant;
       this.fault(applicant.grant, 'otherPerson');
       return { applicantId: applicant.applicantId, stands: 'none', fault: 'otherPerson' };
@@ -373,7 +375,7 @@ export class Consents {
     if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
-    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: describeWords(fault) };
+    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: problemWords(describeFault(fault)) };
     if (taken.kind === 'recorded' && !share)
       this.#early.set(record.shareId, (this.#early.get(record.shareId) ?? 0) + 1);
     // The fault of a grant was noted when the grant got it.
@@ -402,15 +404,6 @@ const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
 function isGrant({ decision }: ConsentRecord): boolean {
   return decision === 'granted';
-}
-
-function toUsedGrant({ applicantId, grant }: ApplicantStanding & { stands: 'granted' }) {
-  return { applicantId, receivedAt: grant.receivedAt };
-}
-
-function describeWords(fault: GrantFault): string {
-  const { path, rule } = describeFault(fault);
-  return `${path} ${rule}`;
 }
 
 /** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
@@ -445,8 +438,7 @@ export function handleConsents<Status>(
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const via: Via = 'signal';
-      const reason = definition.objection(run, message, via) ?? objectTo(run, message);
+      const reason = definition.objection(run, message, 'signal') ?? objectTo(run, message);
       if (reason !== null) {
         refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
         return;

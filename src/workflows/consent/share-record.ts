@@ -1,6 +1,5 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
-import { parseDurationMs } from '../../base/instants.ts';
 import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -57,13 +56,13 @@ export function changeShare(share: ShareRecord, state: ShareState): void {
   share.state = state;
 }
 
-/** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
+/** Flags a posted share that was refused while its attempt was on the wire: a person must see it. */
 export function noteRefusalAfterPosting(
   run: { publish(): void; events: Pick<EventsOut, 'emit'> },
   share: ShareRecord,
   isRefused: boolean,
 ): void {
-  if (share.state !== 'posted' || !isRefused) return;
+  if (!isRefused) return;
   if (share.attention === undefined) {
     const { shareId } = share.input;
     run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...toTraceNumber(share) });
@@ -84,11 +83,6 @@ export type Consent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied'
 interface Told {
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
   isBlocked(shareId: string): boolean;
-}
-
-/** Returns the maximum age of a grant in milliseconds; `undefined` if any age will do. */
-export function consentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
-  return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
 }
 
 /**

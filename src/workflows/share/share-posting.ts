@@ -4,7 +4,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
-import type { ShareInput } from '../../messages/request-share.ts';
+import { consentValidForMs, type ShareInput } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, toSecondaryUser } from '../../model/stage-end-user.ts';
@@ -14,7 +14,6 @@ import {
   type Consent,
   changeShare,
   consentTowards,
-  consentValidForMs,
   firstExpiryInMs,
   listUngranted,
   noteRefusalAfterPosting,
