@@ -104,7 +104,7 @@ const IS_JUDGED_REPORT = `b.kind = 'report'
 const NEWEST = 'b.stored_at DESC, i.ordinal DESC, b.attempt DESC';
 
 /** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
-interface WantedReport {
+export interface WantedReport {
   runKey: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
