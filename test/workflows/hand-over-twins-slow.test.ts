@@ -136,14 +136,10 @@ const ROWS: readonly Row[] = [
       await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
       const early = await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
       const unlock = lockLedger(twin.harness);
-      try {
-        // The share is noted for the ledger behind this one, which is being written.
-        await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
-        await update(handle, 'requestShare', { journeyId, share });
-        await twin.flood(handle);
-      } finally {
-        unlock();
-      }
+      const consent = consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' });
+      await handle.signal('consent', consent).finally(() => setTimeout(unlock, 1_000));
+      // Both answers need the ledger: they come once it is back.
+      await Promise.all([update(handle, 'requestShare', { journeyId, share }), twin.flood(handle)]);
       const denial = consentMessage(journeyId, { applicantId: '2A', decision: 'denied' });
       await update(handle, 'recordConsent', denial);
       await update(handle, 'withdraw', { journeyId, ...withdrawal });
