@@ -31,7 +31,7 @@ const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => FAILURES[
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
-/** Rows of the ledger, its consents that match nothing (the reason is what is unknown), and events that were given up. */
+/** Rows of the ledger by kind, its consents that match nothing, and events that were given up. */
 const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkKind[]), 'unmatched', 'events'];
 export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
 /** Kinds of queues; the gateway queues of all profiles count together. */

@@ -73,7 +73,7 @@ export function watchFleetFigures(figures: FleetFigures): Promise<void> {
 /** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
 const MAX_CONSENTS = 1_000;
 
-/** Reads what needs a person: rows of the ledger, consents that match nothing, and runs whose events were given up. */
+/** Counts the work for operators: rows of the ledger, consents that match nothing, and runs whose events were given up. */
 async function readWork(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
   const [work, givenUp] = await Promise.all([
