@@ -152,7 +152,7 @@ function readKeys({ keys, metrics }: FleetFigures): void {
 // of a ledger counts the same, so that alerts take the greatest.
 
 interface OpenWorkOptions extends Watched {
-  ledger: Pick<Ledger, 'work' | 'ping' | 'kept' | 'pauses'>;
+  ledger: Pick<Ledger, 'work' | 'ping' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
 }
@@ -202,7 +202,7 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
 
 /** Counts the consents that match nothing. */
 async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
-  const found = await ledger.kept.unmatched({ limit: MAX_ROWS });
+  const found = await ledger.consents.unmatched({ limit: MAX_ROWS });
   const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
   metrics.setEach(
     'unmatchedConsents',

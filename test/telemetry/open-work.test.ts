@@ -54,7 +54,7 @@ async function counted(
     const inquiry = { customerTraceNumber: workflowId, runKey: workflowId.replace('journey-', '') };
     await attempted(ledger, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
   }
-  for (const consent of kept) await ledger.kept.keep(ledger.identity.ledgerId, consent);
+  for (const consent of kept) await ledger.consents.keep(ledger.identity.ledgerId, consent);
   const { client, asked } = clientWith(runs);
   const end = new AbortController();
   const { metrics, of } = recordMetrics((key) => {
