@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
-import { PROBLEM_CODES, PROBLEMS } from '../http/problem-codes.ts';
+import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
 import { type Json, openApiDocument } from './openapi.ts';
 
 const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#1b1f24,#e6e8eb);--faint:light-dark(#57606a,#a3abb5);--line:light-dark(#d8dee4,#3a4149);--box:light-dark(#f2f4f7,#22272d);--link:light-dark(#0a4fb3,#8ab8ff)}

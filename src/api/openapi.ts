@@ -1,9 +1,8 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
-import { PROBLEM_CODES } from '../http/problem-codes.ts';
+import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { STATUS_WORDS } from './problem.ts';
 import { type AnswerForm, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
@@ -158,7 +157,7 @@ function buildResponses(route: Route, components: Components): Json {
   };
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
   const refusals = Object.entries(problems).map(([status, description]) => {
-    return [status, { description: description || STATUS_WORDS[Number(status)], content }] as const;
+    return [status, { description, content }] as const;
   });
   return Object.fromEntries([...answers, ...refusals]);
 }

@@ -14,7 +14,7 @@ import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type S
 import { addDocuments } from './documents.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
@@ -92,7 +92,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       server.addHook('onRequest', async ({ url }) => {
         // On a connection that was open already.
         if (stopping.signal.aborted && url.startsWith('/v1/'))
-          throw away('stopping', 'it is stopping: send it again', 1);
+          throw new Refusal('stopping', 'it is stopping: send it again');
       });
     },
   });

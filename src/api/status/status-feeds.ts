@@ -102,7 +102,7 @@ export class StatusFeeds {
     const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
     if (isFull || (!known && (this.#feeds.size >= runs || this.#runs.get(caller) >= runsPerCaller))) {
       const more = { retryAfterSeconds: RETRY_SECONDS };
-      throw new Refusal(429, 'TooManyRequests', 'waiting', 'too many callers wait for a change', more);
+      throw new Refusal('waiting', 'too many callers wait for a change', more);
     }
     if (known) {
       clearTimeout(known.lingering);

@@ -1,5 +1,5 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
-import { unavailable } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
 import { toEtag } from './status-feeds.ts';
@@ -49,7 +49,7 @@ function askStatus({ services, caller, giveUpSlot }: Waiting, run: StatusRun): P
   const key = callerKey(caller);
   const { querySlots, statusReads } = services;
   return statusReads.read(run.runKey, async () => {
-    if (!(await querySlots.take(key))) throw unavailable('busy', 'too many requests are waiting');
+    if (!(await querySlots.take(key))) throw new Refusal('busy', 'too many requests are waiting');
     try {
       // Not the caller's own signal: others share the answer.
       return await run.status({});
