@@ -45,7 +45,6 @@ interface Operation {
   tags: string[];
   description?: string;
   'x-scope': string;
-  deprecated?: boolean;
   parameters?: { name: string; in: string; required: boolean; description?: string }[];
   requestBody?: { content: Record<string, { schema: Json }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Json }> }>;
@@ -145,7 +144,7 @@ function operationHtml(operation: Listed, common: Answers): string {
     ([status, { description: said }]) => common[status]?.description !== said,
   );
   return `<h3 id="${text(operationId)}">${text(summary)}</h3>
-<p><code>${text(method.toUpperCase())} ${text(path)}</code> <span class="faint">scope <code>${text(operation['x-scope'])}</code>${operation.deprecated ? ', deprecated' : ''}</span></p>
+<p><code>${text(method.toUpperCase())} ${text(path)}</code> <span class="faint">scope <code>${text(operation['x-scope'])}</code></span></p>
 <p>${prose(description)}</p>${table(taken)}${body}${table(answerRows(Object.fromEntries(own)))}`;
 }
 

@@ -109,7 +109,7 @@ function toTag({ path }: Pick<Route, 'path'>): string {
 }
 
 function buildOperation(route: Route, components: Components): Json {
-  const { operationId, summary, description, scope, body, deprecated } = route;
+  const { operationId, summary, description, scope, body } = route;
   return {
     operationId,
     tags: [toTag(route)],
@@ -117,7 +117,6 @@ function buildOperation(route: Route, components: Components): Json {
     ...(description === undefined ? {} : { description }),
     'x-scope': scope,
     security: [{ token: [scope] }],
-    ...(deprecated ? { deprecated: true } : {}),
     ...buildParameters(route),
     ...(body ? { requestBody: { required: true, content: jsonContent(components.refer(body, operationId)) } } : {}),
     responses: buildResponses(route, components),

@@ -96,7 +96,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       });
     },
   });
-  const services = createServices({ ...options, work: limits.work });
+  const services = createServices(options);
   addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, createReadiness(services, stopping.signal));
@@ -149,7 +149,7 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
       config: {
         route: `${route.method} ${route.path}`,
         needs: { scope: route.scope } satisfies ApiNeeds,
-        waitsForOthers: isMessage(route),
+        lane: isMessage(route) ? 'message' : route.headers ? 'status' : 'ledger',
       },
       handler: (request, reply) => answer(frame, route, request, reply),
     });
@@ -212,18 +212,8 @@ async function answerCaller(
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
   // Before anything is given out; an answer whose access cannot be noted is none.
   audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
-  reply.code(status).headers({ ...deprecation(route), ...headers });
+  reply.code(status).headers(headers);
   if (stream) return reply.type(stream.type).send(stream.content);
   if (body === undefined) return reply.send();
   return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-/** RFC 9745 and RFC 8594. */
-function deprecation({ deprecated }: Route): Record<string, string> {
-  if (!deprecated) return {};
-  const { since, sunset } = deprecated;
-  return {
-    deprecation: `@${Math.floor(since.getTime() / 1000)}`,
-    ...(sunset ? { sunset: sunset.toUTCString() } : {}),
-  };
 }

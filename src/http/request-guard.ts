@@ -15,8 +15,8 @@ declare module 'fastify' {
     route?: string;
     /** The needs that the service's own policy checks. A route with a name and without needs is public. */
     needs?: unknown;
-    /** Its answer may wait long for another program. It takes a slot of those alone that do, as many as of the others. */
-    waitsForOthers?: boolean;
+    /** Requests wait for slots of their own lane alone: those that wait long for a worker delay no others. */
+    lane?: string;
   }
 }
 
@@ -77,9 +77,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
-  readonly #lane: Lane;
-  /** For requests whose answer waits for another program. */
-  readonly #waitingLane: Lane;
+  readonly #lanes = new Map<string, Lane>();
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
   constructor(settings: GuardSettings<Needs, Caller, Permission>) {
@@ -87,8 +85,6 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     this.#settings = settings;
     this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
     this.#callers = new TokenBuckets(limits.burst, limits.perSecond);
-    this.#lane = laneFor(limits);
-    this.#waitingLane = laneFor(limits);
   }
 
   /** Returns `undefined` if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
@@ -162,7 +158,11 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 
   #chooseLane(request: FastifyRequest): Lane {
-    return request.routeOptions.config.waitsForOthers ? this.#waitingLane : this.#lane;
+    const { lane = '' } = request.routeOptions.config;
+    const { bodies, work } = this.#settings.limits;
+    const known = this.#lanes.get(lane) ?? { bodies: new Slots(bodies), work: new Slots(work) };
+    this.#lanes.set(lane, known);
+    return known;
   }
 
   #takeFor(buckets: TokenBuckets, key: string): void {
@@ -187,10 +187,6 @@ export function callerKey({ issuer, subject }: Identity): string {
 interface Lane {
   bodies: Slots;
   work: Slots;
-}
-
-function laneFor({ bodies, work }: HttpLimits): Lane {
-  return { bodies: new Slots(bodies), work: new Slots(work) };
 }
 
 function hasBody({ headers }: FastifyRequest): boolean {
