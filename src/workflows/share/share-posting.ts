@@ -46,8 +46,6 @@ export interface SharePostingContext {
   isOtherReport?(): boolean;
   /** Called when it begins to wait. */
   onWait?(): void;
-  /** Asks the ledger before each attempt: its consents may come from elsewhere. */
-  asksBeforeAttempts?: true;
   /** Called with the share that takes the place of one that was withdrawn. */
   takeReplacement?(replacement: ShareInput): void;
 }
@@ -205,10 +203,9 @@ export class SharePosting {
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
     const { consents } = this.#run;
-    const refresh = this.#terms.asksBeforeAttempts && (() => consents.lookUp(share));
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
-      ...omitUndefined({ resume: share.inquiry, refresh }),
+      ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
         const consent = consentTowards(consents, share, this.#applicantIds, nowMs);

@@ -306,7 +306,6 @@ async function carry(share: ReportShare, config: ShareConfig): Promise<ShareRepo
     report: config.reference,
     inquiry: share.hostIn(config),
     onWait: () => share.publish(),
-    asksBeforeAttempts: true,
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
