@@ -32,7 +32,6 @@ const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
 const WORK_KINDS = ['held', 'flagged'] as const satisfies readonly WorkKind[];
-export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
@@ -149,7 +148,7 @@ export const METRICS = {
     name: `${PREFIX}running_runs`,
     kind: 'gauge',
     help: 'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
-    labels: { stage: RUN_STAGES },
+    labels: { stage: PRODUCTS },
   },
   failingRuns: {
     name: `${PREFIX}failing_runs`,

@@ -17,6 +17,7 @@ import type { WorkCount, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import { MAY_BE_POSTED } from '../model/failure-types.ts';
+import { PRODUCTS } from '../model/products.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
@@ -27,7 +28,6 @@ import {
   type AttentionWord,
   Metrics,
   type QueueKind,
-  RUN_STAGES,
   watchEventLoop,
 } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
@@ -94,7 +94,7 @@ async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Pr
   if (!(await knows('JourneyStage'))) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
-    RUN_STAGES.map(async (stage) => {
+    PRODUCTS.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
       return { stage, count: (await client.workflow.count(query)).count };
     }),
