@@ -251,7 +251,6 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   const outcomeUnknown = { reason: 'OutcomeUnknown' };
   const [old] = await Promise.all([
     untilFiring('HoldOlderThan15Minutes', outcomeUnknown),
-    untilFiring('LedgerRowsWithoutRun'),
     untilFiring('ConsentsUnmatched'),
   ]);
   assert.equal(old.annotations.summary, 'Something has needed a person for 15 minutes (OutcomeUnknown)');
@@ -272,11 +271,7 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   await cli('holds', '--seen-consents', journeyId, ...by);
   await resend(held, hold);
   await held.result();
-  await Promise.all([
-    untilClear('HoldOlderThan15Minutes', outcomeUnknown),
-    untilClear('LedgerRowsWithoutRun'),
-    untilClear('ConsentsUnmatched'),
-  ]);
+  await Promise.all([untilClear('HoldOlderThan15Minutes', outcomeUnknown), untilClear('ConsentsUnmatched')]);
   await later.terminate();
 }
 
