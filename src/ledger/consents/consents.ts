@@ -1,7 +1,6 @@
 /**
- * Consents: each grant and each refusal is one row, kept as it was given. Beside that, the row has a state: which start of
- * a run has received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each
- * attempt.
+ * Consents: each grant and each refusal is one row, whose content never changes. Its state may: which start of a run has
+ * received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each attempt.
  */
 
 import { omitUndefined } from '../../base/defined.ts';
