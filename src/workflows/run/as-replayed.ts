@@ -49,7 +49,7 @@ export async function untilUpdatesAreTaken(): Promise<void> {
   });
 }
 
-/** What the SDK (1.24) keeps of a run, and exports to none but its own packages. */
+/** The SDK (1.24) keeps this for each run, and exports it to none but its own packages. */
 interface Activator {
   blockedConditions: ReadonlyMap<number, unknown>;
   nextSeqs: { readonly condition: number };
@@ -72,7 +72,7 @@ const waitsOfRuns = new WeakMap<Activator, RestWaits>();
 
 /**
  * Resolves when the rest of the task has settled, its updates included. In each round, the SDK looks at all conditions
- * and lets all promises run; a round that resolved and made no condition is the last in which the run did anything.
+ * and lets all promises run. After a round that resolved and made no condition, the run does nothing more in the task.
  *
  * @param quietRounds of two waits, the one with more rounds ends after the other and what follows it
  */
