@@ -1,7 +1,7 @@
 /** Every metric of our own: its name, its meaning, its labels and their words. docs/metrics.md prints this table. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import { UNMATCHED } from '../ledger/consents/kept-consents.ts';
+import { UNMATCHED } from '../ledger/consents/consents.ts';
 import type { WorkKind } from '../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
@@ -33,7 +33,6 @@ const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as c
 
 /** Rows of the ledger by kind, its consents that match nothing, and events that were given up. */
 const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkKind[]), 'unmatched', 'events'];
-export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
@@ -120,7 +119,7 @@ export const METRICS = {
     name: `${PREFIX}running_runs`,
     kind: 'gauge',
     help: 'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
-    labels: { stage: RUN_STAGES },
+    labels: { stage: PRODUCTS },
   },
   failingRuns: {
     name: `${PREFIX}failing_runs`,

@@ -15,11 +15,12 @@ import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/
 import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
+import { PRODUCTS } from '../model/products.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
-import { Metrics, type QueueKind, RUN_STAGES, watchEventLoop } from '../telemetry/metrics.ts';
+import { Metrics, type QueueKind, watchEventLoop } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 
@@ -38,7 +39,7 @@ interface Watched {
 }
 
 interface FleetFigures extends Watched {
-  ledger: Pick<Ledger, 'work' | 'restoreState' | 'kept' | 'pauses'>;
+  ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
   keys: { readonly ring: Pick<KeyRing, 'keys'> };
@@ -96,7 +97,7 @@ async function readLedger({ ledger, metrics }: FleetFigures) {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.kept.unmatched({ limit: MAX_CONSENTS }),
+    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});
@@ -132,7 +133,7 @@ async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Pr
   if (!(await knows('JourneyStage'))) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
-    RUN_STAGES.map(async (stage) => {
+    PRODUCTS.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
       return { stage, count: (await client.workflow.count(query)).count };
     }),
