@@ -20,9 +20,8 @@ import { startedEncrypted } from '../../temporal/started-encrypted.ts';
 import type { CodecServerConnection } from './codec-server.ts';
 import {
   CallAbortedError,
-  GRPC,
-  grpcCode,
-  isRunLimit,
+  hasStatus,
+  isAtRunLimit,
   KeysMissingError,
   TemporalRefusedError,
   translatedError,
@@ -49,11 +48,11 @@ class PatientConnection extends Connection {
       const startedAt = Date.now();
       /** `null` where the error is final. A call that cannot be repeated in its time keeps the reason why it failed. */
       const waitMs = (error: Error | null, attempt: number): number | null => {
-        if (!isGrpcServiceError(error) || abortSignal?.aborted || isRunLimit(error)) return null;
+        if (!isGrpcServiceError(error) || abortSignal?.aborted || isAtRunLimit(error)) return null;
         if (!rules.retryableDecider(attempt, error)) return null;
         const wait = rules.delayFunction(attempt, error);
         const at = Date.now() + wait;
-        if (error.code === GRPC.unavailable && at > startedAt + SERVER_PATIENCE_MS) return null;
+        if (hasStatus(error, 'unavailable') && at > startedAt + SERVER_PATIENCE_MS) return null;
         return deadline !== undefined && at >= Number(deadline) ? null : wait;
       };
       const ask = (attempt: number): void =>
@@ -275,7 +274,7 @@ async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, t
     if (!workflowId || !runId) return false;
     return startedEncrypted(connection, namespace, { workflowId, runId }).catch((error: unknown) => {
       // The run was deleted meanwhile.
-      if (grpcCode(error) === GRPC.notFound) return false;
+      if (hasStatus(error, 'notFound')) return false;
       throw error;
     });
   });

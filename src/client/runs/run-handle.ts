@@ -18,7 +18,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
-import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { hasStatus, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -225,7 +225,8 @@ export abstract class RunHandle<Kind extends RunKind> {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
           // A reset run received the message again before it was valid, and refused it: the server takes nothing more
           // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-          if (!isInternal(error)) throw error;
+          // It says that of an update that it cannot deliver, too.
+          if (!hasStatus(error, 'internal')) throw error;
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {
