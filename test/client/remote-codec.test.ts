@@ -157,8 +157,9 @@ describe('the remote codec', { concurrency: 4 }, () => {
     const server = await startServer(t, keySet);
     const file = join(directory, 'token');
     writeFileSync(file, `${await token({ roles: SERVICE, expiresAt: 1_000 })}\n`);
-    const { codecServer } = loadClientSettings({ CODEC_SERVER_URL: server.endpoint, CODEC_SERVER_TOKEN_FILE: file });
-    const remote = codecAt(t, codecServer ?? assert.fail());
+    const { payloads } = loadClientSettings({ CODEC_SERVER_URL: server.endpoint, CODEC_SERVER_TOKEN_FILE: file });
+    assert.ok(payloads.kind === 'codecServer');
+    const remote = codecAt(t, payloads.access);
     await refusal(remote.encode([payloadOf(1)]), 'tokenRefused');
     writeFileSync(file, `${await token({ roles: SERVICE })}\n`);
     assert.ok((await remote.encode([payloadOf(1)])).every(wasEncrypted));
