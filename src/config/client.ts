@@ -6,12 +6,13 @@ import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { omitUndefined } from '../base/defined.ts';
+import { errorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
-import { errorCode, SANDBOX_KEY_RING_FILE } from './variables.ts';
+import { SANDBOX_KEY_RING_FILE } from './variables.ts';
 
 /** The options that both kinds of connection take. They contain secrets: never logged. */
 interface TemporalConnectionOptions {
