@@ -108,7 +108,7 @@ async function examineLines(
       first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
       if (format === 'csv') continue;
     }
-    // Nothing is sent for such a file, so the rest need not be read.
+    // The review sends nothing for such a file, so the rest need not be read.
     if (bad.length > MAX_BAD_ROWS) break;
     const read = readRow(form, line, profile);
     if (read === null) continue;
