@@ -5,8 +5,7 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { commandLines } from '../../output/hold-lines.ts';
-import { createOutput, type Output, wrap } from '../../output/output.ts';
+import { createOutput, documentLines, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { viewLines } from '../../output/temporal-ui-views.ts';
 import { environmentWith } from './worker-command.ts';
@@ -49,9 +48,8 @@ export function registerSetupCommand(program: Command): void {
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
     const document = omitUndefined({ ledger, searchAttributes, deployment });
     output.answer(document, () => [
-      ...(ledger ? ledgerLines(ledger, output) : []),
-      ...(searchAttributes ? [...searchAttributeLines(searchAttributes, output), ...viewLines(output)] : []),
-      ...(deployment ? deploymentLines(deployment, output) : []),
+      ...documentLines(document, output.width),
+      ...(searchAttributes ? viewLines(output) : []),
     ]);
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
@@ -109,38 +107,4 @@ async function setUpDeployment(
     if (!(error instanceof PromotionRefusedError)) throw error;
     return { ...version, reason: error.message };
   }
-}
-
-function deploymentLines(
-  { deploymentName, buildId, promotion, currentBuildId, reason }: FirstVersion,
-  output: Output,
-): string[] {
-  const { colors, width } = output;
-  if (currentBuildId === buildId) return [colors.green(`${buildId} is the current version of ${deploymentName}`)];
-  const why = reason ?? `${currentBuildId} is the current version of ${deploymentName}.`;
-  return [
-    colors.yellow(`${buildId} is not the current version of ${deploymentName}`),
-    ...wrap(`${why} Once its workers run:`, width, '  '),
-    ...commandLines(promotion, width, '    '),
-  ];
-}
-
-function ledgerLines({ ledgerId, environment }: LedgerIdentity, { colors, width }: Output): string[] {
-  return [
-    colors.green(`the ${environment} ledger is ready`),
-    ...wrap('Put its id into the workers’ environment, so that they never write to another:', width, '  '),
-    `  LEDGER_ID=${ledgerId}`,
-  ];
-}
-
-function searchAttributeLines({ registered, missing, reason, steps }: SearchAttributeSetup, output: Output): string[] {
-  const { colors, width } = output;
-  if (missing.length === 0) {
-    return [colors.green('the search attributes are registered'), ...wrap(registered.join(', '), width, '  ')];
-  }
-  return [
-    colors.yellow(`search attributes are missing: ${missing.map(({ name }) => name).join(', ')}`),
-    ...wrap(`${reason ?? ''} Journeys run without them, and cannot be searched by them.`.trim(), width, '  '),
-    ...(steps ? ['  For someone who may:', ...steps.flatMap((step) => commandLines(step, width, '    '))] : []),
-  ];
 }
