@@ -200,30 +200,19 @@ function readWorkerSettings(
   };
 }
 
-/** Returns a worker's version. `undefined` if no name is set, even if the image has a build id. */
-function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
-  const { deploymentName, buildId } = readDeploymentNames(reader);
-  if (deploymentName === undefined) return undefined;
-  if (buildId === undefined) {
-    const isControlled = reader.raw('TEMPORAL_DEPLOYMENT_NAME') !== undefined;
-    if (isControlled) reader.report('TEMPORAL_WORKER_BUILD_ID', 'is required with TEMPORAL_DEPLOYMENT_NAME');
-    else reader.report('BUILD_ID', 'is required with DEPLOYMENT_NAME');
-  }
-  return { deploymentName, buildId: buildId ?? '' };
-}
-
 /**
- * Returns both names, each only if it is set. Temporal's Worker Controller gives its workers both in variables of its
- * own, which take precedence over ours. The controller would wait in vain for a worker that polled under other names.
- * The controller's name never goes with the image's build id.
+ * Returns a worker's version. `undefined` if no name is set, even if the image has a build id. Temporal's Worker
+ * Controller gives its workers both names in variables of its own, which take precedence over ours: the controller
+ * would wait in vain for a worker that polled under other names.
  */
-function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
-  return reader.raw('TEMPORAL_DEPLOYMENT_NAME') === undefined
-    ? omitUndefined({ deploymentName: reader.get('DEPLOYMENT_NAME'), buildId: reader.get('BUILD_ID') })
-    : omitUndefined({
-        deploymentName: reader.get('TEMPORAL_DEPLOYMENT_NAME'),
-        buildId: reader.get('TEMPORAL_WORKER_BUILD_ID'),
-      });
+function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
+  const isControlled = reader.raw('TEMPORAL_DEPLOYMENT_NAME') !== undefined;
+  const name = isControlled ? 'TEMPORAL_DEPLOYMENT_NAME' : 'DEPLOYMENT_NAME';
+  const build = isControlled ? 'TEMPORAL_WORKER_BUILD_ID' : 'BUILD_ID';
+  const [deploymentName, buildId] = [reader.get(name), reader.get(build)];
+  if (deploymentName === undefined) return undefined;
+  if (buildId === undefined) reader.report(build, `is required with ${name}`);
+  return { deploymentName, buildId: buildId ?? '' };
 }
 
 export function readTelemetry(reader: EnvironmentReader): TelemetrySettings {
@@ -315,15 +304,6 @@ export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust
 
 function trustByName(profiles: Profiles): DecisionTrust['trust'] {
   return new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
-}
-
-/**
- * Loads the version of the workers that the environment names.
- *
- * @throws ConfigError
- */
-export function loadDeploymentNames(env: NodeJS.ProcessEnv): Partial<DeploymentVersion> {
-  return readPart(env, readDeploymentNames);
 }
 
 /**

@@ -2,25 +2,21 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 
 /** Thrown when the ledger could not be reached, or did not answer in time. The operation counts as not done. */
 export class LedgerUnavailableError extends CreditJourneyError {
-  override readonly name: string = 'LedgerUnavailableError';
   override readonly code: string = 'ledgerUnavailable';
 }
 
 /** Thrown when another ledger answers than the expected one (another file, another environment, a backup). */
 export class LedgerChangedError extends CreditJourneyError {
-  override readonly name = 'LedgerChangedError';
   override readonly code = 'ledgerChanged';
 }
 
 /** Thrown when the configured address has no ledger, and this process may not make one. */
 export class LedgerNotFoundError extends CreditJourneyError {
-  override readonly name = 'LedgerNotFoundError';
   override readonly code = 'ledgerNotFound';
 }
 
 /** Thrown when the ledger's tables are older or newer than this version of the code can work on. */
 export class LedgerSchemaError extends CreditJourneyError {
-  override readonly name = 'LedgerSchemaError';
   override readonly code = 'ledgerSchema';
 }
 
@@ -29,7 +25,6 @@ export class LedgerSchemaError extends CreditJourneyError {
  * unreachable ledger: the question waits for a person.
  */
 export class LedgerRestoredError extends LedgerUnavailableError {
-  override readonly name = 'LedgerRestoredError';
   override readonly code = 'ledgerRestored';
 }
 
@@ -38,7 +33,6 @@ export class LedgerRestoredError extends LedgerUnavailableError {
  * counts as an unreachable ledger: the write waits for a newer program.
  */
 export class WriterTooOldError extends LedgerUnavailableError {
-  override readonly name = 'WriterTooOldError';
   override readonly code = 'writerTooOld';
 
   constructor() {
@@ -48,7 +42,6 @@ export class WriterTooOldError extends LedgerUnavailableError {
 
 /** Thrown when the report was disposed of: neither its text nor its key is left. */
 export class DisposedError extends CreditJourneyError {
-  override readonly name = 'DisposedError';
   override readonly code = 'disposed';
   /** RFC 3339. */
   readonly disposedAt: string;
@@ -61,6 +54,5 @@ export class DisposedError extends CreditJourneyError {
 
 /** Thrown when another request was made under this trace number: its outcome belongs to that request alone. */
 export class RequestDiffersError extends CreditJourneyError {
-  override readonly name = 'RequestDiffersError';
   override readonly code = 'requestDiffers';
 }

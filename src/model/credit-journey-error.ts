@@ -5,11 +5,15 @@
 export abstract class CreditJourneyError extends Error {
   /** The kind of error, for programs. Messages may change, a code does not (docs/integrating.md). */
   abstract readonly code: string;
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
 }
 
 /** Thrown when a report is requested for another end user than the one it was pulled for: that takes a share. */
 export class OtherEndUserError extends CreditJourneyError {
-  override readonly name = 'OtherEndUserError';
   override readonly code = 'otherEndUser';
 
   constructor() {

@@ -29,7 +29,6 @@ export function problemWords({ path, rule }: Problem): string {
 
 /** Thrown by everything that checks input from outside; carries every problem at once. */
 export class InvalidInputError extends CreditJourneyError {
-  override readonly name = 'InvalidInputError';
   override readonly code = 'invalidInput';
   readonly problems: readonly Problem[];
 
@@ -47,7 +46,6 @@ export interface ConfigProblem {
 
 /** Thrown when the environment is not a valid configuration; carries every problem at once. */
 export class ConfigError extends CreditJourneyError {
-  override readonly name = 'ConfigError';
   override readonly code = 'invalidConfiguration';
   readonly problems: readonly ConfigProblem[];
 

@@ -30,7 +30,6 @@ export interface OpenDeliveries {
 
 /** Thrown when no run delivers these events: all were delivered, dropped, or kept until their time was over. */
 export class NothingToDeliverError extends CreditJourneyError {
-  override readonly name = 'NothingToDeliverError';
   override readonly code = 'nothingToDeliver';
 }
 

@@ -8,7 +8,6 @@ import type { KmsFailure } from './key-management-service.ts';
  * never a value.
  */
 export class KeyRingError extends CreditJourneyError {
-  override readonly name: string = 'KeyRingError';
   override readonly code: string = 'keyRingUnusable';
   /** Empty where the problem is the file as a whole. */
   readonly problems: readonly Problem[];
@@ -24,7 +23,6 @@ export class KeyRingError extends CreditJourneyError {
  * is unchanged, and a later attempt may succeed.
  */
 export class KeyServiceError extends KeyRingError {
-  override readonly name = 'KeyServiceError';
   override readonly code = 'keyServiceFailed';
   /** Each different reason, once for each service. */
   readonly failures: readonly KmsFailure[];
@@ -37,7 +35,6 @@ export class KeyServiceError extends KeyRingError {
 
 /** Thrown when the key ring lacks the key of something sealed. Names the key and what to do. */
 export class UnknownKeyError extends CreditJourneyError {
-  override readonly name = 'UnknownKeyError';
   override readonly code = 'keyUnknown';
   readonly keyId: string;
 
@@ -66,7 +63,6 @@ const UNDECODABLE: Record<UndecodableReason, string> = {
 
 /** Thrown when a payload can never be decoded. Names the reason, and nothing of its content. */
 export class UndecodablePayloadError extends CreditJourneyError {
-  override readonly name = 'UndecodablePayloadError';
   override readonly code = 'payloadUndecodable';
   readonly reason: UndecodableReason;
 
@@ -79,6 +75,5 @@ export class UndecodablePayloadError extends CreditJourneyError {
 
 /** Thrown when the bytes, or what they are bound to, differ from those that were sealed. */
 export class SealBrokenError extends CreditJourneyError {
-  override readonly name = 'SealBrokenError';
   override readonly code = 'sealBroken';
 }

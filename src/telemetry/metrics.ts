@@ -12,16 +12,16 @@ import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS } from '../model/undecodable.ts';
 import type { VersionState } from '../temporal/worker-deployment.ts';
 
-/** Reasons for work for operators: in the ledger, or as a search attribute. */
-export const ATTENTION_REASONS = [
+/** Why something needs a person. */
+const ATTENTION_REASONS = [
   ...FAILURE_TYPES,
   ...LATE_NEWS,
   SSN_MISMATCH,
   REPORT_CHANGED,
   PORTFOLIO_UNAVAILABLE,
   WEBHOOK_ATTENTION,
+  ...UNMATCHED,
 ] as const;
-export type AttentionWord = (typeof ATTENTION_REASONS)[number];
 
 const OUTCOMES = ['record', 'noRecord', 'noReport', 'abandoned'] as const satisfies readonly (
   | ReportOutcome
@@ -31,8 +31,8 @@ const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => FAILURES[
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
-const WORK_KINDS = ['held', 'flagged'] as const satisfies readonly WorkKind[];
-export const RUN_STAGES = [...PRODUCTS, 'awaitingConsent'] as const;
+/** Rows of the ledger by kind, its consents that match nothing, and events that were given up. */
+const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkKind[]), 'unmatched', 'events'];
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
@@ -103,53 +103,23 @@ export const METRICS = {
     labels: {},
     unknownAtFirst: true,
   },
-  openHolds: {
-    name: `${PREFIX}open_holds`,
-    kind: 'gauge',
-    help: 'Rows of the ledger that need a person, by reason',
-    labels: { reason: ATTENTION_REASONS },
-  },
-  oldestHoldAge: {
-    name: `${PREFIX}oldest_hold_age_seconds`,
-    kind: 'gauge',
-    help: 'Age of the oldest row of the ledger that needs a person, by reason; 0 where there is none',
-    labels: { reason: ATTENTION_REASONS },
-  },
-  journeysNeedingAttention: {
-    name: `${PREFIX}journeys_needing_attention`,
-    kind: 'gauge',
-    help: 'Running journeys whose NeedsAttention is set, by its value; also holds that came before any claim',
-    labels: { reason: ATTENTION_REASONS },
-  },
-  inquiriesWithoutRun: {
-    name: `${PREFIX}inquiries_without_run`,
-    kind: 'gauge',
-    help: 'Inquiries that may have been posted, without an outcome, and with no run that waits for one',
-    labels: {},
-  },
-  unmatchedConsents: {
-    name: `${PREFIX}unmatched_consents`,
-    kind: 'gauge',
-    help: 'Consents in the ledger that match no journey, share or applicant, by what is not known; at most 1000',
-    labels: { unmatched: UNMATCHED },
-  },
-  oldestUnmatchedConsentAge: {
-    name: `${PREFIX}oldest_unmatched_consent_age_seconds`,
-    kind: 'gauge',
-    help: 'Age of the oldest consent in the ledger that matches nothing; 0 where there is none',
-    labels: {},
-  },
   needsPerson: {
     name: `${PREFIX}needs_person`,
     kind: 'gauge',
-    help: 'Rows of the ledger that need a person, as `credit-journey holds` lists them; each counted once',
+    help: 'What needs a person, as `credit-journey holds` lists it; each counted once',
+    labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
+  },
+  oldestAge: {
+    name: `${PREFIX}needs_person_oldest_age_seconds`,
+    kind: 'gauge',
+    help: 'Age of the oldest of them; 0 where there is none, and for events',
     labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
   },
   runningRuns: {
     name: `${PREFIX}running_runs`,
     kind: 'gauge',
     help: 'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
-    labels: { stage: RUN_STAGES },
+    labels: { stage: PRODUCTS },
   },
   failingRuns: {
     name: `${PREFIX}failing_runs`,
@@ -318,16 +288,20 @@ export class Metrics {
   }
 
   /**
-   * Puts a value for each combination of a metric's words, so that a series that has ended returns to 0.
+   * Puts a value for each combination of a metric's words, so that a series that has ended returns to 0. Where nothing
+   * is read, the series keeps its value.
    *
    * @param others labels that have no list of words
    */
-  setEach(key: MetricKey, read: (labels: MetricTags) => number | boolean, others: MetricTags = {}): void {
+  setEach(key: MetricKey, read: (labels: MetricTags) => number | boolean | undefined, others: MetricTags = {}): void {
     let series: MetricTags[] = [others];
     for (const [name, words] of Object.entries<readonly string[] | null>(METRICS[key].labels)) {
       if (words) series = series.flatMap((labels) => words.map((word) => ({ ...labels, [name]: word })));
     }
-    for (const labels of series) this.put(key, read(labels), labels as Labels<MetricKey>);
+    for (const labels of series) {
+      const value = read(labels);
+      if (value !== undefined) this.put(key, value, labels as Labels<MetricKey>);
+    }
   }
 
   version(buildId: string, { state, hasCurrent }: { state: VersionState; hasCurrent: boolean }): void {

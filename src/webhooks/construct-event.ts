@@ -37,7 +37,6 @@ export type WebhookEventErrorCode = SignatureFault | 'bodyUnreadable';
 
 /** Thrown when a message must not be trusted: answer it with 400. Contains no part of the message. */
 export class WebhookEventError extends CreditJourneyError {
-  override readonly name = 'WebhookEventError';
   override readonly code: WebhookEventErrorCode;
 
   constructor(code: WebhookEventErrorCode) {

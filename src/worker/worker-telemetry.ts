@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
+import type { MetricTags } from '@temporalio/common';
 import {
   type ActivityInterceptorsFactory,
   type InjectedSinks,
@@ -9,27 +10,17 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { Sinks } from '@temporalio/workflow';
-import { inParallel } from '../base/in-parallel.ts';
-import { isRunOpen } from '../client/runs/is-run-open.ts';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
-import type { WorkCount, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
-import { MAY_BE_POSTED } from '../model/failure-types.ts';
-import { toWorkflowId } from '../model/run-key.ts';
+import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
+import { PRODUCTS } from '../model/products.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
-import {
-  ATTENTION_REASONS,
-  type AttentionWord,
-  Metrics,
-  type QueueKind,
-  RUN_STAGES,
-  watchEventLoop,
-} from '../telemetry/metrics.ts';
+import { Metrics, type QueueKind, watchEventLoop } from '../telemetry/metrics.ts';
 import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 
@@ -48,7 +39,9 @@ interface Watched {
 }
 
 interface FleetFigures extends Watched {
-  ledger: Pick<Ledger, 'work' | 'restoreState'>;
+  ledger: Pick<Ledger, 'work' | 'restoreState' | 'kept' | 'pauses'>;
+  /** Milliseconds since the epoch; tests let time pass by it. */
+  now?: () => number;
   keys: { readonly ring: Pick<KeyRing, 'keys'> };
   profiles: readonly string[];
 }
@@ -78,11 +71,57 @@ export function watchFleetFigures(figures: FleetFigures): Promise<void> {
   });
 }
 
-async function readWork({ ledger, metrics }: FleetFigures): Promise<void> {
-  const counts = await ledger.work.counts();
-  metrics.setEach('needsPerson', ({ kind, reason }) => {
-    return counts.find((found) => found.kind === kind && found.reason === reason)?.count ?? 0;
+/** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
+const MAX_CONSENTS = 1_000;
+
+/** Counts the work for operators: rows of the ledger, consents that match nothing, and runs whose events were given up. */
+async function readWork(figures: FleetFigures): Promise<void> {
+  const { metrics, now = Date.now } = figures;
+  const [work, givenUp] = await Promise.all([
+    readLedger(figures).catch(() => undefined),
+    countGivenUp(figures).catch(() => undefined),
+  ]);
+  metrics.put('ledgerUp', work !== undefined, {});
+  const find = ({ kind, reason }: MetricTags) => work?.find((found) => found.kind === kind && found.reason === reason);
+  metrics.setEach('needsPerson', (labels) => {
+    if (labels.kind === 'events') return labels.reason === WEBHOOK_ATTENTION ? givenUp : 0;
+    return work && (find(labels)?.count ?? 0);
   });
+  metrics.setEach('oldestAge', (labels) => {
+    const oldest = find(labels)?.oldest;
+    return work && (oldest === undefined ? 0 : Math.max(0, now() - Date.parse(oldest)) / 1_000);
+  });
+}
+
+async function readLedger({ ledger, metrics }: FleetFigures) {
+  const [counts, pauses, unmatched] = await Promise.all([
+    ledger.work.counts(),
+    ledger.pauses.list(),
+    ledger.kept.unmatched({ limit: MAX_CONSENTS }),
+  ]);
+  const isPaused = pauses.some(({ ended }) => !ended);
+  metrics.put('paused', isPaused, {});
+  // The oldest consent comes first.
+  const consents = Map.groupBy(unmatched, (consent) => consent.unmatched);
+  return [
+    ...counts,
+    ...[...consents].map(([reason, rows]) => ({
+      kind: 'unmatched',
+      reason,
+      count: rows.length,
+      oldest: rows[0]?.since,
+    })),
+  ];
+}
+
+async function countGivenUp({ client, taskQueue, knows }: FleetFigures): Promise<number> {
+  if (!(await knows('NeedsAttention'))) return 0;
+  const query = [
+    `NeedsAttention = '${WEBHOOK_ATTENTION}'`,
+    "ExecutionStatus = 'Running'",
+    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+  ].join(' AND ');
+  return (await client.workflow.count(query)).count;
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
@@ -94,7 +133,7 @@ async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Pr
   if (!(await knows('JourneyStage'))) return;
   const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
-    RUN_STAGES.map(async (stage) => {
+    PRODUCTS.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
       return { stage, count: (await client.workflow.count(query)).count };
     }),
@@ -145,130 +184,6 @@ async function readBacklog(client: FleetFigures['client'], name: string, taskQue
 function readKeys({ keys, metrics }: FleetFigures): void {
   for (const { use, ageDays, status } of keyAges(keys.ring)) {
     if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
-  }
-}
-
-// Counts the work for operators at intervals, from the ledger and from the search attribute of journeys. Every worker
-// of a ledger counts the same, so that alerts take the greatest.
-
-interface OpenWorkOptions extends Watched {
-  ledger: Pick<Ledger, 'work' | 'ping' | 'kept' | 'pauses'>;
-  /** Milliseconds since the epoch; tests let time pass by it. */
-  now?: () => number;
-}
-
-/** More than operators can handle in a day. Above it the counts stop growing; the oldest stays exact. */
-const MAX_ROWS = 1_000;
-const MAX_JOURNEYS = 1_000;
-/** Limits the look-ups of runs in one interval, since some servers bill each call. */
-const MAX_ASKED = 50;
-const AT_ONCE = 8;
-/** How long a look-up is valid. An open run may end, and a journey whose run has ended may be started again. */
-const KNOWN_FOR_MS = 5 * 60_000;
-/** Younger rows do not count: a run may have begun before it was listed. */
-const LEFT_AFTER_MS = 5 * 60_000;
-
-export function watchOpenWork(options: OpenWorkOptions): Promise<void> {
-  const runs = new KnownRuns(options.client);
-  return repeat(options, () => count(options, runs));
-}
-
-async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
-  const { metrics, now = Date.now } = options;
-  const [work, journeys] = await Promise.all([readLedger(options), readJourneys(options).catch(() => undefined)]);
-  if (!work) return;
-  await countConsents(options).catch(() => {});
-  const pauses = await options.ledger.pauses.list().catch(() => undefined);
-  if (pauses)
-    metrics.put(
-      'paused',
-      pauses.some(({ ended }) => !ended),
-      {},
-    );
-  const listCounts = (reason: unknown) => work.counts.filter((found) => found.reason === reason);
-  metrics.setEach('openHolds', ({ reason }) => listCounts(reason).reduce((sum, found) => sum + found.count, 0));
-  metrics.setEach('oldestHoldAge', ({ reason }) => {
-    return Math.max(0, ...listCounts(reason).map(({ oldest }) => now() - Date.parse(oldest))) / 1_000;
-  });
-  if (journeys) {
-    const attention = [...journeys.values()];
-    metrics.setEach('journeysNeedingAttention', ({ reason }) => attention.filter((found) => found === reason).length);
-  }
-  const left = work.posted.filter(({ since }) => now() - Date.parse(since) >= LEFT_AFTER_MS);
-  const workflowIds = left.map(({ runKey }) => toWorkflowId(runKey)).filter((id) => !journeys?.has(id));
-  await runs.learn(workflowIds);
-  metrics.put('inquiriesWithoutRun', workflowIds.filter((id) => runs.isGone(id)).length, {});
-}
-
-/** Counts the consents that match nothing. */
-async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
-  const found = await ledger.kept.unmatched({ limit: MAX_ROWS });
-  const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
-  metrics.setEach(
-    'unmatchedConsents',
-    (labels) => found.filter(({ unmatched }) => unmatched === labels.unmatched).length,
-  );
-  metrics.put('oldestUnmatchedConsentAge', oldestMs / 1_000, {});
-}
-
-/** `undefined` where the ledger does not answer, for which there is another metric. */
-async function readLedger({
-  ledger,
-  metrics,
-}: OpenWorkOptions): Promise<{ counts: WorkCount[]; posted: WorkRow[] } | undefined> {
-  try {
-    await ledger.ping();
-    metrics.put('ledgerUp', true, {});
-    const counts = await ledger.work.counts();
-    const pages = MAY_BE_POSTED.map((reason) => ledger.work.open({ kind: 'held', reason, limit: MAX_ROWS }));
-    return { counts, posted: (await Promise.all(pages)).flatMap(({ rows }) => rows) };
-  } catch {
-    metrics.put('ledgerUp', false, {});
-    return undefined;
-  }
-}
-
-/** Returns each journey's reason by workflow id; `undefined` if the attribute is not registered. */
-async function readJourneys(options: OpenWorkOptions): Promise<Map<string, AttentionWord> | undefined> {
-  const { client, taskQueue } = options;
-  if (!(await options.knows('NeedsAttention'))) return undefined;
-  const queue = taskQueue.replaceAll("'", "''");
-  const query = `NeedsAttention IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
-  const journeys = new Map<string, AttentionWord>();
-  for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: MAX_JOURNEYS })) {
-    const reason = ATTENTION_REASONS.find((candidate) => candidate === searchAttributes?.NeedsAttention?.[0]);
-    if (reason) journeys.set(workflowId, reason);
-    if (journeys.size >= MAX_JOURNEYS) break;
-  }
-  return journeys;
-}
-
-/** Remembers which runs have ended, and looks up a few at a time. A run that was not looked up yet counts as open. */
-class KnownRuns {
-  readonly #client: Client;
-  #known = new Map<string, { isOpen: boolean; askedAtMs: number }>();
-
-  constructor(client: Client) {
-    this.#client = client;
-  }
-
-  isGone(workflowId: string): boolean {
-    return this.#known.get(workflowId)?.isOpen === false;
-  }
-
-  async learn(workflowIds: readonly string[]): Promise<void> {
-    const wanted = new Set(workflowIds);
-    const askedAtMs = performance.now();
-    const fresh = [...this.#known].filter(
-      ([id, known]) => wanted.has(id) && askedAtMs - known.askedAtMs < KNOWN_FOR_MS,
-    );
-    this.#known = new Map(fresh);
-    const unknown = [...wanted].filter((id) => !this.#known.has(id)).slice(0, MAX_ASKED);
-    await inParallel(unknown, AT_ONCE, async (id) => {
-      // A run whose look-up fails counts as open.
-      const isOpen = await isRunOpen(this.#client, id).catch(() => true);
-      this.#known.set(id, { isOpen, askedAtMs });
-    });
   }
 }
 
@@ -324,10 +239,7 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
         signal: end.signal,
         knows: async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name),
       };
-      watching = Promise.all([
-        watchOpenWork(watched),
-        watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] }),
-      ]);
+      watching = watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] });
     },
     async close() {
       end.abort();

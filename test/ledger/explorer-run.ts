@@ -18,7 +18,7 @@ export function stepOfView(view: AttemptView): Step {
 }
 
 export function ofARow(step: AttemptStep): Step {
-  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'noSlot' || step.kind === 'notPermitted') {
+  if (step.kind === 'stop' || step.kind === 'noSlot' || step.kind === 'notPermitted') {
     throw new Error(`a row that means ${step.kind}`);
   }
   return step;

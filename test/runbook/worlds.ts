@@ -67,7 +67,7 @@ const TROUBLES: Record<string, (around: Surroundings) => Omit<World, 'journeys'>
 };
 
 const WORLDS: Record<string, MakeWorld> = {
-  'ledger-rows-without-run': withoutRuns,
+  'run-gone': withoutRuns,
   'consents-unmatched': consentForNothing,
   'late-answer': answeredLate,
   'answered-late': heldForItsAnswer,

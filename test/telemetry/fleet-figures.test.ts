@@ -13,7 +13,13 @@ async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflow
   const end = new AbortController();
   const { metrics, of } = recordMetrics();
   const figures = {
-    ledger: { work: { counts: async () => [] }, restoreState: async () => ({}), ...parts.ledger },
+    ledger: {
+      work: { counts: async () => [] },
+      kept: { unmatched: async () => [] },
+      pauses: { list: async () => [] },
+      restoreState: async () => ({}),
+      ...parts.ledger,
+    },
     client: {
       workflow: { count: async () => ({ count: 0 }), ...parts.workflow },
       workflowService: { describeTaskQueue: async () => ({}), ...parts.workflowService },

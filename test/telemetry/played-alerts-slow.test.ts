@@ -16,9 +16,9 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
-import { promote } from '../../src/temporal/worker-deployment.ts';
 import { consentMessage, type JourneyHandle, journeyInput } from '../support/journey-harness.ts';
 import { prequalOnly, resend, until, untilHeld } from '../support/process-world.ts';
+import { promote } from '../support/promote.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { type PlayedWorld, startPlayedWorld } from './played/played-world.ts';
 import { rulesIn } from './played/scaled-rules.ts';
@@ -251,7 +251,6 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   const outcomeUnknown = { reason: 'OutcomeUnknown' };
   const [old] = await Promise.all([
     untilFiring('HoldOlderThan15Minutes', outcomeUnknown),
-    untilFiring('LedgerRowsWithoutRun'),
     untilFiring('ConsentsUnmatched'),
   ]);
   assert.equal(old.annotations.summary, 'Something has needed a person for 15 minutes (OutcomeUnknown)');
@@ -272,11 +271,7 @@ async function playHolds(played: PlayedWorld): Promise<void> {
   await cli('holds', '--seen-consents', journeyId, ...by);
   await resend(held, hold);
   await held.result();
-  await Promise.all([
-    untilClear('HoldOlderThan15Minutes', outcomeUnknown),
-    untilClear('LedgerRowsWithoutRun'),
-    untilClear('ConsentsUnmatched'),
-  ]);
+  await Promise.all([untilClear('HoldOlderThan15Minutes', outcomeUnknown), untilClear('ConsentsUnmatched')]);
   await later.terminate();
 }
 

@@ -50,8 +50,7 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     const waiting = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A']);
     assert.deepEqual(await missingTold(journeyId, 2), [['1A']]);
-    const isListed = async () =>
-      String((await handle.describe()).searchAttributes.JourneyStage ?? '') === 'awaitingConsent';
+    const isListed = async () => String((await handle.describe()).searchAttributes.WaitsFor ?? '') === 'consents';
     const endsAt = performance.now() + WAIT_LIMIT_MS;
     while (!(await isListed())) assert.ok(performance.now() < endsAt, 'it is listed as waiting for consent');
     const why = /does not count: the grant is too old for this share: .* under a new consentId/;

@@ -105,5 +105,5 @@ function toRefusal(error: unknown): unknown {
   if (!(error instanceof InvalidInputError)) return error;
   const { problems } = error;
   const code = causeIn(problems.map(problemWords).join('; '));
-  return new Refusal(409, 'Conflict', code, 'the consent does not count: see problems', { problems });
+  return new Refusal(code, 'the consent does not count: see problems', { problems });
 }

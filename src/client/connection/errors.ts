@@ -38,7 +38,6 @@ abstract class RunError extends CreditJourneyError {
 
 /** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
 export class JourneyNotFoundError extends CreditJourneyError {
-  override readonly name = 'JourneyNotFoundError';
   override readonly code = 'journeyNotFound';
   readonly runKey: string;
 
@@ -50,7 +49,6 @@ export class JourneyNotFoundError extends CreditJourneyError {
 
 /** Thrown when the journey has ended: it takes no messages. */
 export class JourneyFinishedError extends RunError {
-  override readonly name: string = 'JourneyFinishedError';
   override readonly code: string = 'journeyFinished';
 
   constructor(runKey: string) {
@@ -63,7 +61,6 @@ export class JourneyFinishedError extends RunError {
  * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
  */
 export class ShareAfterEndError extends JourneyFinishedError {
-  override readonly name = 'ShareAfterEndError';
   override readonly code = 'shareAfterEnd';
   readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
     report: { journeyId: string; productCode?: ReportProduct };
@@ -95,7 +92,6 @@ export class ShareAfterEndError extends JourneyFinishedError {
 
 /** Thrown when the journey refused the message in its present state; nothing has changed. */
 export class UpdateRefusedError extends RunError {
-  override readonly name = 'UpdateRefusedError';
   override readonly code = 'updateRefused';
   readonly reason: string;
 
@@ -107,7 +103,6 @@ export class UpdateRefusedError extends RunError {
 
 /** Thrown when the ledger refuses a decision about an inquiry without a run; nothing was written. */
 export class DecisionRefusedError extends CreditJourneyError {
-  override readonly name = 'DecisionRefusedError';
   override readonly code = 'decisionRefused';
   readonly customerTraceNumber: string;
   readonly reason: string;
@@ -124,7 +119,6 @@ export class DecisionRefusedError extends CreditJourneyError {
  * own.
  */
 export class JourneyFailedError extends RunError {
-  override readonly name = 'JourneyFailedError';
   override readonly code = 'journeyFailed';
   readonly failureType: string;
 
@@ -140,7 +134,6 @@ export class JourneyFailedError extends RunError {
  * since each is known by its business key.
  */
 export class WorkerUnavailableError extends CreditJourneyError {
-  override readonly name = 'WorkerUnavailableError';
   override readonly code = 'workerUnavailable';
   readonly runKey: string;
 
@@ -155,7 +148,6 @@ export class WorkerUnavailableError extends CreditJourneyError {
  * hands over to a new one once a worker has handled them: send the message again then.
  */
 export class TooManyMessagesError extends RunError {
-  override readonly name = 'TooManyMessagesError';
   override readonly code = 'tooManyMessages';
 
   constructor(runKey: string) {
@@ -187,7 +179,6 @@ export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
 
 /** Thrown when Temporal itself cannot be reached, or did not answer in time. */
 export class TemporalUnavailableError extends CreditJourneyError {
-  override readonly name = 'TemporalUnavailableError';
   override readonly code: TemporalUnavailableCode;
 
   constructor(what: string, code: TemporalUnavailableCode = 'unavailable', options: { cause?: Error } = {}) {
@@ -209,7 +200,6 @@ const REFUSALS = {
  * (`refused`).
  */
 export class TemporalRefusedError extends CreditJourneyError {
-  override readonly name = 'TemporalRefusedError';
   override readonly code: keyof typeof REFUSALS;
 
   constructor(code: TemporalRefusedError['code'], options: { cause?: Error } = {}) {
@@ -220,7 +210,6 @@ export class TemporalRefusedError extends CreditJourneyError {
 
 /** Thrown when an answer came that this client cannot read: it is not of this project's form. */
 export class AnswerUnreadableError extends CreditJourneyError {
-  override readonly name = 'AnswerUnreadableError';
   override readonly code = 'answerUnreadable';
 
   constructor() {
@@ -230,7 +219,6 @@ export class AnswerUnreadableError extends CreditJourneyError {
 
 /** Thrown by every call that is under way when the client is closed, and by every call after that. */
 export class ClientClosedError extends CreditJourneyError {
-  override readonly name = 'ClientClosedError';
   override readonly code = 'closed';
 
   constructor() {
@@ -240,7 +228,6 @@ export class ClientClosedError extends CreditJourneyError {
 
 /** Thrown when the caller's `signal` was aborted; `cause` is the signal's reason. A sent message may still arrive. */
 export class CallAbortedError extends CreditJourneyError {
-  override readonly name = 'CallAbortedError';
   override readonly code = 'aborted';
 
   constructor(reason: unknown) {
@@ -250,7 +237,6 @@ export class CallAbortedError extends CreditJourneyError {
 
 /** Thrown when the run has not ended within `timeoutMs`. The run continues. */
 export class ResultNotReadyError extends RunError {
-  override readonly name = 'ResultNotReadyError';
   override readonly code = 'resultNotReady';
 
   constructor(runKey: string) {
@@ -260,7 +246,6 @@ export class ResultNotReadyError extends RunError {
 
 /** Thrown when this client has no key to read an answer, or to send where other runs are encrypted. */
 export class KeysMissingError extends CreditJourneyError {
-  override readonly name = 'KeysMissingError';
   override readonly code = 'keysMissing';
 
   /** @param what of fixed words */
@@ -271,7 +256,6 @@ export class KeysMissingError extends CreditJourneyError {
 
 /** Thrown when this id is taken by a run with another input or, of a pull, of another product. Nothing was started. */
 export class InputDiffersError extends CreditJourneyError {
-  override readonly name = 'InputDiffersError';
   override readonly code = 'differs';
   readonly kind: RunKind;
   /** The caller's own id. */
@@ -341,7 +325,6 @@ const TOKEN_REASONS: Record<string, string> = {
 
 /** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
 export class CodecServerError extends CreditJourneyError {
-  override readonly name = 'CodecServerError';
   override readonly code: CodecServerErrorCode;
 
   /** @param reason of `tokenRefused`, as the server says it */

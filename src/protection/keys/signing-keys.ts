@@ -24,7 +24,6 @@ import { fileLock } from './file-lock.ts';
 
 /** Thrown when a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
 class SigningKeyError extends CreditJourneyError {
-  override readonly name = 'SigningKeyError';
   override readonly code = 'signingKeyUnusable';
 }
 

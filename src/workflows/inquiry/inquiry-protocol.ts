@@ -2,7 +2,7 @@
  * The inquiry protocol, fence 2 (docs/protocol.md). One attempt is one activity, which Temporal never repeats. This
  * module repeats failures on the allow-list, with durable timers; all others wait for a person.
  */
-import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
 import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
@@ -157,22 +157,15 @@ class InquiryRun {
 
   #nextStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
-    const isReady = !this.#spec.refresh && !this.#isCalledBack();
-    return isReady ? this.#makeAttempt() : this.#prepareAttempt();
+    return this.#isCalledBack() ? this.#attemptOncePermitted() : this.#makeAttempt();
   }
 
-  /** Makes one attempt once the run may and its permission is fresh. */
-  async #prepareAttempt(): Promise<AttemptStep> {
+  async #attemptOncePermitted(): Promise<AttemptStep> {
     const { continuation } = this.#host;
     // The run claims nothing that the next run would not know.
     if (continuation?.isDue) await continuation.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsByNow();
-    if (stop) return { kind: 'stop', end: stop };
-    if (this.#spec.refresh) {
-      const stopped = await this.#refresh(this.#spec.refresh);
-      if (stopped) return stopped;
-    }
-    return this.#makeAttempt();
+    return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
   }
 
   #makeAttempt(): Promise<AttemptStep> {
@@ -191,16 +184,6 @@ class InquiryRun {
     });
   }
 
-  async #refresh(refresh: () => Promise<void>): Promise<AttemptStep | null> {
-    const ended = await this.#host.inFlight.run(() => this.#isCalledBack(), refresh);
-    if (ended.kind === 'threw') {
-      if (isCancellation(ended.error)) return { kind: 'cancelled' };
-      throw ended.error;
-    }
-    const stop = this.#stopsByNow();
-    return stop && { kind: 'stop', end: stop };
-  }
-
   /** Acts on a step. Returns the end, or another step; neither means one more attempt. */
   async #take(step: AttemptStep): Promise<Taken> {
     switch (step.kind) {
@@ -212,8 +195,6 @@ class InquiryRun {
       case 'noSlot':
         this.#isOnWorkflowQueue = false;
         this.#progress('running', this.#attempt - 1, { isQueued: true });
-        return this.#takeUnclaimed();
-      case 'cancelled':
         return this.#takeUnclaimed();
       case 'closed':
         return this.#takeClosed(step.attempt);
@@ -230,10 +211,7 @@ class InquiryRun {
     }
   }
 
-  /**
-   * Ends the run if the run itself is cancelled. Otherwise the attempt is made after all: the permission has come back,
-   * or the worker had no permit.
-   */
+  /** Ends the run if the run itself is cancelled. Otherwise the attempt is made from the gateway queue. */
   #takeUnclaimed(): Taken {
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
     return {};

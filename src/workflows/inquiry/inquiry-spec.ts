@@ -24,8 +24,6 @@ export interface InquirySpec
   firstOrdinal?: number;
   /** The decision to make this inquiry although one like it was answered. */
   repeat?: RepeatDecision;
-  /** Called before each attempt if its permission may have changed without the run's knowledge. Cancellable. */
-  refresh?(): Promise<void>;
   /**
    * Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now".
    *

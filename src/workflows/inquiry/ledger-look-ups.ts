@@ -193,8 +193,6 @@ export type AttemptStep =
   | { kind: 'abandoned'; attempt: number }
   /** No worker has claimed it, and none can any more: the next one follows. */
   | { kind: 'closed'; attempt: number }
-  /** Called back before it was scheduled. */
-  | { kind: 'cancelled' }
   /** Not claimed: the attempt must go to the gateway queue. */
   | { kind: 'noSlot' }
   /** Not claimed: a consent or another row in the ledger does not permit the share. */

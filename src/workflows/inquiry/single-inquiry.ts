@@ -62,22 +62,17 @@ export abstract class SingleInquiry<
     return undefined;
   }
 
-  /** The value of the search attribute `JourneyStage`. */
-  protected get stage(): string {
-    return this.productCode;
-  }
-
   /** Why the run waits, unless it waits for an operator. */
   protected get waitsFor(): WaitsFor | null {
     return this.waits.first ?? null;
   }
 
-  publish({ passing = [] }: { passing?: readonly SearchAttributeName[] } = {}): void {
-    const { customerTraceNumber, endUserCode } = this;
+  publish(passing: readonly SearchAttributeName[] = []): void {
+    const { customerTraceNumber, endUserCode, productCode } = this;
     const attributes = {
       NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
       WaitsFor: this.waitsFor,
-      JourneyStage: this.stage,
+      JourneyStage: productCode,
       ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode, EndUserCodes: [endUserCode] }),
       ...(this.config ? { GatewayProfile: this.config.profile } : {}),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
@@ -96,9 +91,7 @@ export abstract class SingleInquiry<
         Object.assign(this.inquiry, progress);
         if (waitingFor === undefined) delete this.inquiry.waitingFor;
         else this.inquiry.waitingFor = waitingFor;
-        const passing = passingIn(config, { state: progress.state, ...omitUndefined({ waitingFor, isQueued }) });
-        // A single inquiry always shows its stage.
-        this.publish({ passing: passing.filter((name) => name === 'WaitsFor') });
+        this.publish(passingIn(config, { state: progress.state, ...omitUndefined({ waitingFor, isQueued }) }));
       },
     };
   }

@@ -256,7 +256,7 @@ function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: stri
   journey.gate = productCode;
   const until = journey.extensions.findEnd({ gate: productCode }, untilMs);
   journey.gateTimes = { since: new Date().toISOString(), until };
-  journey.publish(journey.stageBegunLast);
+  journey.publish();
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 

@@ -433,25 +433,11 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
   }
 
-  /** A hold waits for more than consent, so its stage is listed. This costs no upsert of its own. */
-  get #stageOnHold(): StageCode | undefined {
-    return this.holds.list.length === 0 || this.sharesInWait.length > 0 ? undefined : this.stageBegunLast;
+  publish(passing: readonly SearchAttributeName[] = []): void {
+    this.published.upsert(this.#attributes, passing);
   }
 
-  /**
-   * Brings the search attributes up to date; those that the server does not know are left out.
-   *
-   * @param passing what alone is no news, since the run is not about to wait
-   */
-  publish(
-    journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
-    passing: readonly SearchAttributeName[] = [],
-  ): void {
-    this.published.upsert(this.#attributes(journeyStage), passing);
-  }
-
-  /** @param journeyStage `undefined` where stage and end user stay as they are listed */
-  #attributes(journeyStage: StageCode | 'awaitingConsent' | undefined): RunAttributes {
+  get #attributes(): RunAttributes {
     const stages = this.stages.map(({ status }) => status);
     const shares = [...this.shares.values()];
     const attention = [
@@ -462,13 +448,11 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
       ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
       ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    // A share that waits is listed for the end user whose report was pulled.
-    const stage = journeyStage === 'awaitingConsent' ? this.stageBegunLast : journeyStage;
-    const endUser = stage ? findEndUser(this.input, stage) : this.input.endUserCode;
+    const stage = this.stageBegunLast;
     return {
       NeedsAttention: attention[0] ?? null,
       WaitsFor: this.#waitsFor,
-      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: endUser } : {}),
+      ...(stage ? { JourneyStage: stage, EndUserCode: findEndUser(this.input, stage) } : {}),
       ...(this.config ? { GatewayProfile: this.config.profile, EndUserCodes: listEndUsers(this.input) } : {}),
       CustomerTraceNumber: traceNumbers,
     };

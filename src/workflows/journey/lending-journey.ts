@@ -12,7 +12,7 @@ import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { listConsentWaits, planStages, runShares, untilEnded } from './shares.ts';
+import { planStages, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 function journeyDetails(journey: Journey): ShownDetails {
@@ -75,7 +75,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
     continuation.part(() => runStages(journey, config)),
     continuation.part(() => runShares(journey, config)),
   ] as const;
-  await continuation.waitFor(untilEnded(parts, listConsentWaits(journey, config)));
+  await continuation.waitFor(untilEnded(parts));
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
@@ -83,7 +83,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
   if (journey.comparisons.length > 0) await continuation.waitFor(Promise.all(journey.comparisons));
   await continuation.waitFor(closeDown(journey));
   // A run that no list has yet ends without an upsert.
-  if (journey.stageBegunLast || journey.listed.WaitsFor) journey.publish(journey.stageBegunLast);
+  if (journey.stageBegunLast || journey.listed.WaitsFor) journey.publish();
   journey.outcome = outcome;
   return outcome;
 }

@@ -1,5 +1,5 @@
 /** Carries a journey's shares to their ends, and finds the report of each. */
-import { condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
@@ -11,25 +11,6 @@ import { SharePosting, type SharePostingContext } from '../share/share-posting.t
 import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 import { takeShare } from './share-requests.ts';
-
-/**
- * Shows in the search attributes that only consents to shares are missing. All shares that wait at once cost one
- * upsert. A posting takes seconds and is not shown.
- */
-export async function listConsentWaits(journey: Journey, config: RunConfig): Promise<void> {
-  const isListed = () => journey.listed.JourneyStage === 'awaitingConsent';
-  // An earlier run may have shown it.
-  for (let isShown = isListed(); ; isShown = false) {
-    if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
-    planShares(journey, config);
-    if (!isShown) journey.publish('awaitingConsent');
-    const wasListed = isListed();
-    // A hold has taken it back.
-    const isOver = () => wasListed && !isListed();
-    await condition(() => isOver() || (journey.openUntil !== undefined && journey.sharesAreSettled));
-    if (!isOver()) journey.publish(journey.stageBegunLast);
-  }
-}
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
 async function runShare(journey: Journey, config: RunConfig, share: ShareRecord): Promise<void> {
@@ -78,7 +59,7 @@ function toPostingHost(
       ...journey.hostFor(config),
       onProgress: (progress) => {
         journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
-        journey.publish(undefined, passingIn(config, progress));
+        journey.publish(passingIn(config, progress));
       },
     },
     takeReplacement: (replacement) => takeShare(journey, replacement),
@@ -98,8 +79,10 @@ export async function runShares(journey: Journey, config: RunConfig): Promise<vo
   try {
     for (;;) {
       for (const share of journey.shares.values()) {
-        if (started.has(share.input.shareId)) continue;
-        started.add(share.input.shareId);
+        const { shareId } = share.input;
+        if (started.has(shareId)) continue;
+        started.add(shareId);
+        share.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: 'SECONDUSE', shareId });
         // An earlier run may have settled it.
         if (isOpen(share)) tasks.push(continuation.part(() => runShare(journey, config, share)));
       }
@@ -116,7 +99,7 @@ export async function runShares(journey: Journey, config: RunConfig): Promise<vo
       const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = new Date(openUntilMs).toISOString();
-      journey.publish(journey.stageBegunLast);
+      journey.publish();
       const isTold = await continuation.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
       if (!isTold && !isChecking()) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;
@@ -137,14 +120,6 @@ export function planStages(journey: Journey, config: RunConfig): void {
   }
 }
 
-/** Plans the trace numbers of shares that wait only for consent. */
-function planShares(journey: Journey, config: RunConfig): void {
-  for (const share of journey.sharesInWait) {
-    const { shareId } = share.input;
-    share.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: 'SECONDUSE', shareId });
-  }
-}
-
 function computeTraceNumber(
   { journeyId }: Journey,
   config: RunConfig,
@@ -158,25 +133,21 @@ function computeTraceNumber(
 
 /**
  * Resolves when all parts have ended. A cancellation is passed on only when the attempts in flight on both sides have
- * landed. Fails at once by a bug, also in the work `beside` them, which may last longer.
+ * landed. Fails at once by a bug.
  */
-export function untilEnded(parts: readonly Promise<unknown>[], beside: Promise<unknown>): Promise<void> {
+export function untilEnded(parts: readonly Promise<unknown>[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = parts.length;
     const countEnd = () => {
       left--;
       if (left === 0) resolve();
     };
-    const rejectOnFailure = (error: unknown) => {
-      if (!isCancellation(error)) reject(error);
-    };
     for (const part of parts) {
       part.then(countEnd, (error: unknown) => {
-        rejectOnFailure(error);
+        if (!isCancellation(error)) reject(error);
         countEnd();
       });
     }
-    beside.catch(rejectOnFailure);
   });
 }
 

@@ -23,6 +23,7 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
   for (;;) {
     const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
     if (!stage) {
+      publishConsentWaits(journey);
       await journey.continuation.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
       if (journey.nextStage) continue;
       return 'completed';
@@ -70,7 +71,13 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
   for (const stage of journey.stages) {
     if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
   }
+  publishConsentWaits(journey);
   return outcome;
+}
+
+/** A share that waits is listed once no stage runs. */
+function publishConsentWaits(journey: Journey): void {
+  if (journey.sharesInWait.length > 0) journey.publish();
 }
 
 /** Returns the stage's inquiry; `undefined` if the stage is skipped instead. */
@@ -166,7 +173,7 @@ function createHost(journey: Journey, config: RunConfig, stage: StageRecord): In
       stage.ordinal = ordinal;
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.waits.tell(customerTraceNumber, waitingFor);
-      journey.publish(stage.status.productCode, passingIn(config, progress));
+      journey.publish(passingIn(config, progress));
     },
   };
 }

@@ -115,8 +115,12 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
   }
 
-  /** Brings the search attributes up to date. */
-  abstract publish(): void;
+  /**
+   * Brings the search attributes up to date; those that the server does not know are left out.
+   *
+   * @param passing attributes whose change alone is no news: the run is not about to wait
+   */
+  abstract publish(passing?: readonly SearchAttributeName[]): void;
 
   /** Returns the parts of the run that every inquiry uses. */
   hostFor(config: RunConfig) {
@@ -196,7 +200,7 @@ class PublishedAttributes {
     return Object.fromEntries(this.#published);
   }
 
-  /** @param passing left for the next upsert where nothing else is news: each costs an event, and the server a task */
+  /** @param passing left for the next upsert if nothing else is news: each costs an event, and the server a task */
   upsert(
     { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
     passing: readonly SearchAttributeName[] = [],

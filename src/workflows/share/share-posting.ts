@@ -44,10 +44,6 @@ export interface SharePostingContext {
   called?: string;
   /** Whether the share has another report by now, since its stage is repeated. */
   isOtherReport?(): boolean;
-  /** Called when it begins to wait. */
-  onWait?(): void;
-  /** Asks the ledger before each attempt: its consents may come from elsewhere. */
-  asksBeforeAttempts?: true;
   /** Called with the share that takes the place of one that was withdrawn. */
   takeReplacement?(replacement: ShareInput): void;
 }
@@ -129,14 +125,13 @@ export class SharePosting {
 
   /** `null` once each applicant has consented; else the share's end. */
   async #awaitConsent(): Promise<ShareEnd | null> {
-    const { report, inquiry, isOtherReport = () => false, onWait } = this.#terms;
+    const { report, inquiry, isOtherReport = () => false } = this.#terms;
     const share = this.#share;
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
       const isOver = () =>
         isTakenBack(share) || inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
-      if (!isOver()) onWait?.();
       // Silence means no.
       const isTimeOver = !(await this.#wait(isOver));
       if (isTimeOver && this.#consent().kind === 'waiting') return 'expired';
@@ -183,6 +178,7 @@ export class SharePosting {
       if (leftMs <= 0) return false;
       const waitingFor = missing();
       this.#tellMissing(waitingFor);
+      this.#run.publish();
       const expiryMs = firstExpiryInMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
@@ -205,10 +201,9 @@ export class SharePosting {
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
     const { consents } = this.#run;
-    const refresh = this.#terms.asksBeforeAttempts && (() => consents.lookUp(share));
     const end = await runInquiry(this.#host(), {
       ...this.#spec(),
-      ...omitUndefined({ resume: share.inquiry, refresh }),
+      ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
         const consent = consentTowards(consents, share, this.#applicantIds, nowMs);

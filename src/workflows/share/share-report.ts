@@ -135,10 +135,6 @@ export class ReportShare extends SingleInquiry<
     return this.record.attention;
   }
 
-  protected override get stage(): string {
-    return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
-  }
-
   protected override get waitsFor(): WaitsFor | null {
     return this.isWaitingForConsent ? 'consents' : super.waitsFor;
   }
@@ -305,8 +301,6 @@ async function carry(share: ReportShare, config: ShareConfig): Promise<ShareRepo
     share: share.record,
     report: config.reference,
     inquiry: share.hostIn(config),
-    onWait: () => share.publish(),
-    asksBeforeAttempts: true,
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
