@@ -40,7 +40,7 @@ export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedA
 
 function ofHold(hold: OpenHold): ListedAttention {
   const { kind, customerTraceNumber } = hold;
-  const own = kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look';
+  const own: AttentionKind = kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look';
   return { kind: own, ...listHold(hold) };
 }
 
