@@ -40,7 +40,6 @@ export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedAc
 
 /** An item of work for operators. */
 export interface ListedWork {
-  kind?: string;
   /** The run key (model/run-key.ts). */
   runKey: string;
   /** A failure type, or a short description. */
