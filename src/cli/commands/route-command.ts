@@ -33,8 +33,6 @@ export interface RouteCommand {
   needs: 'ledger' | 'temporal' | 'both';
   /** The person who reads or decides. If a reading names no person, the system's user counts as its reader. */
   by?: 'reader' | 'author';
-  /** Adds to the answer facts that only this machine has. */
-  complete?(answer: never): Promise<object>;
   /** The answer for people. Default: every fact of it. */
   lines?(answer: never, output: Output): string[] | Promise<string[]>;
   exitCode?(answer: never): number;
@@ -102,8 +100,7 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
     const call = toLocalCall(route, params, typed, by ?? (spec.by === 'reader' ? systemUser() : undefined));
     checkCall(route, call);
     const act = async (services: ApiServices, output: Output) => {
-      const { body: given = {} } = await callLocally(services, route, call);
-      const body = spec.complete ? await spec.complete(given as never) : given;
+      const { body = {} } = await callLocally(services, route, call);
       const answer = readDocument(body) as never;
       const notice = spec.namesPauses ? await pauseNotice(output) : [];
       const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));

@@ -39,8 +39,6 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
     needs: 'temporal',
     namesPauses: true,
-    complete: async (status: AnyStatus) =>
-      (await import('../../operator/later-withdrawals.ts')).withLaterWithdrawals(status, process.env),
     lines: statusLines,
     exitCode: (status: AnyStatus) => (needsPerson(status) ? EXIT.needsPerson : EXIT.done),
   },

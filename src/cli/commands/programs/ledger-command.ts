@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { BehindRun } from '../../../operator/temporal-behind.ts';
+import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -22,7 +22,7 @@ import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, documentLines, wrap } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
-// `ledger compare`: what the ledger has and Temporal has not, after Temporal's database went back in time.
+// `ledger compare`: what Temporal has lost, or may have, after its database went back in time.
 
 interface CompareOptions extends ServerOptions {
   since?: string;
@@ -32,9 +32,11 @@ interface CompareOptions extends ServerOptions {
 function registerLedgerCompare(ledger: Command): void {
   const compare = ledger
     .command('compare')
-    .description('list what the ledger has and Temporal lacks, after Temporal went back in time: 3 if anything')
+    .description(
+      'list the runs that Temporal has lost (3 if any), and what open ones may have, after it went back in time',
+    )
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
-    .option('--send-consents', 'send open runs the consents that they have lost; needs workers');
+    .option('--send-consents', 'send open runs their consents since then once more; needs workers');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = parseSince(options.since);
@@ -42,17 +44,16 @@ function registerLedgerCompare(ledger: Command): void {
     await withJourneys(
       options,
       async (journeys, output) => {
-        let compared = await journeys.compareWithTemporal(since);
-        const told = options.sendConsents ? await journeys.sendConsents(compared.behind) : undefined;
-        if (told) compared = await journeys.compareWithTemporal(since);
-        const document = { ...compared, ...omitUndefined({ consents: told }) };
-        const kinds = new Set(compared.behind.map(({ kind }) => kind));
+        const compared = await journeys.compareWithTemporal(since);
+        const consents = options.sendConsents ? await journeys.sendConsents(compared.runs) : undefined;
+        const document = { ...compared, ...omitUndefined({ consents }) };
+        const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
           ...documentLines(document, output.width),
           ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
         ]);
-        if (compared.behind.length > 0) process.exitCode = EXIT.needsPerson;
-        if (told && told.failed.length > 0) process.exitCode = EXIT.failed;
+        if (compared.runs.some(({ kind }) => kind === 'noRun')) process.exitCode = EXIT.needsPerson;
+        if (consents && consents.failed.length > 0) process.exitCode = EXIT.failed;
       },
       { besideLedger: true },
     );
@@ -60,10 +61,9 @@ function registerLedgerCompare(ledger: Command): void {
 }
 
 /** The safe next step: nothing of it sends anything that the ledger knows to be sent. */
-const NEXT_STEP: Record<BehindRun['kind'], string> = {
+const NEXT_STEP: Record<ComparedRun['kind'], string> = {
   noRun: 'start it again under the same id with the same input: the ledger answers for what was sent',
-  behind:
-    'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
+  open: 'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
 };
 
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
