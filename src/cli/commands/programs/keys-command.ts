@@ -135,24 +135,10 @@ const SIGNING_COMMANDS: readonly KeyCommand<SigningFiles>[] = [
     name: 'new',
     description: 'make a private key that its owner alone can read, and add its public key to the set',
     example: `credit-journey keys signing new ${SIGNING_FILES}`,
-    next: `${WORKERS_FIRST} Then start the API with API_DECISION_KEY_FILE.`,
-    act: async (files) => ({ answer: { ...files, keyId: await (await signingKeys()).makeSigningKey(files) } }),
-  },
-  {
-    name: 'rotate',
-    description: 'make the key that is to follow, and add its public key to the set',
-    example: `credit-journey keys signing rotate ${SIGNING_FILES}`,
-    next: `The API still signs with the current key. ${WORKERS_FIRST} Then \`credit-journey keys signing activate\`.`,
-    act: async (files) => ({ answer: { ...files, ...(await (await signingKeys()).prepareSigningKey(files)) } }),
-  },
-  {
-    name: 'activate',
-    description: 'put the prepared key in the place of the one that signs',
-    example: `credit-journey keys signing activate ${SIGNING_FILES}`,
     next:
-      'Restart every copy of the API: it signs with the current key from then on. A quarter of an hour after the last one: ' +
-      '`credit-journey keys signing retire <former>`.',
-    act: async (files) => ({ answer: { ...files, ...(await (await signingKeys()).activateSigningKey(files)) } }),
+      `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. It follows another key? ` +
+      'A quarter of an hour later: `credit-journey keys signing retire`.',
+    act: async (files) => ({ answer: { ...files, keyId: await (await signingKeys()).makeSigningKey(files) } }),
   },
   {
     name: 'retire',
@@ -174,7 +160,7 @@ export function registerKeysCommand(program: Command): void {
   withExamples(keys, 'credit-journey keys new --file my-keys.json');
   const ring = ['--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`] as const;
   for (const command of RING_COMMANDS) registerKeyCommand(keys, command, [ring], readRingFile);
-  const signing = keys.command('signing').description('make and rotate the key that the HTTP API signs decisions with');
+  const signing = keys.command('signing').description('make and retire keys that the HTTP API signs decisions with');
   withExamples(signing, `credit-journey keys signing new ${SIGNING_FILES}`);
   const files = [
     ['--file <path>', 'the private key (default: API_DECISION_KEY_FILE)'],
