@@ -32,13 +32,11 @@ export interface TemporalOptions {
 /** How a client's payloads are encoded. */
 type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
-  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
+  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer'; access: CodecServerAccess };
 
 /** Has no secret of the gateway and no ledger. */
 export interface ClientSettings {
   payloads: PayloadAccess;
-  /** Always present where `payloads` says `codecServer`. */
-  codecServer?: CodecServerAccess;
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
@@ -69,11 +67,9 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 
 export function readClientSettings(reader: EnvironmentReader, use: ClientUse): ClientSettings {
   refuseKeys(reader, use);
-  const codecServer = readCodecServer(reader);
   return {
     environment: reader.environment,
-    payloads: readPayloadAccess(reader, codecServer, use),
-    ...omitUndefined({ codecServer }),
+    payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
     maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
@@ -91,14 +87,11 @@ function refuseKeys(reader: EnvironmentReader, use: ClientUse): void {
 }
 
 /** A codec server takes precedence over a key ring. Nothing is sent in the clear unless `PAYLOAD_ENCRYPTION` is off. */
-function readPayloadAccess(
-  reader: EnvironmentReader,
-  codecServer: CodecServerAccess | undefined,
-  use: ClientUse,
-): PayloadAccess {
+function readPayloadAccess(reader: EnvironmentReader, use: ClientUse): PayloadAccess {
   const { environment } = reader;
+  const access = readCodecServer(reader);
   if (reader.get('PAYLOAD_ENCRYPTION') === 'off') return { kind: 'clear' };
-  if (codecServer) return { kind: 'codecServer' };
+  if (access) return { kind: 'codecServer', access };
   const file = reader.raw('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined);
   if (file !== undefined) return { kind: 'keyRing', file };
   if (!use.ownDataConverter) {
