@@ -397,6 +397,7 @@ export type Problem = {
     | 'crossSite'
     | 'role'
     | 'namespace'
+    | 'namespaceMissing'
     | 'notFound'
     | 'noReport'
     | 'noRefusal'

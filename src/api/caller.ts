@@ -1,7 +1,7 @@
 /** The caller of the API, by the claims of its token: what it may do, for which runs, and in which name. */
 import { omitUndefined } from '../base/defined.ts';
 import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
-import { forbidden } from '../http/refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import {
   createTokenVerifier,
   type Identity,
@@ -89,13 +89,13 @@ export function readersReach({ profiles, endUsers }: Pick<ApiCaller, 'profiles' 
 
 /** @throws Refusal 403 */
 export function requireScope({ scopes }: ApiCaller, scope: Scope): void {
-  if (!scopes.has(scope)) throw forbidden('scope', `this takes the scope ${scope}`);
+  if (!scopes.has(scope)) throw new Refusal('scope', `this takes the scope ${scope}`);
 }
 
 /** @throws Refusal 403 where the token names nobody in a form that a message takes */
 export function actingName({ by }: ApiCaller): string {
   if (by === undefined) {
-    throw forbidden('by', `the token must say who acts, in 1 to ${MAX_BY_CHARACTERS} characters`);
+    throw new Refusal('by', `the token must say who acts, in 1 to ${MAX_BY_CHARACTERS} characters`);
   }
   return by;
 }

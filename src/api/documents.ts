@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
-import { PROBLEM_CODES, PROBLEMS } from '../http/problem-codes.ts';
+import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
 import { type Json, openApiDocument } from './openapi.ts';
 
 const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#1b1f24,#e6e8eb);--faint:light-dark(#57606a,#a3abb5);--line:light-dark(#d8dee4,#3a4149);--box:light-dark(#f2f4f7,#22272d);--link:light-dark(#0a4fb3,#8ab8ff)}
@@ -45,7 +45,6 @@ interface Operation {
   tags: string[];
   description?: string;
   'x-scope': string;
-  deprecated?: boolean;
   parameters?: { name: string; in: string; required: boolean; description?: string }[];
   requestBody?: { content: Record<string, { schema: Json }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Json }> }>;
@@ -145,7 +144,7 @@ function operationHtml(operation: Listed, common: Answers): string {
     ([status, { description: said }]) => common[status]?.description !== said,
   );
   return `<h3 id="${text(operationId)}">${text(summary)}</h3>
-<p><code>${text(method.toUpperCase())} ${text(path)}</code> <span class="faint">scope <code>${text(operation['x-scope'])}</code>${operation.deprecated ? ', deprecated' : ''}</span></p>
+<p><code>${text(method.toUpperCase())} ${text(path)}</code> <span class="faint">scope <code>${text(operation['x-scope'])}</code></span></p>
 <p>${prose(description)}</p>${table(taken)}${body}${table(answerRows(Object.fromEntries(own)))}`;
 }
 

@@ -1,9 +1,8 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
-import { PROBLEM_CODES } from '../http/problem-codes.ts';
+import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { STATUS_WORDS } from './problem.ts';
 import { type AnswerForm, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
@@ -110,7 +109,7 @@ function toTag({ path }: Pick<Route, 'path'>): string {
 }
 
 function buildOperation(route: Route, components: Components): Json {
-  const { operationId, summary, description, scope, body, deprecated } = route;
+  const { operationId, summary, description, scope, body } = route;
   return {
     operationId,
     tags: [toTag(route)],
@@ -118,7 +117,6 @@ function buildOperation(route: Route, components: Components): Json {
     ...(description === undefined ? {} : { description }),
     'x-scope': scope,
     security: [{ token: [scope] }],
-    ...(deprecated ? { deprecated: true } : {}),
     ...buildParameters(route),
     ...(body ? { requestBody: { required: true, content: jsonContent(components.refer(body, operationId)) } } : {}),
     responses: buildResponses(route, components),
@@ -158,7 +156,7 @@ function buildResponses(route: Route, components: Components): Json {
   };
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
   const refusals = Object.entries(problems).map(([status, description]) => {
-    return [status, { description: description || STATUS_WORDS[Number(status)], content }] as const;
+    return [status, { description, content }] as const;
   });
   return Object.fromEntries([...answers, ...refusals]);
 }

@@ -8,33 +8,39 @@ import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
 import type { FeedLimits } from './status/status-feeds.ts';
 
-export interface ApiOptions extends HttpServiceOptions {
+/** Options that the handlers of operations see. */
+export interface ServiceOptions {
   environment: Environment;
-  tokens: TokenSettings;
-  /** The claim that says who acts. Default `sub`. */
-  byClaim?: string;
   /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
+  /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
   /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
   profiles?: readonly string[];
-  /** Signs the decisions of people whom a token names. */
+  /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */
   signer?: DecisionSigner;
   /** An absolute path: results of portfolio reviews are given out from it. */
   portfolioDirectory?: string;
-  /** In small letters: the header in which a trusted proxy hands over the token of the person whom it knows. */
-  tokenHeader?: string;
-  /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
-  signIn?: 'token';
-  /** Paths of the proxy where a person signs in and out, if a proxy does that. */
-  signInPath?: string;
+  /** A path of the proxy where a person signs out, if a proxy does that. */
   signOutPath?: string;
-  /** The directory of the built page. Default: beside the compiled program. */
-  pageDirectory?: string;
   /** The Temporal UI's address without a slash at its end, for links. */
   temporalUi?: string;
   /** The address of the pages of `docs/runbook`, without a slash at its end, for links. */
   runbookUrl?: string;
+}
+
+export interface ApiOptions extends HttpServiceOptions, ServiceOptions {
+  tokens: TokenSettings;
+  /** The claim that says who acts. Default `sub`. */
+  byClaim?: string;
+  /** In small letters: the header in which a trusted proxy hands over the token of the person whom it knows. */
+  tokenHeader?: string;
+  /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
+  signIn?: 'token';
+  /** A path of the proxy where a person signs in. */
+  signInPath?: string;
+  /** The directory of the built page. Default: beside the compiled program. */
+  pageDirectory?: string;
   limits?: Partial<ApiLimits>;
   feedLimits?: Partial<FeedLimits>;
 }

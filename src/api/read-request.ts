@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
 import { parseWith } from '../fields/problems.ts';
-import { badRequest } from '../http/refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { givenElsewhere, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 
@@ -76,13 +76,13 @@ export function readBody(route: Route, request: FastifyRequest): JsonObject {
   const text = request.body;
   if (!route.body) {
     if (text === undefined || text === null || text === '') return {};
-    throw badRequest('bodyNotTaken', 'this operation takes no body');
+    throw new Refusal('bodyNotTaken', 'this operation takes no body');
   }
   const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (typeof text !== 'string' || parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  if (typeof text !== 'string' || parsed === null) throw new Refusal('notJson', 'the body must be JSON');
   const { depth, repeated } = surveyJson(text, ANY_NAME);
-  if (depth > MAX_BODY_DEPTH) throw badRequest('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
-  if (repeated.size > 0) throw badRequest('repeated', 'the body must give each member of an object once');
+  if (depth > MAX_BODY_DEPTH) throw new Refusal('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
+  if (repeated.size > 0) throw new Refusal('repeated', 'the body must give each member of an object once');
   const [body] = parsed;
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
   const problems = [...givenElsewhere([...parametersIn(route.path), 'by'], body), ...nulProblems(route, body)];

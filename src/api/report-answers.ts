@@ -1,7 +1,7 @@
 /** Reports, refusals, changes and references as the API answers them: whole, or with personal data masked. */
 import { omitUndefined } from '../base/defined.ts';
 import { parseJson } from '../base/json-safety.ts';
-import { gone, Refusal } from '../http/refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
 import { listReferences } from '../ledger/reports/report-references.ts';
@@ -42,7 +42,7 @@ export async function reportAnswer(
   const { runKey, productCode, ofInquiry } = wanted;
   const named = { runKey, productCode, ...omitUndefined({ customerTraceNumber: ofInquiry }) };
   const stored = await ledger.reading.report(named, seenBy(reading));
-  if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
+  if (!stored) throw new Refusal('noReport', 'the ledger has no such report');
   const { body, ...about } = stored;
   const parsed = parseJson(body);
   if (!parsed) throw new Error('a stored report is not JSON');
@@ -61,7 +61,7 @@ export async function reportAnswer(
  */
 export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reading: Reading): Promise<object> {
   const stored = await ledger.reading.refusal(of, seenBy(reading));
-  if (!stored) throw new Refusal(404, 'NotFound', 'noRefusal', 'the ledger keeps no body of such a refusal');
+  if (!stored) throw new Refusal('noRefusal', 'the ledger keeps no body of such a refusal');
   const json = parseJson(stored.body);
   const body = json ? json[0] : stored.body;
   const redacted = reading.view === 'redacted';
@@ -76,7 +76,7 @@ export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reading: R
  */
 export async function changesAnswer(ledger: Ledger, journeyId: string, reading: Reading): Promise<ChangesAnswer> {
   const stored = await ledger.reading.changes(journeyId, seenBy(reading));
-  if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
+  if (!stored) throw new Refusal('noChanges', 'the ledger has no list of changes of such a journey');
   const parsed = parseJson(stored.body);
   if (!parsed) throw new Error('a stored list of changes is not JSON');
   const redacted = reading.view === 'redacted';
@@ -92,9 +92,10 @@ export async function referencesAnswer(
 ): Promise<{ answer: object; count: number }> {
   const inquiries = await ledger.inquiriesOf(journeyId);
   if (inquiries.length === 0) {
-    throw new Refusal(404, 'NotFound', 'noJourney', 'the ledger has no inquiry of such a journey');
+    throw new Refusal('noJourney', 'the ledger has no inquiry of such a journey');
   }
-  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
+  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined))
+    throw new Refusal('disposed', 'the journey was disposed of');
   const found = listReferences(journeyId, inquiries);
   const redacted = view === 'redacted';
   const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;

@@ -84,8 +84,6 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   answers: Answers;
   /** Further problems that it answers, beside those that every operation has: status and when. */
   problems?: Readonly<Record<number, string>>;
-  /** The HTTP dates of RFC 9745 and RFC 8594, of an operation that will go. */
-  deprecated?: { since: Date; sunset?: Date };
   handle(call: Call<ParametersOf<Path>, z.infer<Query>>): Promise<Reply<keyof Answers & number>>;
 }
 

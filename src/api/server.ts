@@ -14,7 +14,7 @@ import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type S
 import { addDocuments } from './documents.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { away, problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
+import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
@@ -92,11 +92,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       server.addHook('onRequest', async ({ url }) => {
         // On a connection that was open already.
         if (stopping.signal.aborted && url.startsWith('/v1/'))
-          throw away('stopping', 'it is stopping: send it again', 1);
+          throw new Refusal('stopping', 'it is stopping: send it again');
       });
     },
   });
-  const services = createServices({ ...options, work: limits.work });
+  const services = createServices(options);
   addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, createReadiness(services, stopping.signal));
@@ -149,7 +149,7 @@ function addRoutes(app: FastifyInstance, frame: Frame): void {
       config: {
         route: `${route.method} ${route.path}`,
         needs: { scope: route.scope } satisfies ApiNeeds,
-        waitsForOthers: isMessage(route),
+        lane: isMessage(route) ? 'message' : route.headers ? 'status' : 'ledger',
       },
       handler: (request, reply) => answer(frame, route, request, reply),
     });
@@ -212,18 +212,8 @@ async function answerCaller(
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
   // Before anything is given out; an answer whose access cannot be noted is none.
   audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
-  reply.code(status).headers({ ...deprecation(route), ...headers });
+  reply.code(status).headers(headers);
   if (stream) return reply.type(stream.type).send(stream.content);
   if (body === undefined) return reply.send();
   return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
-}
-
-/** RFC 9745 and RFC 8594. */
-function deprecation({ deprecated }: Route): Record<string, string> {
-  if (!deprecated) return {};
-  const { since, sunset } = deprecated;
-  return {
-    deprecation: `@${Math.floor(since.getTime() / 1000)}`,
-    ...(sunset ? { sunset: sunset.toUTCString() } : {}),
-  };
 }

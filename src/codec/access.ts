@@ -1,7 +1,7 @@
 /** Access to the codec server: by the unguessable path or a token, in the namespace that the request names. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { badRequest, forbidden, notFound } from '../http/refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { AccessPolicy } from '../http/request-guard.ts';
 import {
   createTokenVerifier,
@@ -36,7 +36,7 @@ export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPo
     async verifyCaller(request) {
       if (gate.kind === 'jwt') return gate.verify(request.headers.authorization);
       const { segment = '' } = request.params as { segment?: string };
-      if (!isSame(segment, gate.segment)) throw notFound();
+      if (!isSame(segment, gate.segment)) throw new Refusal('notFound', 'there is nothing at this address');
       return gate.caller;
     },
     countedBy: (request) => [gate.kind === 'path' && request.ip],
@@ -54,13 +54,14 @@ function readNamespace(request: FastifyRequest, caller: Caller, namespaces: read
   const served = namespaces.filter((namespace) => caller.roles.has(namespace));
   if (header === undefined) {
     const [only, ...others] = served;
-    if (only === undefined) throw forbidden('namespace', 'the token has no role in a namespace that is served here');
-    if (others.length > 0) throw badRequest('namespace', 'the header X-Namespace must say which namespace is meant');
+    if (only === undefined) throw new Refusal('namespace', 'the token has no role in a namespace that is served here');
+    if (others.length > 0)
+      throw new Refusal('namespaceMissing', 'the header X-Namespace must say which namespace is meant');
     return only;
   }
   // The error is the same for a namespace that is not served: a caller without a role in it does not learn which.
   const named = served.find((namespace) => namespace === header);
-  if (named === undefined) throw forbidden('namespace', 'the token has no role in the namespace of X-Namespace');
+  if (named === undefined) throw new Refusal('namespace', 'the token has no role in the namespace of X-Namespace');
   return named;
 }
 
@@ -68,7 +69,7 @@ function revealAsked(request: FastifyRequest): boolean {
   const { reveal } = request.query as { reveal?: unknown };
   if (reveal === undefined || reveal === 'false') return false;
   if (reveal === 'true') return true;
-  throw badRequest('reveal', 'reveal must be true or false');
+  throw new Refusal('reveal', 'reveal must be true or false');
 }
 
 /** In the same time however much of it was guessed. */
@@ -130,10 +131,10 @@ function permit(caller: Caller, action: RouteAction, namespace: string, wantsRev
     action === 'decode'
       ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
       : roles.has(action);
-  if (!may) throw forbidden('role', `this takes the role ${action} in the namespace`);
+  if (!may) throw new Refusal('role', `this takes the role ${action} in the namespace`);
   const isService = roles.has('decode');
   if (wantsReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
-    throw forbidden('role', 'revealing takes the role reveal in the namespace');
+    throw new Refusal('role', 'revealing takes the role reveal in the namespace');
   }
   const isWhole = isService || (wantsReveal && roles.has('reveal'));
   return { namespace, view: isWhole ? 'whole' : 'redacted', isService };

@@ -63,7 +63,7 @@ export class CodecWork {
       const [reason, message] = problems.some(({ rule }) => rule === NOT_MASKED)
         ? (['redacted', 'what was shown masked cannot be sent as input'] as const)
         : (['notEncodable', 'a payload is not one that can be read again'] as const);
-      throw new Refusal(422, 'NotEncodable', reason, message, { problems: problems.slice(0, 20) });
+      throw new Refusal(reason, message, { problems: problems.slice(0, 20) });
     }
     return (await this.#codec(namespace).encode(payloads)).map(payloadJson);
   }
@@ -89,7 +89,7 @@ export class CodecWork {
       }
       bytes += toBytes(opened.inner.data).byteLength;
       if (bytes > limits.decodedBytes) {
-        throw new Refusal(413, 'TooLarge', 'decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
+        throw new Refusal('decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
       }
       decoded.payloads.push(toView(opened.inner, permission.view));
     }
@@ -108,7 +108,7 @@ export class CodecWork {
     } catch (error) {
       if (error instanceof UnknownKeyError) {
         // A service would take the marker for the message, and the key may be on its way.
-        if (isService) throw new Refusal(503, 'UnknownKey', 'unknownKey', error.message, { retryAfterSeconds: 5 });
+        if (isService) throw new Refusal('unknownKey', error.message, { retryAfterSeconds: 5 });
         return { shown: jsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
       }
       if (!(error instanceof UndecodablePayloadError)) throw error;

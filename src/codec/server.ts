@@ -1,6 +1,7 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '../base/defined.ts';
+import type { Refusal } from '../http/refusal.ts';
 import { type HttpService, openService } from '../http/service.ts';
 import { ConfigError } from '../model/problems.ts';
 import {
@@ -46,7 +47,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     policy: () => codecPolicy(gate, namespaces),
     uiOrigins,
     write: (refusal, _request, reply) => {
-      reply.send(refusal.body);
+      reply.send(toErrorBody(refusal));
     },
     server: {
       forceCloseConnections: true,
@@ -109,4 +110,23 @@ function createGate({ authentication, environment, namespaces, host = '127.0.0.1
   if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
   const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
   return { kind: 'path', segment, caller: { subject: PATH_CALLER, roles: granted } };
+}
+
+/** The `code` of each status. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthenticated',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Slow',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'NotEncodable',
+  429: 'TooManyRequests',
+  503: 'Unavailable',
+};
+
+function toErrorBody({ status, reason, message, problems }: Refusal): object {
+  const code = reason === 'unknownKey' ? 'UnknownKey' : (CODES[status] ?? 'Failed');
+  return { error: { code, reason, message, ...(problems.length > 0 ? { problems } : {}) } };
 }

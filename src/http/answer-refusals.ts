@@ -7,7 +7,7 @@ import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditLog } from './audit.ts';
-import { badRequest, notFound, Refusal, unavailable } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import type { AnyGuard } from './request-guard.ts';
 
 interface RefusalAnswers {
@@ -25,18 +25,18 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
   const { guard, audit, write, translate, onUnexpected } = answers;
   app.setNotFoundHandler((request, reply) => {
     reply.code(404);
-    write(notFound(), request, reply);
+    write(new Refusal('notFound', 'there is nothing at this address'), request, reply);
   });
   app.setErrorHandler((error, request, reply) => {
     let refusal = translate?.(error) ?? toRefusal(error);
-    if (refusal.code === 'Failed') onUnexpected(error);
+    if (refusal.reason === 'failed') onUnexpected(error);
     const access = guard.findAccess(request);
     if (access && refusal.status !== 429) {
       try {
         audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
       } catch (auditError) {
         onUnexpected(auditError);
-        refusal = unavailable('audit', 'the audit log cannot be written');
+        refusal = new Refusal('audit', 'the audit log cannot be written');
       }
     }
     reply.headers(refusal.headers);
@@ -52,14 +52,14 @@ export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): v
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { statusCode } = error as { statusCode?: unknown };
-  if (statusCode === 413) return new Refusal(413, 'TooLarge', 'bodyTooLarge', 'the body is too large');
+  if (statusCode === 413) return new Refusal('bodyTooLarge', 'the body is too large');
   if (statusCode === 415) {
-    return new Refusal(415, 'UnsupportedMediaType', 'contentType', 'the body must be application/json');
+    return new Refusal('contentType', 'the body must be application/json');
   }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new Refusal(400, 'BadRequest', 'malformed', 'the request is malformed');
+    return new Refusal('malformed', 'the request is malformed');
   }
-  return new Refusal(500, 'Failed', 'failed', 'the request could not be answered');
+  return new Refusal('failed', 'the request could not be answered');
 }
 
 /** Node hands its connections over elsewhere: server.ts answers them. */
@@ -89,7 +89,7 @@ export function refuseOtherMethods(app: FastifyInstance): void {
 
 function otherMethod(taken: readonly string[]): Refusal {
   const message = `the address takes ${taken.join(' and ')}`;
-  return new Refusal(405, 'MethodNotAllowed', 'method', message, { headers: { allow: taken.join(', ') } });
+  return new Refusal('method', message, { headers: { allow: taken.join(', ') } });
 }
 
 /** An error of Node's parser. */
@@ -163,12 +163,12 @@ function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): str
 
 function toUnreadableRefusal({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
   if (code === CONNECT.code || (code === 'HPE_INVALID_METHOD' && isRequestLine(rawPacket, bytesParsed))) {
-    return new Refusal(501, 'NotImplemented', 'unknownMethod', 'no address here takes this method');
+    return new Refusal('unknownMethod', 'no address here takes this method');
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('slow', 'the request came too slowly');
   // Not 431: one more status that each caller would have to know.
-  if (code === 'HPE_HEADER_OVERFLOW') return badRequest('headers', 'the address and the headers are too long');
-  return badRequest('malformed', 'the request is malformed');
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers', 'the address and the headers are too long');
+  return new Refusal('malformed', 'the request is malformed');
 }
 
 /** Whether the input begins like a request. If not, it is TLS on a port without, or the rest of a body. */

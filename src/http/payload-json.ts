@@ -5,7 +5,7 @@ import { isRecord } from '../base/is-record.ts';
 import { member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { Problem } from '../model/problems.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
-import { badRequest, Refusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 
 export interface PayloadJson {
   metadata: Record<string, string>;
@@ -25,22 +25,23 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 /** @throws Refusal with every problem at once */
 export function readPayloads(text: unknown, maxPayloads: number): { json: PayloadJson; payload: Payload }[] {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (typeof text !== 'string' || parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  if (typeof text !== 'string' || parsed === null) throw new Refusal('notJson', 'the body must be JSON');
   const { depth, repeated } = surveyJson(text, OUR_NAMES);
-  if (depth > MAX_BODY_DEPTH) throw badRequest('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
-  if (repeated.size > 0) throw badRequest('repeated', `the body must give ${[...repeated].join(', ')} once`);
+  if (depth > MAX_BODY_DEPTH) throw new Refusal('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
+  if (repeated.size > 0) throw new Refusal('repeated', `the body must give ${[...repeated].join(', ')} once`);
   const entries = isRecord(parsed[0]) ? member(parsed[0], 'payloads') : undefined;
   if (!Array.isArray(entries)) {
-    throw badRequest('malformed', 'the body must be {"payloads": [...]}', [
-      { path: '/payloads', rule: 'must be a list' },
-    ]);
+    throw new Refusal('malformed', 'the body must be {"payloads": [...]}', {
+      problems: [{ path: '/payloads', rule: 'must be a list' }],
+    });
   }
   if (entries.length > maxPayloads) {
-    throw new Refusal(413, 'TooLarge', 'tooManyPayloads', `one request takes at most ${maxPayloads} payloads`);
+    throw new Refusal('tooManyPayloads', `one request takes at most ${maxPayloads} payloads`);
   }
   const problems: Problem[] = [];
   const payloads = entries.map((entry, index) => readPayload(entry, `/payloads/${index}`, problems));
-  if (problems.length > 0) throw badRequest('malformed', 'the payloads must be proto3 JSON', problems.slice(0, 20));
+  if (problems.length > 0)
+    throw new Refusal('malformed', 'the payloads must be proto3 JSON', { problems: problems.slice(0, 20) });
   return payloads;
 }
 

@@ -1,98 +1,190 @@
-/** Why a request is answered with an error: a status, a code that programs branch on, and never a value. */
+/** Why a request is refused: one closed list for the HTTP API and the codec server, and the error that carries a row of it. */
 import type { Problem } from '../model/problems.ts';
-import type { ProblemCode } from './problem-codes.ts';
 
-/** The `code` of every error answer; `docs/codec-server.md` has the codec server's table. */
-type RefusalCode =
-  | 'BadRequest'
-  | 'Unauthenticated'
-  | 'Forbidden'
-  | 'NotFound'
-  | 'Gone'
-  | 'TooLarge'
-  | 'UnsupportedMediaType'
-  | 'NotEncodable'
-  | 'TooManyRequests'
-  | 'UnknownKey'
-  | 'Unavailable'
-  | 'MethodNotAllowed'
-  | 'NotImplemented'
-  | 'Conflict'
-  | 'Invalid'
-  | 'Slow'
-  | 'Failed';
+interface ProblemForm {
+  status: number;
+  title: string;
+  /** When it comes, and what to do, where the title does not say. */
+  about?: string;
+  /** Default for a 503: a second or two. */
+  retryAfterSeconds?: number;
+}
 
-/** Thrown anywhere while a request is handled; `server.ts` makes the answer of it. */
+/** Programs branch on the code; a code has one meaning. `docs` and `type` lead to its part of the API's reference page. */
+export const PROBLEMS = {
+  // The request cannot be read.
+  address: { status: 400, title: 'The address is malformed' },
+  malformed: { status: 400, title: 'The request is malformed' },
+  headers: { status: 400, title: 'The address and the headers are too long' },
+  bodyNotTaken: { status: 400, title: 'This operation takes no body' },
+  notJson: { status: 400, title: 'The body is not JSON' },
+  tooDeep: { status: 400, title: 'The body nests too deep' },
+  repeated: { status: 400, title: 'A member is given twice' },
+  after: {
+    status: 400,
+    title: 'This is no place in the list',
+    about: '`after` must be the `next` of a page before, of the same list.',
+  },
+  attributeMissing: {
+    status: 400,
+    title: 'This installation has no such list',
+    about: 'A search attribute is missing: `credit-journey setup` registers it.',
+  },
+  method: { status: 405, title: 'The address does not take this method', about: '`Allow` names those that it takes.' },
+  unknownMethod: { status: 501, title: 'No address takes this method' },
+  slow: { status: 408, title: 'The request came too slowly', about: 'Send the same again.' },
+  bodyTooLarge: { status: 413, title: 'The body is too large' },
+  contentType: { status: 415, title: 'The body must be application/json' },
+  // The caller.
+  noToken: { status: 401, title: 'A token is needed' },
+  tokenMalformed: { status: 401, title: 'The token is not a JWT' },
+  expired: { status: 401, title: 'The token has expired' },
+  notYetValid: { status: 401, title: 'The token is not valid yet' },
+  audience: { status: 401, title: 'The token is for another audience' },
+  issuer: { status: 401, title: 'The token is of another issuer' },
+  claims: { status: 401, title: 'The token lacks a claim' },
+  algorithm: { status: 401, title: 'The token is signed by an algorithm that is not allowed' },
+  signature: {
+    status: 401,
+    title: 'The token’s signature is not good',
+    about: 'It was changed, or its key is not in the key set.',
+  },
+  twoTokens: { status: 401, title: 'The request brings more than one token' },
+  keySet: { status: 503, title: 'The key set for tokens cannot be read' },
+  scope: { status: 403, title: 'The token lacks the scope' },
+  by: { status: 403, title: 'The token does not say who acts' },
+  reach: { status: 403, title: 'The token does not act for this profile and all of these end users' },
+  otherEndUser: { status: 403, title: 'The report is for another end user' },
+  proxy: { status: 403, title: 'This server is called through its proxy' },
+  origin: { status: 403, title: 'Pages of this origin may not call' },
+  crossSite: { status: 403, title: 'Only the page of this server may send this' },
+  role: { status: 403, title: 'The token lacks the role' },
+  namespace: { status: 403, title: 'The token has no role in the namespace' },
+  namespaceMissing: { status: 400, title: 'The request does not say for which namespace it calls' },
+  // The target of the request.
+  notFound: {
+    status: 404,
+    title: 'There is nothing of this name',
+    about: 'Or the token does not reach it: the answer is the same.',
+  },
+  noReport: { status: 404, title: 'The ledger has no such report' },
+  noRefusal: { status: 404, title: 'The ledger keeps no body of such a refusal' },
+  noChanges: { status: 404, title: 'The ledger has no such list of changes' },
+  noJourney: { status: 404, title: 'The ledger has no inquiry of such a journey' },
+  disposed: { status: 410, title: 'It was disposed of' },
+  invalidInput: {
+    status: 422,
+    title: 'The content breaks rules',
+    about: '`problems` names each place that is wrong, and the rule.',
+  },
+  // The state of the run.
+  idTaken: { status: 409, title: 'This id is taken', about: 'By a run that the token does not reach: choose another.' },
+  differs: {
+    status: 409,
+    title: 'This id was used with other content',
+    about:
+      'Of a start, a message or a decision. `problems` names what differs: choose another id, or send the first content again.',
+  },
+  decided: { status: 409, title: 'Another decision stands', about: '`decided` says who has decided what, and when.' },
+  notOnHold: {
+    status: 409,
+    title: 'Nothing waits for this decision',
+    about: 'The hold is gone, or is about another attempt.',
+  },
+  notListed: { status: 409, title: 'Nothing of this is on the list' },
+  inFuture: { status: 409, title: 'A time lies in the future', about: 'Clocks may differ by a little, and no more.' },
+  unproven: {
+    status: 409,
+    title: 'The proof does not count',
+    about: 'It is missing, or is not about this very content.',
+  },
+  noLongerCounts: {
+    status: 409,
+    title: 'The grant no longer counts',
+    about: 'It was ended, spent, too old, or for another share or person: a new grant takes a new `consentId`.',
+  },
+  unknownPart: { status: 409, title: 'The run has no such part', about: '`problems` names the member.' },
+  ending: { status: 409, title: 'The run is ending', about: 'It takes nothing that would be sent.' },
+  notNow: { status: 409, title: 'The run does not take this now', about: '`detail` says why.' },
+  journeyFinished: { status: 409, title: 'The run has finished' },
+  shareAfterEnd: {
+    status: 409,
+    title: 'The journey has finished',
+    about: 'Share its report by itself: `POST /v1/shares`.',
+  },
+  runFailed: { status: 409, title: 'The run has ended without a result' },
+  resultNotReady: { status: 409, title: 'The run has not ended yet' },
+  // The server, and the programs behind it.
+  rate: { status: 429, title: 'Too many requests at once' },
+  waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
+  busy: { status: 503, title: 'Too many requests are waiting' },
+  gone: { status: 503, title: 'The caller has gone' },
+  audit: { status: 503, title: 'The audit log cannot be written' },
+  stopping: { status: 503, title: 'The server is stopping', about: 'Send it again.' },
+  tooManyMessages: {
+    status: 503,
+    retryAfterSeconds: 60,
+    title: 'The run has too many messages at once',
+    about: 'Send it again in a minute.',
+  },
+  workerUnavailable: {
+    status: 503,
+    title: 'No worker answers',
+    about: 'A message may still arrive. Send the same again.',
+  },
+  temporalUnavailable: { status: 503, title: 'Temporal cannot be reached' },
+  ledgerUnavailable: { status: 503, title: 'The ledger cannot be reached' },
+  portfolioUnavailable: { status: 503, retryAfterSeconds: 60, title: 'The file cannot be read now' },
+  portfolioDirectory: { status: 501, title: 'This API gives out no files', about: 'It has no `PORTFOLIO_DIR`.' },
+  keyUnknown: { status: 503, title: 'A key is not known here yet' },
+  keyServiceFailed: { status: 503, title: 'The key service does not answer' },
+  closed: { status: 503, title: 'The server is stopping its connections', about: 'Send it again.' },
+  aborted: { status: 503, title: 'The call was given up' },
+  failed: { status: 500, title: 'The request failed', about: 'A bug, or something that was not foreseen.' },
+  // The codec server alone.
+  reveal: { status: 400, title: '`reveal` is true or false' },
+  tooManyPayloads: { status: 413, title: 'The request has too many payloads' },
+  decoded: { status: 413, title: 'The payloads are too large once decoded' },
+  redacted: { status: 422, title: 'A masked value cannot be encoded' },
+  notEncodable: { status: 422, title: 'The payloads cannot be encoded' },
+  unknownKey: { status: 503, retryAfterSeconds: 5, title: 'The key ring lacks the key of a payload' },
+} as const satisfies Record<string, ProblemForm>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** Before a program tries again what cannot be answered now. The Temporal UI tries a 503 again by itself. */
+const RETRY_SECONDS = 1;
+
+interface RefusalParts {
+  problems?: readonly Problem[];
+  retryAfterSeconds?: number;
+  /** Further members of a problem document. */
+  details?: Readonly<Record<string, unknown>>;
+  /** Further headers of the answer. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown anywhere while a request is handled; `answer-refusals.ts` makes the answer of it. It never holds a value. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
-  readonly code: RefusalCode;
-  /** For the audit log and the caller, such as `expired` or `role`. */
+  /** For the audit log and the caller. */
   readonly reason: ProblemCode;
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
-  /** Further members of a problem document. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Further headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    status: number,
-    code: RefusalCode,
-    reason: ProblemCode,
-    message: string,
-    more: {
-      problems?: readonly Problem[];
-      retryAfterSeconds?: number;
-      details?: Readonly<Record<string, unknown>>;
-      headers?: Readonly<Record<string, string>>;
-    } = {},
-  ) {
+  constructor(reason: ProblemCode, message: string, parts: RefusalParts = {}) {
     super(message);
+    const { status, retryAfterSeconds = status === 503 ? RETRY_SECONDS : undefined }: ProblemForm = PROBLEMS[reason];
     this.status = status;
-    this.code = code;
     this.reason = reason;
-    this.problems = more.problems ?? [];
-    this.retryAfterSeconds = more.retryAfterSeconds;
-    this.details = more.details ?? {};
-    this.headers = more.headers ?? {};
+    this.problems = parts.problems ?? [];
+    this.retryAfterSeconds = parts.retryAfterSeconds ?? retryAfterSeconds;
+    this.details = parts.details ?? {};
+    this.headers = parts.headers ?? {};
   }
-
-  /** The answer's body. */
-  get body(): object {
-    return {
-      error: {
-        code: this.code,
-        reason: this.reason,
-        message: this.message,
-        ...(this.problems.length > 0 ? { problems: this.problems } : {}),
-      },
-    };
-  }
-}
-
-export function badRequest(reason: ProblemCode, message: string, problems: readonly Problem[] = []): Refusal {
-  return new Refusal(400, 'BadRequest', reason, message, { problems });
-}
-
-export function createUnauthenticated(reason: ProblemCode, message: string): Refusal {
-  return new Refusal(401, 'Unauthenticated', reason, message);
-}
-
-export function forbidden(reason: ProblemCode, message: string): Refusal {
-  return new Refusal(403, 'Forbidden', reason, message);
-}
-
-export function notFound(): Refusal {
-  return new Refusal(404, 'NotFound', 'notFound', 'there is nothing at this address');
-}
-
-/** It was destroyed for good: the caller need not ask again. */
-export function gone(message: string): Refusal {
-  return new Refusal(410, 'Gone', 'disposed', message);
-}
-
-/** The Temporal UI tries a 503 again by itself, and nothing of the 400s. */
-export function unavailable(reason: ProblemCode, message: string): Refusal {
-  return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds: 1 });
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
 import { type HttpLimits, Slots, TokenBuckets } from './limits.ts';
-import { forbidden, Refusal, unavailable } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import type { ProxyCheck } from './server.ts';
 import type { Identity } from './token-verifier.ts';
 
@@ -15,8 +15,8 @@ declare module 'fastify' {
     route?: string;
     /** The needs that the service's own policy checks. A route with a name and without needs is public. */
     needs?: unknown;
-    /** Its answer may wait long for another program. It takes a slot of those alone that do, as many as of the others. */
-    waitsForOthers?: boolean;
+    /** Requests wait for slots of their own lane alone: those that wait long for a worker delay no others. */
+    lane?: string;
   }
 }
 
@@ -77,9 +77,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
-  readonly #lane: Lane;
-  /** For requests whose answer waits for another program. */
-  readonly #waitingLane: Lane;
+  readonly #lanes = new Map<string, Lane>();
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
   constructor(settings: GuardSettings<Needs, Caller, Permission>) {
@@ -87,8 +85,6 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     this.#settings = settings;
     this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
     this.#callers = new TokenBuckets(limits.burst, limits.perSecond);
-    this.#lane = laneFor(limits);
-    this.#waitingLane = laneFor(limits);
   }
 
   /** Returns `undefined` if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
@@ -146,7 +142,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** Returns the stream of a body that has its place. The stream ends in a refusal if the body arrives too slowly. */
   limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
     if (this.findAccess(request)?.permission === undefined || !hasBody(request)) return payload;
-    const tooSlow = new Refusal(408, 'Slow', 'slow', 'the request came too slowly');
+    const tooSlow = new Refusal('slow', 'the request came too slowly');
     // Not `destroy`: the connection is needed for the answer.
     const timer = setTimeout(() => payload.emit('error', tooSlow), this.#settings.limits.bodyTimeoutMs);
     for (const event of ['end', 'close', 'error']) payload.once(event, () => clearTimeout(timer));
@@ -162,19 +158,23 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 
   #chooseLane(request: FastifyRequest): Lane {
-    return request.routeOptions.config.waitsForOthers ? this.#waitingLane : this.#lane;
+    const { lane = '' } = request.routeOptions.config;
+    const { bodies, work } = this.#settings.limits;
+    const known = this.#lanes.get(lane) ?? { bodies: new Slots(bodies), work: new Slots(work) };
+    this.#lanes.set(lane, known);
+    return known;
   }
 
   #takeFor(buckets: TokenBuckets, key: string): void {
     if (buckets.take(key)) return;
     const retryAfterSeconds = Math.ceil(1 / this.#settings.limits.perSecond);
-    throw new Refusal(429, 'TooManyRequests', 'rate', 'too many requests at once', { retryAfterSeconds });
+    throw new Refusal('rate', 'too many requests at once', { retryAfterSeconds });
   }
 
   #requireProxy(request: FastifyRequest): void {
     const { isTrustedProxy } = this.#settings;
     if (isTrustedProxy && !isTrustedProxy(request.socket.remoteAddress)) {
-      throw forbidden('proxy', 'this server is called through its proxy');
+      throw new Refusal('proxy', 'this server is called through its proxy');
     }
   }
 }
@@ -189,17 +189,13 @@ interface Lane {
   work: Slots;
 }
 
-function laneFor({ bodies, work }: HttpLimits): Lane {
-  return { bodies: new Slots(bodies), work: new Slots(work) };
-}
-
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Returns what gives the slot up. It is given up with the answer at the latest. */
 async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Promise<() => void> {
-  if (!(await slots.take(caller))) throw unavailable('busy', 'too many requests are waiting');
+  if (!(await slots.take(caller))) throw new Refusal('busy', 'too many requests are waiting');
   let isHeld = true;
   const giveUp = () => {
     if (isHeld) slots.release(caller);
@@ -207,7 +203,7 @@ async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Prom
   };
   if (reply.raw.destroyed) {
     giveUp();
-    throw unavailable('gone', 'the caller has gone');
+    throw new Refusal('gone', 'the caller has gone');
   }
   // Comes after the answer as well as after a caller who hung up.
   reply.raw.once('close', giveUp);
@@ -244,7 +240,7 @@ function crossOrigin(
   // No browser: a browser names the origin with each of these requests.
   if (origin === undefined) return false;
   if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
-  if (!uiOrigins.has(origin)) throw forbidden('origin', 'pages of this origin may not call');
+  if (!uiOrigins.has(origin)) throw new Refusal('origin', 'pages of this origin may not call');
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
   reply.headers({

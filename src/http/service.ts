@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerRefusals } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
 import type { HttpLimits } from './limits.ts';
-import { badRequest, type Refusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import { type AccessPolicy, addGuard, RequestGuard } from './request-guard.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import {
@@ -78,7 +78,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
     tls,
     isTrustedProxy,
     metrics,
-    onMalformedAddress: (request, reply) => write(badRequest('address', 'the address is malformed'), request, reply),
+    onMalformedAddress: (request, reply) => write(new Refusal('address', 'the address is malformed'), request, reply),
     options: server,
   });
   const guard = new RequestGuard({

@@ -1,8 +1,7 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { ALGORITHMS, keySetFile } from '../protection/proofs.ts';
-import type { ProblemCode } from './problem-codes.ts';
-import { createUnauthenticated, type Refusal, unavailable } from './refusal.ts';
+import { type ProblemCode, Refusal } from './refusal.ts';
 
 export interface TokenSettings {
   jwks: { url: string } | { file: string };
@@ -48,8 +47,8 @@ export function createTokenVerifier<Caller extends Identity>(
     const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) {
       throw authorization === undefined
-        ? createUnauthenticated('noToken', 'a bearer token is required')
-        : createUnauthenticated('tokenMalformed', 'the authorization header must be a bearer token in JWT form');
+        ? new Refusal('noToken', 'a bearer token is required')
+        : new Refusal('tokenMalformed', 'the authorization header must be a bearer token in JWT form');
     }
     const options = {
       issuer,
@@ -70,17 +69,14 @@ function remoteKeys(url: string): JWTVerifyGetKey {
 }
 
 function toRefusal(error: unknown): Refusal {
-  if (error instanceof errors.JWTExpired) return createUnauthenticated('expired', 'the token has expired');
+  if (error instanceof errors.JWTExpired) return new Refusal('expired', 'the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
     const known: Record<string, ProblemCode> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
     const reason = known[error.claim] ?? 'claims';
-    return createUnauthenticated(
-      reason,
-      `the token's claim ${known[error.claim] ? error.claim : 'set'} is not what it must be`,
-    );
+    return new Refusal(reason, `the token's claim ${known[error.claim] ? error.claim : 'set'} is not what it must be`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return createUnauthenticated('algorithm', 'the token is signed by an algorithm that is not allowed');
+    return new Refusal('algorithm', 'the token is signed by an algorithm that is not allowed');
   }
   const unusable = [
     errors.JWSSignatureVerificationFailed,
@@ -89,17 +85,17 @@ function toRefusal(error: unknown): Refusal {
     errors.JOSENotSupported,
   ];
   if (unusable.some((kind) => error instanceof kind)) {
-    return createUnauthenticated('signature', 'the token is not signed by a key of the key set');
+    return new Refusal('signature', 'the token is not signed by a key of the key set');
   }
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return createUnauthenticated('tokenMalformed', 'the token is not a JWT');
+    return new Refusal('tokenMalformed', 'the token is not a JWT');
   }
-  return unavailable('keySet', 'the key set that tokens are checked against cannot be read');
+  return new Refusal('keySet', 'the key set that tokens are checked against cannot be read');
 }
 
 function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
-    throw createUnauthenticated('claims', 'the token must say in sub whose it is');
+    throw new Refusal('claims', 'the token must say in sub whose it is');
   }
   return { subject, ...(issuer === undefined ? {} : { issuer }) };
 }

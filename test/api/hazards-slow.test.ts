@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openApiDocument } from '../../src/api/openapi.ts';
 import { DEFAULT_LIMITS } from '../../src/api/options.ts';
 import { parametersIn } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
@@ -193,28 +192,6 @@ describe('what waits', () => {
     const { status, json, headers } = await small.call(path, { headers: waiting });
     assert.deepEqual([status, json.code, headers.get('retry-after')], [429, 'waiting', '5']);
     assert.equal((await small.call('/v1/holds')).status, 200);
-  });
-});
-
-describe('what will go', () => {
-  test('an operation that will go says since when, and until when', async (t) => {
-    const route = ROUTES.find(({ operationId }) => operationId === 'listHolds');
-    assert.ok(route);
-    const [since, sunset] = [new Date('2026-01-02T03:04:05.600Z'), new Date('2027-01-02T03:04:05Z')];
-    t.after(() => {
-      delete route.deprecated;
-    });
-    const told = async () => {
-      const { status, headers } = await api.call('/v1/holds');
-      return [status, headers.get('deprecation'), headers.get('sunset')];
-    };
-    assert.deepEqual(await told(), [200, null, null]);
-    route.deprecated = { since };
-    assert.deepEqual(await told(), [200, '@1767323045', null]);
-    route.deprecated = { since, sunset };
-    assert.deepEqual(await told(), [200, '@1767323045', 'Sat, 02 Jan 2027 03:04:05 GMT']);
-    const { get } = (openApiDocument().paths as Record<string, { get: { deprecated?: boolean } }>)['/v1/holds'] ?? {};
-    assert.equal(get?.deprecated, true);
   });
 });
 

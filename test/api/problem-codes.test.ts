@@ -6,8 +6,7 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 import { causeIn, problemDocument, refusedMessage } from '../../src/api/problem.ts';
 import type { GrantFault } from '../../src/consent/consent-record.ts';
 import { describeFault, GRANT_FAULTS } from '../../src/consent/refusals.ts';
-import { PROBLEM_CODES, PROBLEMS } from '../../src/http/problem-codes.ts';
-import { createUnauthenticated } from '../../src/http/refusal.ts';
+import { PROBLEM_CODES, PROBLEMS, Refusal } from '../../src/http/refusal.ts';
 import { problemWords } from '../../src/model/problems.ts';
 
 test('no two problems have the same title, and each has its place in the reference', () => {
@@ -17,7 +16,7 @@ test('no two problems have the same title, and each has its place in the referen
 });
 
 test('a token whose signature is not good is not called a missing one', () => {
-  const said = problemDocument(createUnauthenticated('signature', 'the token is not signed by a key of the key set'), {
+  const said = problemDocument(new Refusal('signature', 'the token is not signed by a key of the key set'), {
     id: 'R-1',
   });
   assert.deepEqual(said, {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedReads, StatusFeeds } from '../../src/api/status/status-feeds.ts';
-import { WorkerUnavailableError } from '../../src/client/connection/errors.ts';
+import { StatusFeeds } from '../../src/api/status/status-feeds.ts';
 import { Refusal } from '../../src/http/refusal.ts';
 
 /** A run whose status is changed by hand, and which counts how often it is watched. */
@@ -118,35 +117,4 @@ describe('callers that wait for a run’s status', () => {
       );
     assert.equal(times, 2);
   });
-});
-
-test('who reads a status while it is being asked shares the next question, whose answer is never older than the read', async () => {
-  const reads = new SharedReads();
-  const answers: PromiseWithResolvers<object>[] = [];
-  const ask = () => {
-    answers.push(Promise.withResolvers<object>());
-    return answers.at(-1)?.promise ?? Promise.reject(new Error('none'));
-  };
-  const first = reads.read('J-1', ask);
-  const others = [reads.read('J-1', ask), reads.read('J-1', ask)];
-  const elsewhere = reads.read('J-2', ask);
-  assert.deepEqual([answers.length, reads.size], [2, 2]);
-  answers[0]?.resolve({ n: 1 });
-  answers[1]?.reject(new Error('away'));
-  assert.deepEqual(await first, { n: 1 });
-  await assert.rejects(elsewhere, /away/);
-  while (answers.length < 3) await new Promise(setImmediate);
-  const late = reads.read('J-1', ask);
-  answers[2]?.reject(new Error('gone'));
-  for (const other of others) await assert.rejects(other, /gone/);
-  while (answers.length < 4) await new Promise(setImmediate);
-  answers[3]?.resolve({ n: 4 });
-  assert.deepEqual(await late, { n: 4 });
-  await new Promise(setImmediate);
-  assert.deepEqual([answers.length, reads.size], [4, 0]);
-  // Without a worker nobody waits for two time-outs.
-  const both = [reads.read('J-1', ask), reads.read('J-1', ask)];
-  answers[4]?.reject(new WorkerUnavailableError('J-1'));
-  for (const one of both) await assert.rejects(one, WorkerUnavailableError);
-  assert.deepEqual([answers.length, reads.size], [5, 0]);
 });

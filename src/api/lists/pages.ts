@@ -1,7 +1,7 @@
 /** Lists in pages: their parameters `limit` and `after`, the one shape of an answer, and how a page is filled. */
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
-import { badRequest } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { ApiCaller, Reach } from '../caller.ts';
 import type { ApiServices } from '../services.ts';
@@ -95,7 +95,7 @@ export function cursorsFor({ caller, services }: Asking, list: string, query: Re
         return ledger.openCursor(after, bound);
       } catch (error) {
         if (error instanceof SealBrokenError)
-          throw badRequest('after', 'after must be the next of a page before', [CURSOR_PROBLEM]);
+          throw new Refusal('after', 'after must be the next of a page before', { problems: [CURSOR_PROBLEM] });
         throw error;
       }
     },

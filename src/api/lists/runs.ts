@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { TemporalRefusedError, translatedServerError } from '../../client/connection/errors.ts';
-import { badRequest } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import {
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
@@ -151,7 +151,7 @@ async function* batchesAfter(client: Client, asked: { query: string; pageSize: n
 async function filterBy(client: Client, asked: string, name: SearchAttributeName, condition: string): Promise<string> {
   const registered = await askSearchAttributes(client.connection, client.options.namespace);
   if (!registered.includes(name)) {
-    throw badRequest(
+    throw new Refusal(
       'attributeMissing',
       `${asked}: this installation has no such list, since its search attribute ${name} is missing: \`credit-journey setup\` registers it`,
     );
@@ -180,7 +180,7 @@ async function askPage(
     const told = translatedServerError(error);
     // The server refuses a token that is none of its own.
     if (request.nextPageToken.length > 0 && told instanceof TemporalRefusedError) {
-      throw badRequest('after', 'after must be the next of a page before');
+      throw new Refusal('after', 'after must be the next of a page before');
     }
     throw told;
   }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { notFound } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
@@ -65,7 +65,7 @@ export function addPage(app: FastifyInstance, options: PageOptions): void {
     const { name } = request.params as { name: string };
     const content = files?.assets.get(name);
     const type = TYPES[extname(name)];
-    if (content === undefined || type === undefined) throw notFound();
+    if (content === undefined || type === undefined) throw new Refusal('notFound', 'there is nothing at this address');
     return asset(request, reply.type(type), content);
   });
 }

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
@@ -11,7 +12,7 @@ import { runKeyProblem } from '../../model/run-key.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
 import { describeCursor, limitIn, limitParameter, pageSchema } from '../lists/pages.ts';
-import { conflict, refusedMessage } from '../problem.ts';
+import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
@@ -156,7 +157,7 @@ export const holdRoutes: readonly Route[] = [
       const isDuplicate = (await ledger.work.of(runKey)).some(
         ({ reason, closed }) => reason === seen.flag && closed?.how === 'seen' && closed.by === seen.decisionId,
       );
-      if (!isDuplicate) throw conflict('notListed', 'nothing of this is on the list');
+      if (!isDuplicate) throw new Refusal('notListed', 'nothing of this is on the list');
       return { status: 200, body: { accepted: true, duplicate: true } };
     },
   }),

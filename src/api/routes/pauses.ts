@@ -4,7 +4,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { forbidden } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
@@ -59,7 +59,7 @@ function readOrder(call: Call<never>): { scope: PauseScope; authorization: { by:
   const { profile, reason } = parseWith(orderSchema, call.body);
   const isOwn =
     profile === undefined ? reachesAll(call.caller) : reaches(call.caller, { profiles: [profile], endUsers: null });
-  if (!isOwn) throw forbidden('reach', 'the token does not act for this profile and all of its end users');
+  if (!isOwn) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
   return { scope: omitUndefined({ profile }), authorization: { by: call.by(), reason } };
 }
 

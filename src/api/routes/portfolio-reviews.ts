@@ -105,12 +105,7 @@ async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Pr
   const { reviewId } = params;
   if (services.portfolioDirectory === undefined) {
     // Not 503: a retry would not help.
-    throw new Refusal(
-      501,
-      'NotImplemented',
-      'portfolioDirectory',
-      'this API gives out no files: it has no PORTFOLIO_DIR',
-    );
+    throw new Refusal('portfolioDirectory', 'this API gives out no files: it has no PORTFOLIO_DIR');
   }
   const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
   const { file, resultFile, badRowsFile } = result;

@@ -25,6 +25,6 @@ export async function readResult<Result>(
     if (!(error instanceof InvalidInputError)) throw error;
     // The run's input was wrong, not this request.
     const { problems } = error;
-    throw new Refusal(409, 'Conflict', 'runFailed', 'the run has ended: its input was refused', { problems });
+    throw new Refusal('runFailed', 'the run has ended: its input was refused', { problems });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
-import { forbidden } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
@@ -14,7 +14,6 @@ import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
-import { conflict } from '../problem.ts';
 import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
@@ -169,13 +168,13 @@ async function startReply<Input extends object>(
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.readNewScope?.(call, input)) ?? scopeOfInput(input))) {
-    throw forbidden('reach', 'the token does not act for this profile and all of these end users');
+    throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
   }
   const unknown = profileProblem(services.profiles, profile);
   const requireOwn = async () => {
     if (reachesAll(caller) && !start.require && !unknown) return;
     const there = await services.runScope(runKey);
-    if (there && !reaches(caller, there)) throw conflict('idTaken', 'this id is taken: choose another');
+    if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
     if (there) return;
     if (unknown) throw new InvalidInputError([unknown]);
     await start.require?.(call, input);

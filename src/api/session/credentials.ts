@@ -3,7 +3,7 @@
  * cookie.
  */
 import type { FastifyRequest } from 'fastify';
-import { createUnauthenticated, forbidden, Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { ProxyCheck } from '../../http/server.ts';
 import { ConfigError } from '../../model/problems.ts';
 
@@ -44,8 +44,8 @@ export function readCredential(
   const given = tokenHeader === undefined ? undefined : onlyOne(headersNamed(request, tokenHeader));
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
-      throw forbidden('proxy', 'only the proxy may send this header');
-    if (!TOKEN.test(given)) throw createUnauthenticated('tokenMalformed', 'the header must hold one token in JWT form');
+      throw new Refusal('proxy', 'only the proxy may send this header');
+    if (!TOKEN.test(given)) throw new Refusal('tokenMalformed', 'the header must hold one token in JWT form');
     const bearer = `Bearer ${given}`;
     if (authorization !== undefined && authorization !== bearer) throw twoTokens();
     return { authorization: bearer, signedInBy: 'header' };
@@ -80,7 +80,7 @@ function onlyOne(values: string[]): string | undefined {
 }
 
 function twoTokens(): Refusal {
-  return createUnauthenticated('twoTokens', 'the request brings more than one token');
+  return new Refusal('twoTokens', 'the request brings more than one token');
 }
 
 /**
@@ -94,9 +94,9 @@ export function requireOwnPage({ method, headers }: Pick<FastifyRequest, 'method
   const isRead = method === 'GET';
   // `none`: the user has typed the address.
   const isOwn = site === 'same-origin' || (isRead && (site === undefined || site === 'none'));
-  if (!isOwn) throw forbidden('crossSite', 'only the page of this server may send this');
+  if (!isOwn) throw new Refusal('crossSite', 'only the page of this server may send this');
   if (isRead || method === 'DELETE') return;
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Refusal(415, 'UnsupportedMediaType', 'contentType', 'the body must be application/json');
+    throw new Refusal('contentType', 'the body must be application/json');
   }
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { AuditLog } from '../../http/audit.ts';
-import { badRequest, Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { isLoopbackHost } from '../../http/server.ts';
 import type { TokenVerifier } from '../../http/token-verifier.ts';
 import { ConfigError } from '../../model/problems.ts';
@@ -74,7 +74,7 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
 /** @throws Refusal 400 */
 function parseContent({ body: text }: FastifyRequest): unknown {
   const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  if (parsed === null) throw new Refusal('notJson', 'the body must be JSON');
   return parsed[0];
 }
 

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { CallerCounts } from '../../http/limits.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { refusalOfError } from '../problem.ts';
 
 /** A run as the client has it. */
 interface Watchable {
@@ -102,7 +101,7 @@ export class StatusFeeds {
     const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
     if (isFull || (!known && (this.#feeds.size >= runs || this.#runs.get(caller) >= runsPerCaller))) {
       const more = { retryAfterSeconds: RETRY_SECONDS };
-      throw new Refusal(429, 'TooManyRequests', 'waiting', 'too many callers wait for a change', more);
+      throw new Refusal('waiting', 'too many callers wait for a change', more);
     }
     if (known) {
       clearTimeout(known.lingering);
@@ -172,62 +171,6 @@ function nextChange(feed: Feed, until: AbortSignal): Promise<void> {
 
 function wake(feed: Feed): void {
   for (const settle of [...feed.waiters]) settle();
-}
-
-// Reads of a status at once: one question to the worker answers all that came before it was asked.
-
-interface Asked {
-  /** Never rejects. Has the error if the next caller could not be answered either. */
-  over: Promise<{ error: unknown } | undefined>;
-  next: Promise<object> | undefined;
-}
-
-export class SharedReads {
-  readonly #runs = new Map<string, Asked>();
-
-  /** How many runs are being asked, for tests. */
-  get size(): number {
-    return this.#runs.size;
-  }
-
-  /**
-   * Callers that arrive while a question is under way share the next one: a caller whose message was answered must see
-   * its effect. If the worker or Temporal is away, the next question is not asked, since each may wait long in vain.
-   */
-  read(runKey: string, ask: () => Promise<object>): Promise<object> {
-    const asked = this.#runs.get(runKey);
-    if (!asked) return this.#begin(runKey, ask);
-    asked.next ??= asked.over.then((away) => {
-      if (!away) return this.#begin(runKey, ask);
-      this.#runs.delete(runKey);
-      throw away.error;
-    });
-    return asked.next;
-  }
-
-  #begin(runKey: string, ask: () => Promise<object>): Promise<object> {
-    const answer = ask();
-    const forgetRun = () => {
-      if (!asked.next) this.#runs.delete(runKey);
-    };
-    const over = answer.then(
-      () => {
-        forgetRun();
-        return undefined;
-      },
-      (error: unknown) => {
-        forgetRun();
-        return isAway(error) ? { error } : undefined;
-      },
-    );
-    const asked: Asked = { over, next: undefined };
-    this.#runs.set(runKey, asked);
-    return answer;
-  }
-}
-
-function isAway(error: unknown): boolean {
-  return (error instanceof Refusal ? error : refusalOfError(error))?.status === 503;
 }
 
 export function toEtag(body: object): string {

@@ -1,5 +1,4 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
-import { unavailable } from '../../http/refusal.ts';
 import { callerKey } from '../../http/request-guard.ts';
 import type { Call, Reply } from '../route.ts';
 import { toEtag } from './status-feeds.ts';
@@ -41,34 +40,15 @@ interface StatusRun {
 type Waiting = Pick<Call, 'headers' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
 
 /**
- * Asks the run's worker once for all callers at the same time. Without a worker the callers wait, and leave the slots
- * to callers who need none, such as for the list of holds. They have read no body.
- */
-function askStatus({ services, caller, giveUpSlot }: Waiting, run: StatusRun): Promise<object> {
-  giveUpSlot();
-  const key = callerKey(caller);
-  const { querySlots, statusReads } = services;
-  return statusReads.read(run.runKey, async () => {
-    if (!(await querySlots.take(key))) throw unavailable('busy', 'too many requests are waiting');
-    try {
-      // Not the caller's own signal: others share the answer.
-      return await run.status({});
-    } finally {
-      querySlots.release(key);
-    }
-  });
-}
-
-/**
  * Returns a run's status. If the caller names the status it knows, waits for the next one as long as the caller allows.
  */
 export async function statusReply(call: Waiting, run: StatusRun): Promise<Reply<200 | 304>> {
   const { headers, services, caller, signal, stopping, giveUpSlot } = call;
   const seconds = headers['if-none-match'] === undefined ? 0 : waitSeconds(call);
-  if (seconds === 0) return taggedReply(call, await askStatus(call, run));
+  if (seconds === 0) return taggedReply(call, await run.status({ signal }));
   giveUpSlot();
   const waiting = { caller: callerKey(caller), waitMs: seconds * 1000, signal: AbortSignal.any([signal, stopping]) };
   const found = await services.feeds.next(run, (etag) => hasAlready(call, etag), waiting);
-  const reply = taggedReply(call, found?.status ?? (await askStatus(call, run)));
+  const reply = taggedReply(call, found?.status ?? (await run.status({ signal })));
   return { ...reply, headers: { ...reply.headers, 'preference-applied': `wait=${seconds}` } };
 }

@@ -1,112 +1,58 @@
-import type { Command } from 'commander';
+/** `keys`: a table of what a person does with a key ring, and with the key that the HTTP API signs decisions with. */
+import { type Command, Option } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { RewrapResult } from '../../../ledger/records.ts';
 import type { KeyAge } from '../../../protection/keys/key-ring.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../../output/output.ts';
-
-// `keys signing`: the key that the HTTP API signs decisions with.
-
-interface SigningOptions extends OutputOptions {
-  file?: string;
-  jwks?: string;
-}
-
-type Files = { file: string; keySet: string };
-type Deeds = typeof import('../../../protection/keys/signing-keys.ts');
-
-const WORKERS_FIRST =
-  'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
-
-function registerSigningKeyCommands(keys: Command): void {
-  const signing = keys.command('signing').description('make and rotate the key that the HTTP API signs decisions with');
-  withExamples(signing, 'credit-journey keys signing new --file api-decisions.json --jwks decision-jwks.json');
-  registerDeed(signing, 'new', 'make a private key that its owner alone can read, and add its public key to the set', {
-    act: async ({ makeSigningKey }, files) => ({ keyId: await makeSigningKey(files) }),
-    describeAnswer: ({ keyId }, { file, keySet }) => [
-      `made the key ${keyId} in ${file}, and added its public key to ${keySet}`,
-      `${WORKERS_FIRST} Then start the API with API_DECISION_KEY_FILE.`,
-    ],
-  });
-  registerDeed(signing, 'rotate', 'make the key that is to follow, and add its public key to the set', {
-    act: ({ prepareSigningKey }, files) => prepareSigningKey(files),
-    describeAnswer: ({ current, next }, { file }) => [
-      `made the key ${next} in ${file}.next; the API still signs with ${current}`,
-      `${WORKERS_FIRST} Then \`credit-journey keys signing activate\`.`,
-    ],
-  });
-  registerDeed(signing, 'activate', 'put the prepared key in the place of the one that signs', {
-    act: ({ activateSigningKey }, files) => activateSigningKey(files),
-    describeAnswer: ({ former, current }) => [
-      `the next start of the API signs with ${current}`,
-      `Restart every copy of the API. A quarter of an hour after the last one: \`credit-journey keys signing retire ${former}\`.`,
-    ],
-  });
-  const retire = signing
-    .command('retire')
-    .description('take a public key out of the set: decisions that it has signed are refused from then on')
-    .argument('<kid>', 'its id; not of the key that signs');
-  withExamples(withFileOptions(retire), 'credit-journey keys signing retire api-0123456789ab');
-  retire.action(async (keyId: string, options: SigningOptions) => {
-    const files = readFiles(options);
-    const { retireSigningKey } = await import('../../../protection/keys/signing-keys.ts');
-    await retireSigningKey(files, keyId);
-    const output = createOutput(options);
-    output.answer({ ...files, keyId, retired: true }, () => [
-      output.colors.green(`${files.keySet} has ${keyId} no more`),
-      ...wrap(WORKERS_FIRST, output.width),
-    ]);
-  });
-}
-
-function registerDeed<Answer extends object>(
-  signing: Command,
-  name: 'new' | 'rotate' | 'activate',
-  description: string,
-  {
-    act,
-    describeAnswer,
-  }: { act(deeds: Deeds, files: Files): Promise<Answer>; describeAnswer(answer: Answer, files: Files): string[] },
-): void {
-  const command = withFileOptions(signing.command(name).description(description));
-  withExamples(command, `credit-journey keys signing ${name} --file api-decisions.json --jwks decision-jwks.json`);
-  command.action(async (options: SigningOptions) => {
-    const files = readFiles(options);
-    const answer = await act(await import('../../../protection/keys/signing-keys.ts'), files);
-    const output = createOutput(options);
-    output.answer({ ...files, ...answer }, () => {
-      const [first = '', ...rest] = describeAnswer(answer, files);
-      return [output.colors.green(first), ...rest.flatMap((line) => wrap(line, output.width))];
-    });
-  });
-}
-
-function withFileOptions(command: Command): Command {
-  return withOutputOptions(
-    command
-      .option('--file <path>', 'the private key (default: API_DECISION_KEY_FILE)')
-      .option('--jwks <path>', 'the key set with the public keys (default: DECISION_JWKS_FILE)'),
-  );
-}
-
-function readFiles({
-  file = process.env.API_DECISION_KEY_FILE,
-  jwks = process.env.DECISION_JWKS_FILE,
-}: SigningOptions): Files {
-  if (!file) throw new UsageError('--file is required, or API_DECISION_KEY_FILE');
-  if (!jwks) throw new UsageError('--jwks is required, or DECISION_JWKS_FILE');
-  return { file, keySet: jwks };
-}
+import { withLedger } from '../with-ledger.ts';
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
 const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 
-interface FileOptions extends OutputOptions {
+const RING_FILE = new Option('--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`);
+const SIGNING_FILES = [
+  new Option('--file <path>', 'the private key (default: API_DECISION_KEY_FILE)'),
+  new Option('--jwks <path>', 'the key set with the public keys (default: DECISION_JWKS_FILE)'),
+];
+
+interface KeyOptions extends OutputOptions {
   file?: string;
+  jwks?: string;
+  kms?: string;
+  use?: string;
+}
+
+interface KeyCommand<Answer extends object> {
+  name: string;
+  description: string;
+  /** The id that the command is about: its name and its description. */
+  argument?: [string, string];
+  options?: readonly Option[];
+  example: string;
+  run(options: KeyOptions, id: string): Promise<Answer>;
+  /** The first line is green where the command has changed something. */
+  describe(answer: Answer, output: Output): string[];
+  /** Called once the answer is printed. */
+  judge?(answer: Answer): void | Promise<void>;
+}
+
+function register<Answer extends object>(parent: Command, definition: KeyCommand<Answer>): void {
+  const { name, description, argument, options = [], example, run, describe, judge } = definition;
+  const command = parent.command(name).description(description);
+  if (argument) command.argument(...argument);
+  for (const option of options) command.addOption(option);
+  withExamples(withOutputOptions(command), `credit-journey ${example}`);
+  command.action(async () => {
+    const given = command.opts<KeyOptions>();
+    const answer = await run(given, command.args[0] ?? '');
+    const output = createOutput(given);
+    output.answer(answer, () => describe(answer, output));
+    await judge?.(answer);
+  });
 }
 
 export function registerKeysCommand(program: Command): void {
@@ -114,191 +60,190 @@ export function registerKeysCommand(program: Command): void {
     .command('keys')
     .description('manage the key ring that encrypts payloads and seals reports, and the key that signs decisions');
   withExamples(keys, 'credit-journey keys new --file my-keys.json');
-  registerNew(keys);
-  registerRotate(keys);
-  registerCheck(keys);
-  registerWrap(keys);
-  registerUnwrap(keys);
-  registerRefuse(keys);
+  registerRing(keys);
   registerRewrap(keys);
-  registerSigningKeyCommands(keys);
+  registerSigning(keys);
 }
 
-function registerNew(keys: Command): void {
-  const command = keys
-    .command('new')
-    .description('make a key ring file that its owner alone can read; an existing one is never overwritten');
-  command.option('--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`);
-  withExamples(withFileOption(command), 'credit-journey keys new --file my-keys.json');
-  command.action(async ({ kms, ...options }: FileOptions & { kms?: string }) => {
-    await checkKmsName(kms);
-    const path = readFile(options);
-    const { createKeyRing } = await import('../../../protection/keys/key-ring.ts');
-    const ring = await createKeyRing(path, { kms });
-    const wrappedBy = ring.current('ledger').kms;
-    const made = USES.map((use) => ({ use, id: ring.current(use).id }));
-    const output = createOutput(options);
-    output.answer({ file: path, keys: made, ...omitUndefined({ wrappedBy }) }, () => [
-      output.colors.green(`made the key ring ${path}`),
+function registerRing(keys: Command): void {
+  register(keys, {
+    name: 'new',
+    description: 'make a key ring file that its owner alone can read; an existing one is never overwritten',
+    options: [new Option('--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`), RING_FILE],
+    example: 'keys new --file my-keys.json',
+    run: async (options) => {
+      const kms = await checkKmsName(options);
+      const { createKeyRing } = await import('../../../protection/keys/key-ring.ts');
+      const file = ringFile(options);
+      const ring = await createKeyRing(file, { kms });
+      const made = USES.map((use) => ({ use, id: ring.current(use).id }));
+      return { file, keys: made, ...omitUndefined({ wrappedBy: ring.current('ledger').kms }) };
+    },
+    describe: ({ file, keys: made, wrappedBy }, { colors, width }) => [
+      colors.green(`made the key ring ${file}`),
       ...made.map(({ use, id }) => `  ${use}  ${id}`),
-      ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, output.width)),
+      ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, width)),
       'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
-    ]);
+    ],
   });
-}
-
-function registerRotate(keys: Command): void {
-  const command = keys
-    .command('rotate')
-    .description('make new current keys; former keys still decrypt, and running workers follow by themselves')
-    .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`)
-    .option(
-      '--kms <name>',
-      `the service that wraps the new keys: ${KMS_NAMES} (default: the one that wraps the former keys, if any)`,
-    );
-  withExamples(withFileOption(command), 'credit-journey keys rotate');
-  command.action(async ({ use, kms, ...options }: FileOptions & { use?: string; kms?: string }) => {
-    const uses = readUses(use);
-    await checkKmsName(kms);
-    const path = readFile(options);
-    const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
-    const rotated = await rotateKeys(path, uses, { kms });
-    const output = createOutput(options);
-    output.answer({ file: path, rotated }, () => [
-      output.colors.green(`rotated the keys of ${path}`),
+  register(keys, {
+    name: 'rotate',
+    description: 'make new current keys; former keys still decrypt, and running workers follow by themselves',
+    options: [
+      new Option('--use <use>', `only for ${USES.join(' or ')} (default: both)`),
+      new Option(
+        '--kms <name>',
+        `the service that wraps the new keys: ${KMS_NAMES} (default: the one that wraps the former keys, if any)`,
+      ),
+      RING_FILE,
+    ],
+    example: 'keys rotate',
+    run: async (options) => {
+      const uses = USES.filter((use) => use === (options.use ?? use));
+      if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
+      const kms = await checkKmsName(options);
+      const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      return { file: ringFile(options), rotated: await rotateKeys(ringFile(options), uses, { kms }) };
+    },
+    describe: ({ file, rotated }, { colors, width }) => [
+      colors.green(`rotated the keys of ${file}`),
       ...rotated.map((key) => `  ${key.use}  ${key.current} encrypts, ${key.retired} decrypts`),
-      ...wrap('Bring this file to every machine that has the key ring, and back it up again.', output.width),
-      ...(uses.includes('ledger')
-        ? wrap('`credit-journey keys rewrap` puts what the ledger holds under the new key.', output.width)
+      ...wrap('Bring this file to every machine that has the key ring, and back it up again.', width),
+      ...(rotated.some(({ use }) => use === 'ledger')
+        ? wrap('`credit-journey keys rewrap` puts what the ledger holds under the new key.', width)
         : []),
-    ]);
+    ],
   });
-}
-
-function registerCheck(keys: Command): void {
-  const command = keys
-    .command('check')
-    .description(
+  register(keys, {
+    name: 'check',
+    description:
       'list the keys, their ages and what wraps them; exits with 3 when one has been encrypting for too long',
-    );
-  withExamples(withFileOption(command), 'credit-journey keys check');
-  command.action(async (options: FileOptions) => {
-    const path = readFile(options);
-    const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
-    const { keys: ages, refused, problem } = await examineKeyRing(path);
-    const output = createOutput(options);
-    output.answer({ file: path, keys: ages, refused, isUsable: problem === null }, () =>
-      ageLines(ages, refused, output),
-    );
-    if (problem) throw problem;
-    if (ages.some(({ verdict }) => verdict === 'overdue')) process.exitCode = EXIT.needsPerson;
+    options: [RING_FILE],
+    example: 'keys check',
+    run: async (options) => {
+      const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
+      const { problem, ...found } = await examineKeyRing(ringFile(options));
+      return { file: ringFile(options), ...found, isUsable: problem === null };
+    },
+    describe: ({ keys: ages, refused }, output) => ageLines(ages, refused, output),
+    judge: async ({ file, keys: ages, isUsable }) => {
+      const { loadKeyRing } = await import('../../../protection/keys/key-ring.ts');
+      // Throws what keeps a worker from using it.
+      if (!isUsable) await loadKeyRing(file);
+      if (ages.some(({ verdict }) => verdict === 'overdue')) process.exitCode = EXIT.needsPerson;
+    },
   });
-}
-
-function registerWrap(keys: Command): void {
-  const command = keys
-    .command('wrap')
-    .description('put the keys of a ring under a key management service; they stay the same keys, workers may run')
-    .requiredOption('--kms <name>', `which one: ${KMS_NAMES}`);
-  withFileOption(command).addHelpText(
-    'after',
-    '\nExample:\n  $ credit-journey keys wrap --kms aws-kms:alias/credit-journey',
-  );
-  command.action(async ({ kms, ...options }: FileOptions & { kms: string }) => {
-    await checkKmsName(kms);
-    const path = readFile(options);
-    const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
-    const { ids, wrappedBy = kms } = await rewrapKeys(path, kms);
-    const output = createOutput(options);
-    output.answer({ file: path, keys: ids, wrappedBy }, () => [
-      output.colors.green(`wrapped the keys of ${path}`),
+  register(keys, {
+    name: 'wrap',
+    description: 'put the keys of a ring under a key management service; they stay the same keys, workers may run',
+    options: [new Option('--kms <name>', `which one: ${KMS_NAMES}`).makeOptionMandatory(), RING_FILE],
+    example: 'keys wrap --kms aws-kms:alias/credit-journey',
+    run: async (options) => {
+      const kms = (await checkKmsName(options)) ?? '';
+      const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      const { ids, wrappedBy = kms } = await rewrapKeys(ringFile(options), kms);
+      return { file: ringFile(options), keys: ids, wrappedBy };
+    },
+    describe: ({ file, keys: ids, wrappedBy }, { colors, width }) => [
+      colors.green(`wrapped the keys of ${file}`),
       ...ids.map((id) => `  ${id}`),
-      ...wrapperLines(wrappedBy, output.width),
-      ...wrap('Bring this file to every machine that has the key ring.', output.width),
-      ...wrap('Copies from before still open without the service: destroy them, and rotate the keys.', output.width),
-    ]);
+      ...wrapperLines(wrappedBy, width),
+      ...wrap('Bring this file to every machine that has the key ring.', width),
+      ...wrap('Copies from before still open without the service: destroy them, and rotate the keys.', width),
+    ],
   });
-}
-
-function registerUnwrap(keys: Command): void {
-  const command = keys
-    .command('unwrap')
-    .description('put the keys of a ring into the file in the clear, to leave a key management service');
-  withExamples(withFileOption(command), 'credit-journey keys unwrap');
-  command.action(async (options: FileOptions) => {
-    const path = readFile(options);
-    const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
-    const { ids } = await rewrapKeys(path, null);
-    const output = createOutput(options);
-    output.answer({ file: path, keys: ids }, () => [
-      output.colors.green(`the keys of ${path} are in the clear: anyone who can read the file has them`),
+  register(keys, {
+    name: 'unwrap',
+    description: 'put the keys of a ring into the file in the clear, to leave a key management service',
+    options: [RING_FILE],
+    example: 'keys unwrap',
+    run: async (options) => {
+      const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      return { file: ringFile(options), keys: (await rewrapKeys(ringFile(options), null)).ids };
+    },
+    describe: ({ file, keys: ids }, { colors }) => [
+      colors.green(`the keys of ${file} are in the clear: anyone who can read the file has them`),
       ...ids.map((id) => `  ${id}`),
-    ]);
+    ],
   });
-}
-
-function registerRefuse(keys: Command): void {
-  const command = keys
-    .command('refuse')
-    .description('declare that a key will never come: payloads that wait for it are refused, for good')
-    .argument('<key-id>', 'as the alert names it; not a key of this ring');
-  withExamples(withFileOption(command), 'credit-journey keys refuse payload-0123456789ab');
-  command.action(async (keyId: string, options: FileOptions) => {
-    const path = readFile(options);
-    const { refuseKey } = await import('../../../protection/keys/key-ring-changes.ts');
-    const isNew = await refuseKey(path, keyId);
-    const output = createOutput(options);
-    output.answer({ file: path, keyId, refused: true, wasRefused: !isNew }, () => [
-      isNew ? output.colors.green(`${keyId} is refused from now on`) : `${keyId} was refused already`,
-    ]);
+  register(keys, {
+    name: 'refuse',
+    description: 'declare that a key will never come: payloads that wait for it are refused, for good',
+    argument: ['<key-id>', 'as the alert names it; not a key of this ring'],
+    options: [RING_FILE],
+    example: 'keys refuse payload-0123456789ab',
+    run: async (options, keyId) => {
+      const { refuseKey } = await import('../../../protection/keys/key-ring-changes.ts');
+      const isNew = await refuseKey(ringFile(options), keyId);
+      return { file: ringFile(options), keyId, refused: true, wasRefused: !isNew };
+    },
+    describe: ({ keyId, wasRefused }, { colors }) => [
+      wasRefused ? `${keyId} was refused already` : colors.green(`${keyId} is refused from now on`),
+    ],
   });
 }
 
 function registerRewrap(keys: Command): void {
-  const command = keys
-    .command('rewrap')
-    .description('wrap the ledger’s data keys under the current key; reports are not touched, workers may run');
-  withExamples(withOutputOptions(command), 'credit-journey keys rewrap');
-  command.action(async (options: OutputOptions) => {
-    const result = await rewrapLedger();
-    const output = createOutput(options);
-    output.answer(result, () => rewrapLines(result, output));
-    if (result.unreadable.length > 0) process.exitCode = EXIT.needsPerson;
+  register(keys, {
+    name: 'rewrap',
+    description: 'wrap the ledger’s data keys under the current key; reports are not touched, workers may run',
+    example: 'keys rewrap',
+    run: () => withLedger((ledger) => ledger.rewrapDataKeys()),
+    describe: ({ keyId, reports, secret, unreadable }, { colors, width }) => [
+      colors.green(`wrapped under ${keyId}: ${reports} reports${secret ? ', and the ledger’s own secret' : ''}`),
+      ...unreadable.flatMap((missing) =>
+        wrap(
+          `${missing.reports} reports are under ${missing.keyId}, which the key ring lacks: they cannot be read`,
+          width,
+        ).map((line) => colors.yellow(line)),
+      ),
+    ],
+    judge: ({ unreadable }) => {
+      if (unreadable.length > 0) process.exitCode = EXIT.needsPerson;
+    },
   });
 }
 
-async function rewrapLedger(): Promise<RewrapResult> {
-  const { loadLedgerAccess } = await import('../../../config/ledger.ts');
-  const access = loadLedgerAccess(process.env);
-  const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../../ledger/open-ledger.ts'),
-    import('../../../protection/keys/key-ring.ts'),
-  ]);
-  const { url, expectedId } = access.ledger;
-  const ledger = await openLedger({
-    url,
-    environment: access.environment,
-    keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
-    create: false,
-    ...omitUndefined({ expectedId }),
-  });
-  try {
-    return await ledger.rewrapDataKeys();
-  } finally {
-    await ledger.close();
-  }
-}
+const WORKERS_FIRST =
+  'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
 
-function rewrapLines({ keyId, reports, secret, unreadable }: RewrapResult, output: Output): string[] {
-  return [
-    output.colors.green(`wrapped under ${keyId}: ${reports} reports${secret ? ', and the ledger’s own secret' : ''}`),
-    ...unreadable.flatMap((missing) =>
-      wrap(
-        `${missing.reports} reports are under ${missing.keyId}, which the key ring lacks: they cannot be read`,
-        output.width,
-      ).map((line) => output.colors.yellow(line)),
-    ),
-  ];
+function registerSigning(keys: Command): void {
+  const signing = keys.command('signing').description('make and retire keys that the HTTP API signs decisions with');
+  const example = 'keys signing new --file api-decisions.json --jwks decision-jwks.json';
+  withExamples(signing, `credit-journey ${example}`);
+  register(signing, {
+    name: 'new',
+    description: 'make a private key that its owner alone can read, and add its public key to the set',
+    options: SIGNING_FILES,
+    example,
+    run: async (options) => {
+      const files = signingFiles(options);
+      const { makeSigningKey } = await import('../../../protection/keys/signing-keys.ts');
+      return { ...files, keyId: await makeSigningKey(files) };
+    },
+    describe: ({ file, keySet, keyId }, { colors, width }) => [
+      colors.green(`made the key ${keyId} in ${file}, and added its public key to ${keySet}`),
+      ...wrap(`${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE=${file}.`, width),
+      ...wrap('It follows another key? A quarter of an hour later: `credit-journey keys signing retire`.', width),
+    ],
+  });
+  register(signing, {
+    name: 'retire',
+    description: 'take a public key out of the set: decisions that it has signed are refused from then on',
+    argument: ['<kid>', 'its id; not of the key that signs'],
+    options: SIGNING_FILES,
+    example: 'keys signing retire api-0123456789ab',
+    run: async (options, keyId) => {
+      const files = signingFiles(options);
+      const { retireSigningKey } = await import('../../../protection/keys/signing-keys.ts');
+      await retireSigningKey(files, keyId);
+      return { ...files, keyId, retired: true };
+    },
+    describe: ({ keySet, keyId }, { colors, width }) => [
+      colors.green(`${keySet} has ${keyId} no more`),
+      ...wrap(WORKERS_FIRST, width),
+    ],
+  });
 }
 
 function ageLines(ages: readonly KeyAge[], refused: readonly string[], { colors, width }: Output): string[] {
@@ -328,25 +273,22 @@ function wrapperLines(name: string, width: number): string[] {
 }
 
 /** Reports a mistake on the command line, before it looks for a service. */
-async function checkKmsName(name: string | undefined): Promise<void> {
-  if (name === undefined) return;
+async function checkKmsName({ kms }: KeyOptions): Promise<string | undefined> {
+  if (kms === undefined) return undefined;
   const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
-  if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
+  if (!isKmsName(kms)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
+  return kms;
 }
 
-function readUses(use: string | undefined): readonly KeyUse[] {
-  if (use === undefined) return USES;
-  const known = USES.find((candidate) => candidate === use);
-  if (!known) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-  return [known];
-}
-
-function withFileOption(command: Command): Command {
-  return withOutputOptions(
-    command.option('--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`),
-  );
-}
-
-function readFile({ file }: FileOptions): string {
+function ringFile({ file }: KeyOptions): string {
   return file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
+}
+
+function signingFiles({
+  file = process.env.API_DECISION_KEY_FILE,
+  jwks = process.env.DECISION_JWKS_FILE,
+}: KeyOptions): { file: string; keySet: string } {
+  if (!file) throw new UsageError('--file is required, or API_DECISION_KEY_FILE');
+  if (!jwks) throw new UsageError('--jwks is required, or DECISION_JWKS_FILE');
+  return { file, keySet: jwks };
 }

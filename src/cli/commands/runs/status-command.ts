@@ -1,6 +1,6 @@
 /** `status` and `watch` of any run, and the same of a review by its own id. */
 import type { Command } from 'commander';
-import { type AnyStatus, needsPerson } from '../../../words/runs.ts';
+import { needsPerson } from '../../../words/runs.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -40,11 +40,7 @@ export function registerStatus(parent: Command, { argument, toOwnerId, descripti
   withExamples(withServerOptions(command), ...examples);
   command.action(async (given: string, options: ServerOptions) => {
     await withRun(toOwnerId(given), options, async (run, output) => {
-      const { withLaterWithdrawals } = await import('../../../operator/later-withdrawals.ts');
-      const [status, notice] = await Promise.all([
-        run.status().then((current: AnyStatus) => withLaterWithdrawals(current, process.env)),
-        pauseNotice(output),
-      ]);
+      const [status, notice] = await Promise.all([run.status(), pauseNotice(output)]);
       output.answer(status, () => [...statusLines(status, output), ...notice]);
       process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
     });
