@@ -109,7 +109,7 @@ export class LedgerJourneys extends CreditJourneys {
   /** Takes an owner's unmatched consents off the work queue. Returns their number. */
   async markConsentsSeen(seen: { runKey: string; by: string; reason: string }): Promise<number> {
     const ledger = await this.#ledger.open();
-    return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
+    return ledger.consents.markSeen(ledger.identity.ledgerId, seen);
   }
 
   /**

@@ -301,7 +301,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await journey.result();
     const shareId = newShareId();
     const unmatchedHere = async () =>
-      (await ledger.kept.unmatched({ limit: 100 })).filter((one) => one.journeyId === journey.journeyId);
+      (await ledger.consents.unmatched({ limit: 100 })).filter((one) => one.journeyId === journey.journeyId);
     const early = await journey.recordConsent({ ...consent(), shareId });
     assert.equal(early.late && early.recorded && early.unmatched, 'share');
     assert.equal((await unmatchedHere()).length, 1);
