@@ -5,9 +5,9 @@ import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import type { Config } from '../config/config.ts';
-import { judgeDurability } from '../ledger/database/durability.ts';
+import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { inspectDurability } from '../ledger/inspect-ledger.ts';
+import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
@@ -102,7 +102,7 @@ export async function requireDurableLedger(
 ): Promise<void> {
   const { environment, ledger } = config;
   if (!isJudged(config)) return;
-  const found = await inspectDurability(ledger.url).catch((error: unknown) => {
+  const found = await inspect(ledger.url, readDurability).catch((error: unknown) => {
     // `LEDGER_URL` reports it.
     if (error instanceof LedgerUnavailableError || error instanceof LedgerNotFoundError) return null;
     throw error;
