@@ -1,4 +1,4 @@
-/** Which inquiries need a decision: judged by the claim's own rules, over everything that the ledger knows of one. */
+/** Says which inquiries need a decision. The claim's own rules judge that, over everything that the ledger knows of one. */
 import type { FailureType } from '../../model/failure-types.ts';
 import { LATE_NEWS, REASON_OF_STATE } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
@@ -22,7 +22,7 @@ function findUndecided({ known, attempts, decisions }: InquiryState): Undecided 
   const { attempt, answerKind } = latest;
   const state = effectiveState(latest);
   const isDoubtful = state === 'answered' && answerKind !== 'outcome';
-  // What was decided about an attempt that was not claimed by then, or about another request, has judged none.
+  // A decision about an attempt that was not claimed by then, or about another request, has judged none.
   const isJudged = decisions.some(
     (row) =>
       row.attempt === attempt &&
