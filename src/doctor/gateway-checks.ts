@@ -2,6 +2,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
+import { errorCode } from '../base/error-code.ts';
 import { createConnections, createConnector } from '../gateway/connections.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { isTlsRefusal } from '../gateway/exchange.ts';
@@ -52,7 +53,7 @@ const OF_THE_NETWORK = [
 ];
 
 function networkRefusal(error: unknown): Finding {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  const code = errorCode(error);
   if (OF_THE_NETWORK.includes(code)) {
     return fail(
       `cannot be reached (${code})`,
