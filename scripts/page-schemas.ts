@@ -32,7 +32,7 @@ const NEEDED = [
   'searchResult',
   'runStory',
   'waitingCounts',
-  'waitingRuns',
+  'runList',
   'storedReport',
   'storedRefusal',
 ];

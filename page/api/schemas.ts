@@ -461,6 +461,16 @@ export type RefusedMessage = {
   consentId?: string;
 };
 
+export type RunList = {
+  /** Runs that started later are in none of the pages. */
+  asOf: string;
+  /** Those that run first, then those that ended last. */
+  data: readonly ListedRun[];
+  hasMore: boolean;
+  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
+  next?: string;
+};
+
 export type RunStory = {
   asOf: string;
   runKey: string;
@@ -585,13 +595,4 @@ export type WaitingCounts = {
     /** false: there are at least so many. Only for a token that does not reach all runs. */
     isWhole: boolean;
   }[];
-};
-
-export type WaitingRuns = {
-  asOf: string;
-  /** Words for people, to follow "waits for". */
-  words: string;
-  /** The runs, the newest first. */
-  data: readonly ListedRun[];
-  hasMore: boolean;
 };

@@ -171,7 +171,7 @@ describe('two callers on one profile', () => {
     const secondary = await token({ profiles: ['default'], endUsers: [SECONDARY] });
     const waiting = async (bearer: string | undefined, waitsFor: string) => {
       const [counts, runs] = await Promise.all(
-        ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),
+        ['waiting', `runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/${rest}`, { token: bearer as string })),
       );
       const { count } = counts?.json.counts.find((kind: { waitsFor: string }) => kind.waitsFor === waitsFor) ?? {};
       return { count, runs: runs?.json.data.map(({ runKey }: { runKey: string }) => runKey).toSorted() };
