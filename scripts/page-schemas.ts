@@ -23,7 +23,7 @@ const NEEDED = [
   'holdCounts',
   'seen',
   'seenAnswer',
-  'journeyDecision',
+  'applicant',
   'sameDecision',
   'decisionPreview',
   'decidedMany',

@@ -319,28 +319,6 @@ export type InquiryAttempt = {
   }[];
 };
 
-export type JourneyDecision = {
-  /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
-  decisionId: string;
-  customerTraceNumber: string;
-  attempt: number;
-  action: 'resend' | 'accept' | 'amend' | 'abandon';
-  reason: string;
-  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
-  outcome?: 'record' | 'noRecord' | 'noReport';
-  reference?: {
-    reportReferenceNumber: string;
-    requestedAt: string;
-    applicants: readonly {
-      applicantId: string;
-      consumerId: string;
-    }[];
-  };
-  confirmConsumerIds?: true;
-  applicants?: readonly Applicant[];
-  proof?: string;
-};
-
 export type ListedRun = {
   /** The id with its kind before it: of a pull `pull:<pullId>`. */
   runKey: string;

@@ -75,7 +75,7 @@ async function startEverything(endUserCode: string): Promise<void> {
     const { json } = await api.call(`/v1/pulls/${id}-pull`);
     return json.state === 'record' ? true : undefined;
   });
-  const read = await api.call(`/v1/pulls/${id}-pull/reports/CR`);
+  const read = await api.call(`/v1/runs/pull:${id}-pull/reports/CR`);
   assert.equal(read.status, 200, read.text);
   await post('/v1/shares', {
     shareId: `${id}-share`,
@@ -203,7 +203,8 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
   const nobody = `T-${randomUUID().slice(0, 13)}`;
   const { json } = await api.call(`/v1/inquiries?runKey=pull:${id}-pull`);
   const [{ customerTraceNumber }] = json.data;
-  const { reportReferenceNumber } = (await api.call(`/v1/pulls/${id}-pull/references`)).json.references[0].reference;
+  const { reportReferenceNumber } = (await api.call(`/v1/runs/pull:${id}-pull/references`)).json.references[0]
+    .reference;
   const change = (text: string) => text.slice(0, -6) + [...text.slice(-6)].toReversed().join('');
   return new Map([
     ['journeyId', [`${id}-journey`, `${nobody}-journey`]],

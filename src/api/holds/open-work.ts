@@ -7,7 +7,7 @@ import { FAILURES, HOLD_ACTIONS, isFailureType } from '../../model/failure-types
 import { PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
-import { parseRunKey, type RunKind } from '../../model/run-key.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import { type OpenHold, toHold } from '../../operator/open-work.ts';
 import {
   type DecidedInquiry,
@@ -121,23 +121,13 @@ export const holdSchema = z
 
 type Hold = z.infer<typeof holdSchema>;
 
-const COLLECTIONS: Record<RunKind, string> = {
-  journey: 'journeys',
-  pull: 'pulls',
-  share: 'shares',
-  portfolio: 'portfolio-reviews',
-};
-
 /** A row as the API answers it. */
 export function describeHold(row: WorkRow): Hold {
   const hold = toHold(row);
   const { runKey, customerTraceNumber, allowedActions } = hold;
-  const { kind, id } = parseRunKey(runKey);
-  const seenAt =
-    customerTraceNumber === undefined
-      ? `/v1/runs/${encodeURIComponent(runKey)}/seen`
-      : `/v1/inquiries/${customerTraceNumber}/seen`;
-  const decideAt = allowedActions.includes('seen') ? seenAt : `/v1/${COLLECTIONS[kind]}/${id}/decisions`;
+  const run = `/v1/runs/${encodeURIComponent(runKey)}`;
+  const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
+  const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
   return {
     ...(hold as Hold),
     ...(allowedActions.length === 0 ? {} : { decideAt }),

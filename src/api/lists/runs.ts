@@ -55,7 +55,7 @@ export const runListSchema = pageSchema(
   },
 );
 
-/** What a run waits for. Each run is of one kind, a person first. One whose tasks fail is of `repair` besides. */
+/** The kinds of waits. Each run is of one kind, a person first; a run whose tasks fail is of `repair` as well. */
 const WAITING = ['person', 'repair', ...WAITS_FOR, 'other'] as const;
 type Waiting = (typeof WAITING)[number];
 
