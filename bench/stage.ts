@@ -8,7 +8,6 @@ import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporal
 import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
 import { createKeyRing } from '../src/protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
-import { promote } from '../src/temporal/worker-deployment.ts';
 import { BUNDLE_OPTIONS } from '../src/worker/workflow-source.ts';
 import { type Beside, type Contender, contender } from './contenders.ts';
 import { type LedgerEngine, startLedger } from './load/site.ts';
@@ -161,7 +160,8 @@ export async function startStage({ beside, ledger, server: running, profileDir }
     await Promise.all([stage.startWorker('journey'), stage.startWorker(beside)]);
     if (beside === 'versioned') {
       const { DEPLOYMENT_NAME: deploymentName = '', BUILD_ID: buildId = '' } = VARIANTS.versioned;
-      await promote(connection.workflowService, namespace, { deploymentName, buildId }, { allowNoPollers: true });
+      const version = { namespace, deploymentName, buildId, identity: 'bench', allowNoPollers: true };
+      await connection.workflowService.setWorkerDeploymentCurrentVersion(version);
     }
     return stage;
   } catch (error) {

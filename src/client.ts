@@ -32,18 +32,15 @@ export {
   WorkerUnavailableError,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
-export type { LateConsentAnswer } from './client/runs/consent-handle.ts';
+export type { ConsentAnswer, LateConsentAnswer } from './client/runs/consent-handle.ts';
 export {
-  type ConsentAnswer,
   JourneyHandle,
   PortfolioHandle,
   PullHandle,
   type Replacing,
-  type ShareConsentAnswer,
-  type ShareConsentMessage,
   ShareHandle,
 } from './client/runs/handles.ts';
-export type { MessageOptions } from './client/runs/run-handle.ts';
+export type { Content, MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';

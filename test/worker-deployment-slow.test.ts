@@ -15,15 +15,11 @@ import {
   type DeploymentVersion,
   describeDeployment,
   fleetIsRunning,
-  PromotionRefusedError,
-  promote,
   promotionCommand,
   type VersionState,
-  versionState,
   watchDeployment,
 } from '../src/temporal/worker-deployment.ts';
 import { runWorker } from '../src/worker.ts';
-import { runCli } from './cli/run-cli.ts';
 import {
   consentMessage,
   type Harness,
@@ -34,6 +30,7 @@ import {
   update,
 } from './support/journey-harness.ts';
 import { until } from './support/process-world.ts';
+import { promote, versionState } from './support/promote.ts';
 import { replay } from './support/temporal.ts';
 
 const deploymentName = `loans-${randomUUID().slice(0, 8)}`;
@@ -84,36 +81,6 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.equal((await handle.result()).outcome, 'completed');
   await until('the promotion is noticed', async () => watch.state() === 'current');
   assert.deepEqual(said[1], ['info', 'current']);
-});
-
-test('setup makes the first version current, and never replaces one', async () => {
-  const { address } = harness.config.temporal;
-  const setUp = async (name: string, buildId: string) => {
-    const env = {
-      TEMPORAL_ADDRESS: address,
-      TEMPORAL_NAMESPACE: namespace(),
-      DEPLOYMENT_NAME: name,
-      BUILD_ID: buildId,
-    };
-    const { code, stdout, stderr } = await runCli(['setup', '--no-ledger'], { env, cwd: harness.dataDir });
-    assert.equal(code, 0, stderr);
-    return JSON.parse(stdout).deployment;
-  };
-  const fresh = `${deploymentName}-fresh`;
-  const version = (name: string, buildId: string) => {
-    const named = { deploymentName: name, buildId };
-    return { ...named, promotion: promotionCommand(named) };
-  };
-  assert.deepEqual(await Promise.all([setUp(fresh, '7'), setUp(deploymentName, '2')]), [
-    { ...version(fresh, '7'), currentBuildId: '7' },
-    { ...version(deploymentName, '2'), currentBuildId: '1' },
-  ]);
-});
-
-test('a version without a worker is not promoted', async () => {
-  const promoting = promote(service(), namespace(), { deploymentName, buildId: 'never-built' });
-  await assert.rejects(promoting, PromotionRefusedError);
-  assert.equal((await describeDeployment(service(), namespace(), deploymentName))?.currentBuildId, '1');
 });
 
 test('a fleet is running where workers of the same version poll', async () => {

@@ -23,7 +23,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
-  kept_consents, report_shares, withdrawn_shares, sealed_bodies, report_references, report_consumers, report_accesses,
+  report_shares, withdrawn_shares, sealed_bodies, report_references, report_consumers, report_accesses,
   audit_chain, audit_head, retention_events, ledger_restores, inquiry_pauses, paused_inquiries, work_for_people
   TO ledger_worker;
 
@@ -37,7 +37,7 @@ GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry
   late_answer) ON attempts TO ledger_worker;
 GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
 GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
-GRANT UPDATE (told_to, unmatched, fault, seen_at, seen_by, seen_reason) ON kept_consents TO ledger_worker;
+GRANT UPDATE (told_to, unmatched, listed_from, fault, seen_at, seen_by, seen_reason) ON consents TO ledger_worker;
 GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON work_for_people TO ledger_worker;
 GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;
 
@@ -66,6 +66,6 @@ GRANT UPDATE (state, accepted_by, accepted_answer, outcome, applicant_outcomes) 
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
 -- What needs a person, and what a person has seen.
 GRANT INSERT, UPDATE (closed_at, closed_how, closed_by) ON work_for_people TO ledger_api;
-GRANT UPDATE (seen_at, seen_by, seen_reason) ON kept_consents TO ledger_api;
+GRANT UPDATE (seen_at, seen_by, seen_reason) ON consents TO ledger_api;
 -- Who has read what.
 GRANT INSERT ON report_accesses TO ledger_api;

@@ -55,7 +55,7 @@ async function judge(
 export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Promise<ShareStanding[]> {
   const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shares, shareIds } = args;
   const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
-  await ledger.kept.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
+  await ledger.consents.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
   return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
 }
 
@@ -88,28 +88,12 @@ export function createConsentActivities(
   const { ledger, checkConsentProof } = dependencies;
 
   async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
-    const {
-      ledgerId = ledger.identity.ledgerId,
-      runKey,
-      firstRunId,
-      consents,
-      faultyGrants,
-      shares,
-      consentTrust,
-    } = args;
+    const { ledgerId = ledger.identity.ledgerId, firstRunId, consents, faultyGrants, shares, consentTrust } = args;
     const proven = await Promise.all(consents.map((consent) => prove(consent, consentTrust)));
     const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
-    const verdicts = await ledger.recordConsents(ledgerId, written, firstRunId);
-    const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
     const shareIds = shares.map(({ shareId }) => shareId);
-    const unknownShares = [...new Set(written.map(({ shareId }) => shareId))].filter((id) => !shareIds.includes(id));
-    const isNoted = (consent: ConsentRecord) =>
-      verdictByConsent.get(consent)?.kind === 'known' || unknownShares.includes(consent.shareId);
-    const noted = written.filter(isNoted);
-    // Most messages are new, for a share that the run knows: they need no second transaction.
-    if (noted.length + faultyGrants.length > 0) {
-      await ledger.kept.noteReceived(ledgerId, { runKey, firstRunId, consents: noted, unknownShares, faultyGrants });
-    }
+    const verdicts = await ledger.recordConsents(ledgerId, written, { firstRunId, shareIds, faultyGrants });
+    const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
     for (const consent of written) {
       if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
     }
@@ -135,7 +119,7 @@ export function createConsentActivities(
   async function findFault(consent: ConsentRecord, share: JudgedShare | undefined): Promise<GrantFault | undefined> {
     if (consent.decision !== 'granted') return undefined;
     const worth = share?.judgeGrant(consent) ?? 'stands';
-    return worth === 'stands' ? ((await ledger.kept.fault(consent)) ?? undefined) : worth;
+    return worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
   }
 
   /** Unreadable keys do not keep a refusal from the ledger: it is recorded without its proof. */
@@ -190,7 +174,7 @@ export function createConsentActivities(
         }
         const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
-        const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
+        const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
         const differing = verdict.kind === 'known' ? verdict.paths : [];
         if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
         const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;

@@ -37,7 +37,7 @@ interface Handles {
 /** The handle of each kind of run, and the rule that its id follows. */
 const KINDS: {
   [Kind in RunKind]: {
-    Handle: new (context: RunContext, id: string) => Handles[Kind];
+    Handle: new (context: RunContext, kind: Kind, id: string) => Handles[Kind];
     problem(id: string): string | null;
   };
 } = {
@@ -183,7 +183,7 @@ export class CreditJourneys {
     const { Handle, problem } = KINDS[kind];
     const rule = problem(id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
-    return new Handle(this.context(), id);
+    return new Handle(this.context(), kind, id);
   }
 
   /** @internal */

@@ -6,12 +6,13 @@ import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { omitUndefined } from '../base/defined.ts';
+import { errorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
-import { errorCode, SANDBOX_KEY_RING_FILE } from './variables.ts';
+import { SANDBOX_KEY_RING_FILE } from './variables.ts';
 
 /** The options that both kinds of connection take. They contain secrets: never logged. */
 interface TemporalConnectionOptions {
@@ -31,13 +32,11 @@ export interface TemporalOptions {
 /** How a client's payloads are encoded. */
 type PayloadAccess =
   /** Only where `PAYLOAD_ENCRYPTION` is off. */
-  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer' };
+  { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer'; access: CodecServerAccess };
 
 /** Has no secret of the gateway and no ledger. */
 export interface ClientSettings {
   payloads: PayloadAccess;
-  /** Always present where `payloads` says `codecServer`. */
-  codecServer?: CodecServerAccess;
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
@@ -68,11 +67,9 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 
 export function readClientSettings(reader: EnvironmentReader, use: ClientUse): ClientSettings {
   refuseKeys(reader, use);
-  const codecServer = readCodecServer(reader);
   return {
     environment: reader.environment,
-    payloads: readPayloadAccess(reader, codecServer, use),
-    ...omitUndefined({ codecServer }),
+    payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
     maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
@@ -90,14 +87,11 @@ function refuseKeys(reader: EnvironmentReader, use: ClientUse): void {
 }
 
 /** A codec server takes precedence over a key ring. Nothing is sent in the clear unless `PAYLOAD_ENCRYPTION` is off. */
-function readPayloadAccess(
-  reader: EnvironmentReader,
-  codecServer: CodecServerAccess | undefined,
-  use: ClientUse,
-): PayloadAccess {
+function readPayloadAccess(reader: EnvironmentReader, use: ClientUse): PayloadAccess {
   const { environment } = reader;
+  const access = readCodecServer(reader);
   if (reader.get('PAYLOAD_ENCRYPTION') === 'off') return { kind: 'clear' };
-  if (codecServer) return { kind: 'codecServer' };
+  if (access) return { kind: 'codecServer', access };
   const file = reader.raw('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined);
   if (file !== undefined) return { kind: 'keyRing', file };
   if (!use.ownDataConverter) {

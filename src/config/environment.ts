@@ -1,10 +1,11 @@
 /** Reads the environment by the table of variables, and collects its problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { errorCode } from '../base/error-code.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { openFileProblem } from './rules.ts';
-import { errorCode, findVariables, type VariableName, type VariableValue } from './variables.ts';
+import { findVariables, type VariableName, type VariableValue } from './variables.ts';
 
 /** The only variable with a meaning when it is empty: compose files pass `${X:-}` for absent ones. */
 const MAY_BE_EMPTY = 'GATEWAY_NOT_PROCESSED_STATUSES';

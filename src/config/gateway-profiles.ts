@@ -18,6 +18,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
+import { errorCode } from '../base/error-code.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -37,14 +38,7 @@ import {
   rehearsalAddressProblem,
   webhookAddressProblem,
 } from './rules.ts';
-import {
-  certificate,
-  errorCode,
-  findVariables,
-  GATEWAY_LIMITS,
-  REHEARSAL_RULE,
-  text as ruledText,
-} from './variables.ts';
+import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 

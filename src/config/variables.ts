@@ -6,6 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../base/error-code.ts';
 import { parseDurationMs } from '../base/instants.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ACCENTS } from '../fields/accents.ts';
@@ -118,11 +119,6 @@ export function certificate() {
       return z.NEVER;
     }
   });
-}
-
-/** `ENOENT` and the like; the message of a file error would contain its path. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 }
 
 export interface ListenAddress {

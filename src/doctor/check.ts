@@ -50,12 +50,6 @@ export function describeCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** How far another clock is ahead of ours, as far as it can be measured. */
-interface ClockSample {
-  whose: string;
-  aheadMs: number;
-}
-
 export interface DoctorContext {
   config: Config;
   problems: readonly ConfigProblem[];
@@ -69,8 +63,6 @@ export interface DoctorContext {
   inspect(): Promise<LedgerInspection>;
   /** `null` where there is none yet and one may be made. @throws KeyRingError */
   keys(): Promise<KeyRing | null>;
-  /** Filled by the checks that talk to a server with a clock. */
-  clocks: ClockSample[];
   close(): Promise<void>;
 }
 
@@ -93,7 +85,6 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     inspect: inspect.get,
     ledger: () => inspect.get().catch(notChecked('the ledger cannot be read')),
     keys: keys.get,
-    clocks: [],
     close: async () => {
       if (!connect.isAsked()) return;
       const client = await connect.get().catch(() => null);

@@ -10,12 +10,11 @@ import {
   describeRules,
   type Finding,
   fail,
-  NotCheckedError,
   pass,
   runChecks,
   warn,
 } from './check.ts';
-import { gatewayCheck, markerCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
+import { gatewayCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
 import { failingRunsCheck, holdsCheck } from './holds-check.ts';
 import {
   codecServerChecks,
@@ -24,7 +23,7 @@ import {
   keyRingCheck,
   ledgerKeysCheck,
 } from './key-checks.ts';
-import { ledgerCheck, ledgerDurabilityCheck, ledgerWatchCheck, pausesCheck } from './ledger-checks.ts';
+import { clockCheck, ledgerCheck, ledgerDurabilityCheck, ledgerWatchCheck, pausesCheck } from './ledger-checks.ts';
 import {
   clearStartsCheck,
   deploymentCheck,
@@ -69,9 +68,7 @@ export async function examine(
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(listChecks(config, codecServer, signerFile), context, timeoutMs);
-    const checks = [...first, ...(await runChecks([clockCheck], context, timeoutMs))];
-    return toExamination(checks);
+    return toExamination(await runChecks(listChecks(config, codecServer, signerFile), context, timeoutMs));
   } finally {
     await context.close();
   }
@@ -103,13 +100,13 @@ function listChecks(
     ...workerChecks(all),
     deploymentCheck,
     ...checksOfProfiles([tokenCheck, gatewayCheck], all),
-    ...all.slice(0, 1).map(markerCheck),
     ...decisionSignerChecks(signerFile),
     ...checksOfProfiles([webhooksCheck], all),
     clearStartsCheck,
     pausesCheck,
     failingRunsCheck,
     holdsCheck,
+    clockCheck,
   ];
 }
 
@@ -132,30 +129,3 @@ const configurationCheck: Check = {
       : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');
   },
 };
-
-/** Servers that keep their time differ by less. */
-const MAX_SKEW_MS = 30_000;
-
-/**
- * Whether our clock agrees with those of the servers: dates of consents and of secondary uses are compared with it.
- * Runs after the other checks, which collect the clocks.
- */
-const clockCheck: Check = {
-  name: 'clock',
-  needs: [],
-  async run({ clocks }) {
-    if (clocks.length === 0) throw new NotCheckedError('no server could be asked for the time');
-    const told = clocks
-      .toSorted((a, b) => (a.whose < b.whose ? -1 : 1))
-      .map(({ whose, aheadMs }) => `${whose} ${seconds(aheadMs)}`);
-    const detail = `others compared with ours: ${told.join(', ')}`;
-    return clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= MAX_SKEW_MS)
-      ? pass(detail)
-      : warn(detail, 'set the clocks by NTP: the one that differs from all others is wrong');
-  },
-};
-
-function seconds(ms: number): string {
-  const rounded = Math.round(ms / 1000);
-  return `${rounded > 0 ? '+' : ''}${rounded} s`;
-}

@@ -1,7 +1,6 @@
 /** Keys: the key ring, the codec server, the keys that proofs are checked with, and the one that the API signs with. */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
@@ -12,10 +11,10 @@ import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { type KeyAge, keyAges } from '../protection/keys/key-ring.ts';
-import { type DecisionSigner, keyIdIn, loadDecisionSigner, nextKeyFile } from '../protection/keys/signing-keys.ts';
+import { type DecisionSigner, loadDecisionSigner } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
-import { createDecisionProofVerifier, readKeySet } from '../protection/proofs.ts';
+import { createDecisionProofVerifier } from '../protection/proofs.ts';
 import {
   type Check,
   describeCount,
@@ -202,7 +201,8 @@ export function decisionSignerChecks(file: string | undefined): Check[] {
         const verify = createDecisionProofVerifier(config.decisionKeysFile);
         const proof = await signer.sign(content);
         const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
-        if (verdict.accepted) return openIn(config, file) ?? asNext(file, signer.keyId, config);
+        if (verdict.accepted)
+          return openIn(config, file) ?? pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
         const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
         return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
       },
@@ -214,26 +214,4 @@ export function decisionSignerChecks(file: string | undefined): Check[] {
 function openIn({ environment }: { environment: Environment }, file: string): Finding | undefined {
   if (environment !== 'production' || openFileProblem(file) === null) return undefined;
   return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
-}
-
-/** If a next key is prepared, workers must know it before the API signs with it. */
-function asNext(file: string, keyId: string, { decisionKeysFile }: ProofKeysFile): Finding {
-  const taken = `workers take what the HTTP API signs, by the key ${keyId}`;
-  const next = nextKeyFile(file);
-  if (!existsSync(next)) return pass(taken);
-  try {
-    const nextId = keyIdIn(next);
-    const { keys } = readKeySet(decisionKeysFile ?? '');
-    if (keys.some(({ kid }) => kid === nextId)) return pass(`${taken}; ${nextId} is prepared to follow`);
-    return warn(
-      `${taken}; ${nextId} is prepared to follow, and workers lack its public key`,
-      'bring them the key set that `credit-journey keys signing rotate` has changed',
-    );
-  } catch {
-    return warn(`${taken}; ${next} cannot be used`, 'take it away, and `credit-journey keys signing rotate` anew');
-  }
-}
-
-interface ProofKeysFile {
-  decisionKeysFile?: string | undefined;
 }

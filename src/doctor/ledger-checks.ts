@@ -54,8 +54,6 @@ export const ledgerCheck: Check = {
       // Its message names the database's code at most.
       return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
     }
-    const { now, askedAtMs, answeredAtMs } = found.clock;
-    context.clocks.push({ whose: 'ledger', aheadMs: Date.parse(now) - (askedAtMs + answeredAtMs) / 2 });
     return found.schemaVersion === 0 ? missing(context) : identityFinding(context, found);
   },
 };
@@ -112,5 +110,20 @@ export const pausesCheck: Check = {
     const { pauses } = await ledgerContent(context);
     if (pauses.length === 0) return pass('inquiries are not paused');
     return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
+  },
+};
+
+/** Servers that keep their time differ by less. */
+const MAX_SKEW_MS = 30_000;
+
+/** Compares our clock, which dates secondary uses, with that of the ledger, which judges consents. */
+export const clockCheck: Check = {
+  name: 'clock',
+  needs: NEEDS,
+  async run({ ledger }) {
+    const { now, askedAtMs, answeredAtMs } = (await ledger()).clock;
+    const aheadMs = Date.parse(now) - (askedAtMs + answeredAtMs) / 2;
+    const detail = `the ledger’s is ${Math.round(aheadMs / 1000)} s ahead of ours`;
+    return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
   },
 };

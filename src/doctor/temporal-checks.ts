@@ -1,7 +1,5 @@
 /** The Temporal server: the namespace, search attributes, the workers of each queue and their version, open runs. */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { toMilliseconds } from '../base/instants.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -29,53 +27,6 @@ import {
 const WORKFLOW = 1;
 const ACTIVITY = 2;
 
-// How far Temporal's clock is ahead of ours. No call returns the time, but the server records the time of a poll.
-
-/** A poll that may not wait this long is refused by the server. */
-const POLL_DEADLINE_MS = 5_000;
-const LOOK_EVERY_MS = 50;
-const MAX_LOOKS = 40;
-
-/**
- * Polls a queue that nothing is ever put on, and reads when the server says that it was polled.
- *
- * @returns milliseconds, or `null` where the server does not say
- */
-async function serverClock({ connection, options }: Client, taskQueue: string): Promise<number | null> {
-  const own = connection as Connection;
-  const { namespace } = options;
-  // Polls of others are remembered for minutes.
-  const identity = `credit-journey doctor ${randomUUID()}`;
-  const queue = { name: `${taskQueue}-doctor` };
-  const poll = new AbortController();
-  const askedAtMs = Date.now();
-  const polled = own
-    .withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
-      own.withAbortSignal(poll.signal, () =>
-        own.workflowService.pollActivityTaskQueue({ namespace, taskQueue: queue, identity }),
-      ),
-    )
-    // It ends without a task, or is given up.
-    .catch(() => {});
-  try {
-    for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      await delay(LOOK_EVERY_MS);
-      const { pollers } = await own.workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: queue,
-        taskQueueType: ACTIVITY,
-      });
-      const mine = pollers?.find((poller) => poller.identity === identity);
-      const polledAtMs = toMilliseconds(mine?.lastAccessTime);
-      if (polledAtMs !== null) return polledAtMs - (askedAtMs + LOOK_EVERY_MS / 2);
-    }
-    return null;
-  } finally {
-    poll.abort();
-    await polled;
-  }
-}
-
 /** Half of a check's time is over when this begins. */
 const WHY_MS = 2_000;
 
@@ -100,8 +51,6 @@ export const temporalCheck: Check = {
       const { message } = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
       return fail(message, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
     }
-    const aheadMs = await serverClock(client, context.config.taskQueue).catch(() => null);
-    if (aheadMs !== null) context.clocks.push({ whose: 'Temporal', aheadMs });
     const { serverVersion } = await client.workflowService.getSystemInfo({});
     return versionFinding(serverVersion ?? '');
   },

@@ -74,6 +74,19 @@ function resettable(socket: Socket, tcp: Socket): Socket {
 /** Enough for headers with a bearer token. undici counts names and values in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
+/** Makes connections to one profile's gateway or token service. An abandoned request has its connection reset. */
+export function createConnector({ limits, caCertificate }: GatewayProfile): buildConnector.connector {
+  // One context for all connections: parsing the system's certificates again for each takes milliseconds.
+  const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
+  return resettingConnector({
+    timeout: limits.connectTimeoutMs,
+    allowH2: false,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),
+  });
+}
+
 /**
  * A connection pool of one profile for one origin, with every limit set. HTTP/2 is off, since undici 8 replays refused
  * streams, and so is pipelining. Retries and redirects would need interceptors, and none is used.
@@ -81,22 +94,13 @@ const MAX_HEADER_BYTES = 16 * 1024;
  * @param maxResponseBytes as received, before decompression
  */
 export function createConnections(profile: GatewayProfile, maxResponseBytes: number): Agent {
-  const { limits, caCertificate } = profile;
-  // One context for all connections: parsing the system's certificates again for each takes milliseconds.
-  const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
+  const { limits } = profile;
   return new Agent({
     maxOrigins: 1,
     connections: limits.connections,
     pipelining: 1,
     allowH2: false,
-    // An abandoned request has its connection reset: none of it arrives later.
-    connect: resettingConnector({
-      timeout: limits.connectTimeoutMs,
-      allowH2: false,
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
-      ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),
-    }),
+    connect: createConnector(profile),
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.bodyTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,

@@ -166,8 +166,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 const TLS_REFUSAL =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT_|ERROR_IN_CRL_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$)/;
 
-/** Only called when it is certain that nothing was written. */
-function isTlsRefusal(error: Error): boolean {
-  const code = (error as { code?: unknown }).code;
+/** Says whether the two sides could not agree on a trusted connection. It means something only if nothing was written. */
+export function isTlsRefusal(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
   return typeof code === 'string' && TLS_REFUSAL.test(code);
 }

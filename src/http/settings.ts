@@ -1,6 +1,6 @@
 /** The variables that HTTP services share, each with its service's prefix: `CODEC_…`, `API_…`. docs/configuration.md */
+import { errorCode } from '../base/error-code.ts';
 import type { EnvironmentReader } from '../config/environment.ts';
-import { errorCode } from '../config/variables.ts';
 import { ALGORITHMS, readKeySet } from '../protection/proofs.ts';
 import type { HttpLimits } from './limits.ts';
 import { isLoopbackHost, isProxyAddress } from './server.ts';

@@ -23,15 +23,14 @@ import {
   readShareWithdrawalsPage,
 } from './audit/record-pages.ts';
 import { readSharesPage } from './audit/share-pages.ts';
-import { recordConsents } from './consents/consents.ts';
 import {
   adoptConsents,
   keepConsent,
   markConsentsSeen,
-  noteReceived,
   readFault,
   readUnmatched,
-} from './consents/kept-consents.ts';
+  recordConsents,
+} from './consents/consents.ts';
 import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
 import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
@@ -100,13 +99,8 @@ const WRITES = {
 /** They compare the ledger's id themselves, once they have the lock of their inquiry. */
 const WRITES_OF_INQUIRY = { closeAttempt: lookUpAndClose, recordDecision: decide };
 
-const KEPT_READS = { unmatched: readUnmatched, fault: readFault };
-const KEPT_WRITES = {
-  keep: keepConsent,
-  adopt: adoptConsents,
-  noteReceived,
-  markSeen: markConsentsSeen,
-};
+const CONSENT_READS = { unmatched: readUnmatched, fault: readFault };
+const CONSENT_WRITES = { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen };
 
 const PAUSE_READS = { list: listPauses, waiting: readWaiting };
 const PAUSE_WRITES = { begin: beginPause, end: endPause, forget: forgetWaiting };
@@ -134,7 +128,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     ...bindLists(transactions, LISTS),
     ...bindWritesTo(transactions, WRITES),
     ...bindWrites(transactions, WRITES_OF_INQUIRY),
-    kept: { ...bindReads(transactions, KEPT_READS), ...bindWritesTo(transactions, KEPT_WRITES) },
+    consents: { ...bindReads(transactions, CONSENT_READS), ...bindWritesTo(transactions, CONSENT_WRITES) },
     pauses: { ...bindReads(transactions, PAUSE_READS), ...bindWritesTo(transactions, PAUSE_WRITES) },
     work: { ...bindReads(transactions, WORK_READS), ...bindWritesTo(transactions, WORK_WRITES) },
     retention: {

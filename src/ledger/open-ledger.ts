@@ -48,7 +48,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
     async (session) => {
       // Read again, now without other writers: another process may have been first.
       const from = await readSchemaVersion(session, dialect);
-      if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
+      if (from >= SCHEMA_VERSION) return;
       if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
       if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
       await migrate(session, dialect, from);
@@ -57,7 +57,6 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
         await beginChain(session, made.cipher);
       }
       await noteVersion(session, dialect);
-      return { keep: true, value: undefined };
     },
     onWait,
   );

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
 import { type Columns, toFields } from './database/fields.ts';
-import type { SqlSession, Transaction, Written } from './database/sql-session.ts';
+import type { SqlSession, Transaction } from './database/sql-session.ts';
 import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
@@ -102,7 +102,7 @@ export async function beginPause(
   tx: Transaction,
   scope: PauseScope,
   authorization: Authorization,
-): Promise<Written<PauseVerdict>> {
+): Promise<PauseVerdict> {
   const { session, dialect } = tx;
   let isNew = false;
   // The lock of the chain's head keeps two pauses of one scope apart.
@@ -115,7 +115,7 @@ export async function beginPause(
   const row = await readOwn(session, scope);
   if (!row) throw new Error('a pause that was not written');
   const inFlight = await countInFlight(tx, scope);
-  return { keep: isNew, value: { kind: isNew ? 'paused' : 'duplicate', pause: toPause(row), inFlight } };
+  return { kind: isNew ? 'paused' : 'duplicate', pause: toPause(row), inFlight };
 }
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
@@ -123,7 +123,7 @@ export async function endPause(
   tx: Transaction,
   scope: PauseScope,
   authorization: Authorization,
-): Promise<Written<ResumeVerdict>> {
+): Promise<ResumeVerdict> {
   let ended: Pause | null = null;
   await chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
@@ -131,9 +131,7 @@ export async function endPause(
     const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
     ended = { ...toPause(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
   });
-  return ended
-    ? { keep: true, value: { kind: 'resumed', pause: ended } }
-    : { keep: false, value: { kind: 'notPaused' } };
+  return ended ? { kind: 'resumed', pause: ended } : { kind: 'notPaused' };
 }
 
 function endColumns(
@@ -162,10 +160,10 @@ async function countInFlight({ session, dialect }: Transaction, { profile }: Pau
 export async function noteWaiting(
   tx: Transaction,
   { inquiry, run }: Pick<ClaimRequest, 'inquiry' | 'run'>,
-): Promise<Written<boolean>> {
+): Promise<boolean> {
   const { session, dialect } = tx;
   await lockHead(tx);
-  if (!(await isPaused(session, inquiry.profile))) return { keep: false, value: false };
+  if (!(await isPaused(session, inquiry.profile))) return false;
   const { customerTraceNumber, profile } = inquiry;
   await session.rows(
     `INSERT INTO paused_inquiries (customer_trace_number, workflow_id, profile, noted_at)
@@ -174,7 +172,7 @@ export async function noteWaiting(
        SET workflow_id = excluded.workflow_id, noted_at = excluded.noted_at`,
     [customerTraceNumber, run.workflowId, profile],
   );
-  return { keep: true, value: true };
+  return true;
 }
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
@@ -191,17 +189,13 @@ export async function readWaiting({ session }: Transaction): Promise<WaitingInqu
 }
 
 /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
-export async function forgetWaiting(
-  { session }: Transaction,
-  inquiries: readonly WaitingInquiry[],
-): Promise<Written<void>> {
+export async function forgetWaiting({ session }: Transaction, inquiries: readonly WaitingInquiry[]): Promise<void> {
   for (const { customerTraceNumber, notedAtMs } of inquiries) {
     await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
       customerTraceNumber,
       notedAtMs,
     ]);
   }
-  return { keep: true, value: undefined };
 }
 
 function toPause(row: PauseRow): Pause {

@@ -6,7 +6,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
-import type { SqlSession, Transaction, Written } from './database/sql-session.ts';
+import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { KnownAtClosing } from './inquiries/close.ts';
 import type { RestoreAcceptance } from './records.ts';
 
@@ -87,9 +87,9 @@ function toSeenAttempt(position: number | null, claimedAtMs: number | null): See
  *
  * @param seen by the watch over all runs
  */
-export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Promise<Written<RestoreState>> {
+export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Promise<RestoreState> {
   const state = await readRestore(tx, seen);
-  if (!state.lost || state.lost !== seen) return { keep: false, value: state };
+  if (!state.lost || state.lost !== seen) return state;
   const { position, claimedAt } = state.lost;
   const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
   await insertRestore(tx, {
@@ -100,14 +100,14 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
     recorded_by: 'credit-journey',
     reason: 'an attempt that was seen is not in this ledger',
   });
-  return { keep: true, value: state };
+  return state;
 }
 
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(
   tx: Transaction,
   { acceptanceId, by, reason }: RestoreAcceptance,
-): Promise<Written<RestoreState>> {
+): Promise<RestoreState> {
   const state = await readRestore(tx);
   const { newest } = state;
   await insertRestore(tx, {
@@ -118,7 +118,7 @@ export async function acceptRestore(
     recorded_by: by,
     reason,
   });
-  return { keep: true, value: state };
+  return state;
 }
 
 async function insertRestore(tx: Transaction, columns: Record<string, string | number>): Promise<void> {

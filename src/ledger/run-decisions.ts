@@ -6,7 +6,7 @@
  */
 
 import { chaining } from './audit/audit-chain.ts';
-import type { SqlRow, SqlSession, Transaction, Written } from './database/sql-session.ts';
+import type { SqlRow, SqlSession, Transaction } from './database/sql-session.ts';
 import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
@@ -14,14 +14,8 @@ import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
  * Append-only, idempotent by (runKey, decisionId) and content: other content under the same key is kept beside the
  * first, since a run that was reset takes the same message again.
  */
-export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<Written<void>> {
-  return { keep: await insertRunDecisions(tx, decisions), value: undefined };
-}
-
-/** Like `recordRunDecisions`, as a part of a transaction; returns whether a row was written. */
-export async function insertRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<boolean> {
+export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
   const { session, dialect } = tx;
-  let isNew = false;
   await chaining(tx, async (insert) => {
     for (const { runKey, decisionId, decidedAt, ...decision } of decisions) {
       const standing = await session.rows<SqlRow>(
@@ -36,12 +30,10 @@ export async function insertRunDecisions(tx: Transaction, decisions: readonly Ru
       if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
       const key = { run_key: runKey, decision_id: decisionId, version: String(standing.length + 1) };
       await insert('run_decisions', { ...key, ...content, decided_at: decidedAt });
-      isNew = true;
     }
   });
   const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
   if (isWithdrawal) await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
-  return isNew;
 }
 
 /** The first withdrawal of the run that an inquiry belongs to. */

@@ -1,4 +1,6 @@
 /** Every message of every kind of run, and what the queries are for. */
+
+import type { RunKind } from '../model/run-key.ts';
 import { advance } from './advance.ts';
 import { consent, consentToShare } from './consent.ts';
 import { extend, extendShareReport } from './extend.ts';
@@ -13,6 +15,22 @@ export const MESSAGES = {
   ...{ extendShareReport, consentToShare, resolveShareReport, withdrawShareReport },
   ...{ resolvePortfolio, steerReview },
 };
+
+type Row = (typeof MESSAGES)[keyof typeof MESSAGES];
+
+/** The message that a kind of run takes as the update of this name. */
+export type MessageTo<Kind extends RunKind, Update extends string> = Extract<
+  Row,
+  { to: Kind; updates: Readonly<Record<Update, string>> }
+>;
+
+export function findMessage(kind: RunKind, update: string): Message {
+  const found = Object.values<Message>(MESSAGES).find(
+    ({ to, updates }) => to === kind && Object.hasOwn(updates, update),
+  );
+  if (!found) throw new Error(`a ${kind} takes no update ${update}`);
+  return found;
+}
 
 const REFERENCES = 'What has to be stored for later shares. No input. consumerId is personal.';
 

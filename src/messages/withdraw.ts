@@ -17,8 +17,8 @@ function withdrawalWords(to: RunKind, name: string, example: object) {
 }
 
 /** @param file of the published schema */
-function defineWithdrawal<Schema extends z.ZodObject>(
-  to: Exclude<RunKind, 'portfolio'>,
+function defineWithdrawal<Kind extends Exclude<RunKind, 'portfolio'>, Schema extends z.ZodObject>(
+  to: Kind,
   file: string,
   schema: Schema,
   example: z.infer<Schema>,

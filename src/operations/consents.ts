@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import type { AuditedConsent } from '../ledger/audit/audited.ts';
-import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
+import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/consents.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import { describeConsent } from '../words/records.ts';
@@ -93,7 +93,7 @@ async function* readUnmatched(
   const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
   let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
   for (let isFull = true; isFull; ) {
-    const rows = await ledger.kept.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });
+    const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });
     yield* rows;
     after = rows.at(-1);
     isFull = rows.length === READ_AT_ONCE;

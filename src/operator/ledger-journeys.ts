@@ -13,6 +13,13 @@ import {
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { SeenRecord } from '../ledger/records.ts';
+import {
+  type ComparedRun,
+  type ComparedWithTemporal,
+  compareWithTemporal,
+  type SentConsents,
+  sendConsents,
+} from './compare-with-temporal.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
 import { configuredDecisionJudge } from './decision-judge.ts';
 import {
@@ -23,8 +30,6 @@ import {
   markSeen,
   type RunSeenBy,
 } from './ledger-decisions.ts';
-import { type SentConsents, sendConsents } from './sent-consents.ts';
-import { type BehindRun, type ComparedWithTemporal, compareWithTemporal } from './temporal-behind.ts';
 
 export type { LedgerDecision, LedgerDecisionAnswer } from './ledger-decisions.ts';
 
@@ -78,8 +83,8 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * Finds records that the ledger has taken since then and Temporal lacks, after Temporal's database went back in time.
-   * Changes nothing, and needs no worker.
+   * Finds runs that Temporal has lost, and what the ledger has taken since then about open ones, after Temporal's
+   * database went back in time. Changes nothing, and needs no worker.
    *
    * @param since RFC 3339
    * @throws LedgerUnavailableError, TemporalUnavailableError
@@ -89,12 +94,12 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * Tells open runs the consents that they have lost and the ledger has, under their own keys. Needs workers.
+   * Sends open runs their consents again, under their own keys. Needs workers.
    *
    * @throws TemporalUnavailableError
    */
-  sendConsents(behind: readonly BehindRun[]): Promise<SentConsents> {
-    return sendConsents(this, behind);
+  sendConsents(runs: readonly ComparedRun[]): Promise<SentConsents> {
+    return sendConsents(this, runs);
   }
 
   /**
@@ -109,7 +114,7 @@ export class LedgerJourneys extends CreditJourneys {
   /** Takes an owner's unmatched consents off the work queue. Returns their number. */
   async markConsentsSeen(seen: { runKey: string; by: string; reason: string }): Promise<number> {
     const ledger = await this.#ledger.open();
-    return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
+    return ledger.consents.markSeen(ledger.identity.ledgerId, seen);
   }
 
   /**

@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import type { UnmatchedConsent } from '../ledger/consents/kept-consents.ts';
+import type { UnmatchedConsent } from '../ledger/consents/consents.ts';
 import type { WorkDetails, WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
@@ -91,7 +91,7 @@ export async function readOtherWork(
     listFailingRuns(client, taskQueue, MOST.failing),
     listUnlisted(client, taskQueue, ledger),
     openDeliveries(client, taskQueue, { failed: true, limit: MOST.deliveries }),
-    ledger.kept.unmatched({ limit: MOST.unmatchedConsents }),
+    ledger.consents.unmatched({ limit: MOST.unmatchedConsents }),
   ]);
   return {
     failing,

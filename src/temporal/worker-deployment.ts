@@ -1,4 +1,4 @@
-/** Worker Deployments: reads which version of the workers gets the work, and promotes the first one. docs/versioning.md */
+/** Worker Deployments: reads which version of the workers gets the work. docs/versioning.md */
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
 import type { Logger } from 'pino';
 
@@ -27,26 +27,13 @@ export interface DeploymentView {
   versions: { buildId: string; state: VersionState }[];
 }
 
-export interface PromoteOptions {
-  /** Permits it before a worker of this version has polled. Default false. */
-  allowNoPollers?: boolean;
-}
-
-/** Thrown when the server refused to make the version current. */
-export class PromotionRefusedError extends Error {
-  override readonly name = 'PromotionRefusedError';
-}
-
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
 const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'unknown'];
 
-// gRPC status codes.
+/** gRPC's `NOT_FOUND`. */
 const NOT_FOUND = 5;
-const FAILED_PRECONDITION = 9;
 
-const IDENTITY = 'credit-journey';
-
-type Service = Pick<WorkflowService, 'describeWorkerDeployment' | 'setWorkerDeploymentCurrentVersion'>;
+type Service = Pick<WorkflowService, 'describeWorkerDeployment'>;
 
 /** `null` where the namespace has no such deployment. */
 export async function describeDeployment(
@@ -70,36 +57,8 @@ export async function describeDeployment(
   }
 }
 
-export async function versionState(
-  service: Service,
-  namespace: string,
-  { deploymentName, buildId }: DeploymentVersion,
-): Promise<VersionState> {
-  return stateIn(await describeDeployment(service, namespace, deploymentName), buildId);
-}
-
 export function stateIn(deployment: DeploymentView | null, buildId: string): VersionState {
   return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
-}
-
-/**
- * Makes a version current: from then on it gets all new runs, and every older one that upgrades. The same version may
- * be promoted again.
- *
- * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none; the SDK's errors
- */
-export async function promote(
-  service: Service,
-  namespace: string,
-  version: DeploymentVersion,
-  { allowNoPollers = false }: PromoteOptions = {},
-): Promise<void> {
-  try {
-    await service.setWorkerDeploymentCurrentVersion({ namespace, ...version, identity: IDENTITY, allowNoPollers });
-  } catch (error) {
-    if (!isGrpcServiceError(error) || (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION)) throw error;
-    throw new PromotionRefusedError(`the server does not make ${version.buildId} current: ${error.details}`);
-  }
 }
 
 /** The command by which an operator makes a version current. */
@@ -119,7 +78,7 @@ export interface DeploymentWatch {
 }
 
 interface WatchedDeployment {
-  service: Parameters<typeof describeDeployment>[0];
+  service: Service;
   namespace: string;
   version: DeploymentVersion;
   logger: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>;

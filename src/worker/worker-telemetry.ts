@@ -39,7 +39,7 @@ interface Watched {
 }
 
 interface FleetFigures extends Watched {
-  ledger: Pick<Ledger, 'work' | 'restoreState' | 'kept' | 'pauses'>;
+  ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
   keys: { readonly ring: Pick<KeyRing, 'keys'> };
@@ -97,7 +97,7 @@ async function readLedger({ ledger, metrics }: FleetFigures) {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.kept.unmatched({ limit: MAX_CONSENTS }),
+    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});

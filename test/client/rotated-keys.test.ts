@@ -31,10 +31,7 @@ test('a client that is connected reads what workers encrypt under the next paylo
     payloads: { kind: 'keyRing', file },
     temporal: { namespace },
   } as unknown as Parameters<typeof configuredDataConverter>[0];
-  const { dataConverter, keys } = await configuredDataConverter(settings, {
-    connection: {} as ConnectionLike,
-    codecServer: undefined,
-  });
+  const { dataConverter, keys } = await configuredDataConverter(settings, {} as ConnectionLike);
   t.after(() => keys?.close());
   await rotateKeys(file);
   const worker = createPayloadCodec({ keys: await loadKeyRing(file), namespace, mode: 'client' });

@@ -119,8 +119,8 @@ const CASES: Record<string, Case> = {
     contents: ['one\n', 'two\n'],
     async open(path) {
       const client = { GATEWAY_ENVIRONMENT: 'sandbox', CODEC_SERVER_URL: 'http://127.0.0.1:9' };
-      const { codecServer } = loadClientSettings({ ...client, CODEC_SERVER_TOKEN_FILE: path });
-      return async () => codecServer?.readToken?.();
+      const { payloads } = loadClientSettings({ ...client, CODEC_SERVER_TOKEN_FILE: path });
+      return async () => (payloads.kind === 'codecServer' ? payloads.access.readToken?.() : undefined);
     },
     finds: ['one', 'two'],
   },

@@ -11,6 +11,7 @@ import {
 import { toExamination } from '../../src/doctor/examine-installation.ts';
 import { gatewayCheck } from '../../src/doctor/gateway-checks.ts';
 import { holdsCheck } from '../../src/doctor/holds-check.ts';
+import { clockCheck } from '../../src/doctor/ledger-checks.ts';
 import { clearStartsCheck, searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
@@ -18,7 +19,7 @@ import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 const CONFIG = { environment: 'production', taskQueue: 'q', worker: {}, payloadsAreEncrypted: true };
 
 function contextWith(parts: Record<string, unknown>): DoctorContext {
-  return { config: CONFIG, problems: [], clocks: [], ...parts } as unknown as DoctorContext;
+  return { config: CONFIG, problems: [], ...parts } as unknown as DoctorContext;
 }
 
 async function findingOf(check: Pick<Check, 'run'>, context = contextWith({}), timeoutMs = 2_000) {
@@ -121,8 +122,20 @@ for (const [rows, status, detail] of [
   });
 }
 
+for (const [aheadMs, status] of [
+  [0, 'pass'],
+  [3_600_000, 'warn'],
+] as const) {
+  test(`a ledger’s clock that is ${aheadMs} ms ahead of ours: ${status}`, async () => {
+    const [askedAtMs, answeredAtMs] = [Date.now(), Date.now()];
+    const clock = { now: new Date(askedAtMs + aheadMs).toISOString(), askedAtMs, answeredAtMs };
+    const found = await findingOf(clockCheck, contextWith({ ledger: async () => ({ clock }) }));
+    assert.deepEqual([found.status, found.detail], [status, `the ledger’s is ${aheadMs / 1000} s ahead of ours`]);
+  });
+}
+
 test('a certificate that doctor itself cannot use is no fault of the gateway', async () => {
-  const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5 };
+  const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5, limits: {} };
   const [check = assert.fail()] = checksOfProfiles([gatewayCheck], [profile as unknown as GatewayProfile]);
   assert.equal((await findingOf(check)).status, 'unchecked');
 });

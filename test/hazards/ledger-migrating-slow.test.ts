@@ -39,7 +39,7 @@ async function beginSetup(t: TestContext, onWait: (whatFor: string) => void = ()
   const work = async () => {
     has.resolve();
     await end.promise;
-    return { keep: true, value: undefined };
+    return undefined;
   };
   const done = engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), work, onWait);
   done.catch(has.reject);

@@ -93,7 +93,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'a row that was inserted',
     [
-      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, proof, received_at, recorded_at, first_run_id FROM consents WHERE consent_id = 'C-1'",
+      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, proof, received_at, recorded_at, first_run_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM consents WHERE consent_id = 'C-1'",
     ],
     [{ kind: 'inserted', ...consent('C-X') }],
   ],

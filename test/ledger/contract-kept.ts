@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsentRecord, GrantFault } from '../../src/consent/consent-record.ts';
-import type { ReceivedConsents, Start } from '../../src/ledger/consents/kept-consents.ts';
+import type { Receiver, Start } from '../../src/ledger/consents/consents.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted, claimAs, consentOf, RECORD, SHARE } from './fixtures.ts';
@@ -12,12 +12,12 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 const OPS = { by: 'ops@example.com', reason: 'asked the consent system' };
 
 function keep(ledger: Ledger, change: Partial<ConsentRecord> = {}) {
-  return ledger.kept.keep(ledger.identity.ledgerId, consentOf(change));
+  return ledger.consents.keep(ledger.identity.ledgerId, consentOf(change));
 }
 
 function adopt(ledger: Ledger, firstRunId: string, change: Partial<Start> = {}): Promise<void> {
   const run = { runKey: 'J-1', firstRunId, shareIds: ['S1'], applicantIds: ['01'], ...change };
-  return ledger.kept.adopt(ledger.identity.ledgerId, run);
+  return ledger.consents.adopt(ledger.identity.ledgerId, run);
 }
 
 /** The consents to S1 that count for a start, after it has adopted those that no start has. */
@@ -30,14 +30,18 @@ async function countedBy(ledger: Ledger, firstRunId: string, change: Partial<Sta
     .sort();
 }
 
-function received(ledger: Ledger, change: Partial<ReceivedConsents>): Promise<void> {
-  const nothing = { consents: [], unknownShares: [], faultyGrants: [] };
-  const run = { runKey: 'J-1', firstRunId: 'run-1' };
-  return ledger.kept.noteReceived(ledger.identity.ledgerId, { ...run, ...nothing, ...change });
+async function received(
+  ledger: Ledger,
+  { consents = [], ...change }: Partial<Receiver> & { consents?: readonly ConsentRecord[] },
+): Promise<void> {
+  const receiver = { firstRunId: 'run-1', shareIds: ['S1'], ...change };
+  await ledger.recordConsents(ledger.identity.ledgerId, consents, receiver);
 }
 
 async function listed(ledger: Ledger): Promise<string[]> {
-  return (await ledger.kept.unmatched({ limit: 100 })).map(({ consentId, unmatched }) => `${consentId} ${unmatched}`);
+  return (await ledger.consents.unmatched({ limit: 100 })).map(
+    ({ consentId, unmatched }) => `${consentId} ${unmatched}`,
+  );
 }
 
 const DENIED = { consentId: 'C-NO', decision: 'denied' } as const;
@@ -64,12 +68,12 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(stranger.unmatched, 'applicant');
     assert.deepEqual(await keep(ledger, { ...DENIED, consentId: 'C-5' }), { verdict: { kind: 'recorded' } });
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
-    const [oldest] = await ledger.kept.unmatched({ limit: 1 });
+    const [oldest] = await ledger.consents.unmatched({ limit: 1 });
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
     // Page by page, also where two came in the same millisecond.
-    const [second] = await ledger.kept.unmatched({ limit: 1, after: oldest });
+    const [second] = await ledger.consents.unmatched({ limit: 1, after: oldest });
     assert.ok(second);
-    const rest = await ledger.kept.unmatched({ limit: 10, after: second });
+    const rest = await ledger.consents.unmatched({ limit: 10, after: second });
     assert.deepEqual([second.consentId, rest.map(({ consentId }) => consentId)], ['C-3', ['C-4']]);
   });
 
@@ -81,7 +85,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const other = await keep(ledger, { decidedAt: '2026-01-02T03:00:00Z', receivedAt: '2026-01-02T04:00:00Z' });
     assert.deepEqual(other.verdict, { kind: 'known', paths: ['/decidedAt'] });
     assert.deepEqual(await listed(ledger), ['C-1 journey']);
-    await assert.rejects(ledger.kept.keep('ledger-of-others', consentOf()), LedgerChangedError);
+    await assert.rejects(ledger.consents.keep('ledger-of-others', consentOf()), LedgerChangedError);
   });
 
   test('one that was typed again without a time is known; a denial is not, where a grant came between', async (t) => {
@@ -100,8 +104,8 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));
-    await ledger.recordConsents(ledgerId, grants);
-    const again = async (consentId: string) => ledger.kept.fault(consentOf({ consentId }));
+    await ledger.recordConsents(ledgerId, grants, { firstRunId: 'run-1', shareIds: ['S1'] });
+    const again = async (consentId: string) => ledger.consents.fault(consentOf({ consentId }));
     assert.equal(await again('C-1'), undefined);
     const faulty = (consentId: string, fault: GrantFault) => ({ ...consentOf({ consentId }), fault });
     // The second is not in this ledger.
@@ -140,7 +144,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
       consentOf({ consentId: 'C-7', receivedAt: '2026-01-02T03:06:00Z' }),
       consentOf({ consentId: 'C-7', decision: 'revoked', receivedAt: '2026-01-02T03:07:00Z' }),
     ];
-    await ledger.recordConsents(ledgerId, own, 'run-2');
+    await ledger.recordConsents(ledgerId, own, { firstRunId: 'run-2', shareIds: ['S1'] });
     assert.deepEqual(await countedBy(ledger, 'run-2'), ['C-7 granted', 'C-7 revoked', 'C-NO denied']);
     assert.deepEqual(await countedBy(ledger, 'run-3'), ['C-7 revoked', 'C-NO denied']);
     // A start that is sent the same grant counts it.
@@ -167,7 +171,6 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await keep(ledger, { consentId: 'C-2', shareId: 'S2' });
     await received(ledger, {
       consents: [consentOf(), consentOf({ consentId: 'C-2', shareId: 'S2' })],
-      unknownShares: ['S2'],
     });
     assert.deepEqual(await listed(ledger), ['C-2 share']);
     assert.deepEqual(await countedBy(ledger, 'run-2'), []);
@@ -177,12 +180,11 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, url } = await opened(t);
     for (const shareId of ['S8', 'S9']) {
       const consents = [consentOf({ consentId: `C-${shareId}`, shareId })];
-      await ledger.recordConsents(ledger.identity.ledgerId, consents);
-      await received(ledger, { consents, unknownShares: [shareId] });
+      await received(ledger, { consents });
     }
     assert.deepEqual(await listed(ledger), []);
     await adopt(ledger, 'run-1', { shareIds: ['S8'] });
-    await backend.execute(url, 'UPDATE kept_consents SET listed_from = listed_from - 3600001');
+    await backend.execute(url, 'UPDATE consents SET listed_from = listed_from - 3600001');
     assert.deepEqual(await listed(ledger), ['C-S9 share']);
   });
 
@@ -212,7 +214,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
       await sleep(2);
     }
     const list = async (reach: { profiles?: string[]; endUsers?: string[] }) => {
-      const found = await ledger.kept.unmatched({ limit: 100, ...reach });
+      const found = await ledger.consents.unmatched({ limit: 100, ...reach });
       return found.map(({ journeyId }) => journeyId).join();
     };
     assert.equal(await list({}), 'J-1,J-2,J-3,J-4');
@@ -227,9 +229,9 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await keep(ledger);
     await keep(ledger, { journeyId: 'J-2' });
     const { ledgerId } = ledger.identity;
-    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
-    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
-    assert.equal((await ledger.kept.unmatched({ limit: 100 })).map(({ journeyId }) => journeyId).join(), 'J-2');
+    assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
+    assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
+    assert.equal((await ledger.consents.unmatched({ limit: 100 })).map(({ journeyId }) => journeyId).join(), 'J-2');
     // A start finds it all the same.
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted']);
   });

@@ -53,7 +53,7 @@ export function recordTests(opened: Open): void {
     const grant = consentOf({ evidence: EVIDENCE, proof: 'a.b.c' });
     await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
     await attempted(ledger, { inquiry: SHARE, consents: [grant] }, { state: 'answered', answer: RECORD });
-    await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-9', consentId: 'C-9' }));
+    await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-9', consentId: 'C-9' }));
     // Within one millisecond they have no order.
     const found = (await all(ledger.consentsBetween())).sort((a, b) => (a.consentId < b.consentId ? -1 : 1));
     assert.deepEqual(

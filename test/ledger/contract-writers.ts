@@ -20,7 +20,6 @@ async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
       `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${engine.dialect.now}`,
       [NEXT, oldestWriter],
     );
-    return { keep: true, value: undefined };
   });
   await engine.close();
 }

@@ -148,9 +148,9 @@ describe('the database role of the HTTP API', () => {
       reason: 'told',
     });
     assert.equal(late.kind, 'recorded');
-    await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
-    assert.equal((await api.kept.unmatched({ limit: 10 })).length, 1);
-    assert.equal(await api.kept.markSeen(ledgerId, { runKey: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
+    await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
+    assert.equal((await api.consents.unmatched({ limit: 10 })).length, 1);
+    assert.equal(await api.consents.markSeen(ledgerId, { runKey: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));
     await ledger.recordOutcome(
@@ -189,8 +189,7 @@ describe('the database role of the HTTP API', () => {
       'UPDATE inquiries SET permitted_repeat = 0',
       'INSERT INTO inquiry_pauses DEFAULT VALUES',
       'INSERT INTO consents DEFAULT VALUES',
-      'INSERT INTO kept_consents DEFAULT VALUES',
-      'UPDATE kept_consents SET told_to = NULL',
+      'UPDATE consents SET told_to = NULL',
       'INSERT INTO retention_events DEFAULT VALUES',
       'UPDATE sealed_bodies SET body = NULL',
       'UPDATE audit_head SET only_row = 1',

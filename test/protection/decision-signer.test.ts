@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
 import { decisionSignerChecks } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
-import { loadDecisionSigner, makeSigningKey, prepareSigningKey } from '../../src/protection/keys/signing-keys.ts';
+import { loadDecisionSigner, makeSigningKey } from '../../src/protection/keys/signing-keys.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-signer-'));
@@ -102,20 +102,17 @@ test('doctor says whether workers take what the API signs', async () => {
   assert.deepEqual(decisionSignerChecks(undefined), []);
 });
 
-test('doctor says whether workers take the key that is prepared to follow', async () => {
-  const [signer, keySet] = [join(directory, 'rotating.json'), join(directory, 'rotating-jwks.json')];
-  await makeSigningKey({ file: signer, keySet });
-  const before = readFileSync(keySet, 'utf8');
-  const { next } = await prepareSigningKey({ file: signer, keySet });
+test('doctor fails in production where every user of the machine may read the key', async () => {
+  const [signer, keySet] = [join(directory, 'open.json'), join(directory, 'open-jwks.json')];
+  const keyId = await makeSigningKey({ file: signer, keySet });
   const [check] = decisionSignerChecks(signer);
   const found = async (environment: string) => {
     const context = { config: { environment, decisionKeysFile: keySet } } as unknown as DoctorContext;
     const { status, detail } = (await check?.run(context, new AbortController().signal)) ?? {};
-    return [status, detail?.includes(next)];
+    return [status, detail?.includes(keyId)];
   };
-  assert.deepEqual(await found('sandbox'), ['pass', true]);
-  writeFileSync(keySet, before);
-  assert.deepEqual(await found('sandbox'), ['warn', true]);
+  assert.deepEqual(await found('production'), ['pass', true]);
   chmodSync(signer, 0o644);
+  assert.deepEqual(await found('sandbox'), ['pass', true]);
   assert.deepEqual(await found('production'), ['fail', false]);
 });

@@ -31,7 +31,7 @@ async function countWork(t: TestContext, work: Work) {
     const inquiry = { customerTraceNumber: workflowId, runKey: workflowId.replace('journey-', '') };
     await attempted(ledger, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
   }
-  for (const consent of kept) await ledger.kept.keep(ledger.identity.ledgerId, consent);
+  for (const consent of kept) await ledger.consents.keep(ledger.identity.ledgerId, consent);
   const { metrics, of } = recordMetrics();
   const end = new AbortController();
   const workflow = {

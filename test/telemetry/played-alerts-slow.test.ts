@@ -16,9 +16,9 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
-import { promote } from '../../src/temporal/worker-deployment.ts';
 import { consentMessage, type JourneyHandle, journeyInput } from '../support/journey-harness.ts';
 import { prequalOnly, resend, until, untilHeld } from '../support/process-world.ts';
+import { promote } from '../support/promote.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { type PlayedWorld, startPlayedWorld } from './played/played-world.ts';
 import { rulesIn } from './played/scaled-rules.ts';

@@ -44,7 +44,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 }
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
-  const all = await ledger.kept.unmatched({ limit: 1_000 });
+  const all = await ledger.consents.unmatched({ limit: 1_000 });
   return all.filter((one) => one.journeyId === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 
@@ -145,7 +145,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     assert.equal(right.late && right.recorded && right.unmatched, undefined);
     assert.equal((await unmatchedOf(journeyId)).length, 2);
     const { ledgerId } = ledger.identity;
-    assert.equal(await ledger.kept.markSeen(ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' }), 2);
+    assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' }), 2);
     assert.deepEqual(await unmatchedOf(journeyId), []);
   });
 

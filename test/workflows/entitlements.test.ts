@@ -138,7 +138,7 @@ test('a share by itself, and a stage, go on in the same way', async () => {
     return firstHoldOf(share);
   });
   assert.deepEqual(hold.allowedActions, ['resend', 'abandon']);
-  await share.resolve(resend(hold));
+  await share.resolve({ ...resend(hold), action: 'resend' });
   assert.equal((await share.result()).outcome, 'posted');
   assert.equal(await postedTo(endUserCode), 1);
 

@@ -80,7 +80,7 @@ async function decide(handle: JourneyHandle, owner: object, decision: object = {
 /** Also of those that are not listed yet. */
 function unmatchedShares({ harness }: Twin, journeyId: string): unknown[] {
   using ledger = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { readOnly: true, timeout: 2_000 });
-  const rows = ledger.prepare('SELECT share_id FROM kept_consents WHERE journey_id = ? AND unmatched IS NOT NULL');
+  const rows = ledger.prepare('SELECT share_id FROM consents WHERE journey_id = ? AND unmatched IS NOT NULL');
   return rows.all(journeyId).map((row) => row.share_id);
 }
 

@@ -67,7 +67,7 @@ describe('said to the ended journey, for a share by itself that waits', { concur
     await say(waiting, { applicantId: '2A' });
     assert.equal((await share.result()).outcome, 'posted');
     assert.equal((await ledger.inquiriesOf(`share:${shareId}`)).length, 1);
-    const listed = await ledger.kept.unmatched({ limit: 100 });
+    const listed = await ledger.consents.unmatched({ limit: 100 });
     assert.deepEqual(
       listed.filter((one) => one.journeyId === journeyId),
       [],

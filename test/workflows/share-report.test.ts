@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/handles.ts';
 import {
+  type Content,
   type CreditJourneys,
   InputDiffersError,
   InvalidInputError,
   JourneyFailedError,
   type ReportReference,
-  type ShareConsentMessage,
 } from '../../src/client.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -49,7 +49,9 @@ async function pulled({ joint = false, lastFour = '0001' } = {}): Promise<Pulled
   return { report: { pullId: input.pullId, productCode: 'CR' }, reference, customerTraceNumber };
 }
 
-function consent(overrides: Partial<ShareConsentMessage> = {}): ShareConsentMessage {
+type ShareConsent = Content<'share', 'recordConsent'>;
+
+function consent(overrides: Partial<ShareConsent> = {}): ShareConsent {
   const { decision = 'granted' } = overrides;
   const capturedAt = new Date().toISOString();
   return {
@@ -301,7 +303,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await journey.result();
     const shareId = newShareId();
     const unmatchedHere = async () =>
-      (await ledger.kept.unmatched({ limit: 100 })).filter((one) => one.journeyId === journey.journeyId);
+      (await ledger.consents.unmatched({ limit: 100 })).filter((one) => one.journeyId === journey.journeyId);
     const early = await journey.recordConsent({ ...consent(), shareId });
     assert.equal(early.late && early.recorded && early.unmatched, 'share');
     assert.equal((await unmatchedHere()).length, 1);

@@ -8,7 +8,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
-import { compareWithTemporal } from '../../src/operator/temporal-behind.ts';
+import { compareWithTemporal } from '../../src/operator/compare-with-temporal.ts';
 import { resetTo, taskOfMessage, until, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
@@ -83,11 +83,11 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
 
     const again = await resetToBefore(handle, 'withdraw');
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
-    const { behind } = await compareWithTemporal(harness.client, ledger, since);
-    const own = behind.find(({ runKey }) => runKey === journeyId);
+    const { runs } = await compareWithTemporal(harness.client, ledger, since);
+    const own = runs.find(({ runKey }) => runKey === journeyId);
     assert.deepEqual(
       [own?.kind, own?.decisions.map(({ action, by }) => [action, by])],
-      ['behind', [['withdraw', WHO.by]]],
+      ['open', [['withdraw', WHO.by]]],
     );
     await update(again, 'advance', { journeyId, to: 'PREAPP' });
     const { outcome, stages } = await again.result();

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { UpdateRefusedError } from '../../client/connection/errors.ts';
-import type { ConsentAnswer, ShareConsentAnswer } from '../../client/runs/handles.ts';
+import type { ConsentAnswer } from '../../client/runs/consent-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -80,7 +80,7 @@ async function sendConsent({ services, sending }: Call<never>, consent: ConsentM
   }
 }
 
-function toConsentAnswer(answer: ConsentAnswer | ShareConsentAnswer): z.infer<typeof consentAnswerSchema> {
+function toConsentAnswer(answer: ConsentAnswer<'journey' | 'share'>): z.infer<typeof consentAnswerSchema> {
   const { recorded = false } = answer;
   const duplicate = 'duplicate' in answer && answer.duplicate;
   const unmatched = 'unmatched' in answer ? answer.unmatched : undefined;

@@ -1,5 +1,5 @@
 /** Lists all work for operators together: rows of the ledger, runs that make no progress, events and consents. */
-import type { UnmatchedConsent } from '../../ledger/consents/kept-consents.ts';
+import type { UnmatchedConsent } from '../../ledger/consents/consents.ts';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';
@@ -40,7 +40,8 @@ export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedA
 
 function ofHold(hold: OpenHold): ListedAttention {
   const { kind, customerTraceNumber } = hold;
-  return { ...listHold(hold), kind: kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look' };
+  const own: AttentionKind = kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look';
+  return { kind: own, ...listHold(hold) };
 }
 
 /** Only the run says what it waits for. */

@@ -6,8 +6,7 @@ import {
   CallAbortedError,
   ClientClosedError,
   CodecServerError,
-  isCancelled,
-  isDeadline,
+  isLate,
   TemporalUnavailableError,
   translatedError,
   WorkerUnavailableError,
@@ -97,7 +96,7 @@ export class Calls {
       return await Promise.race([working, ended.promise]);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
-      const isOver = isDeadline(error) || isCancelled(error);
+      const isOver = isLate(error);
       // The timer knows why.
       if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
       if (isOver && call.late) throw call.late();

@@ -191,11 +191,6 @@ function errorIn(text: string): { code: string; reason: string } {
   return { code: word('code'), reason: word('reason') };
 }
 
-/** In one request: a tenth of what the server takes. */
-const MAX_PAYLOADS = 1_000;
-/** Half of what it takes by default; a single payload may be longer. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-
 /** Failures are encoded too, as with keys of one's own. */
 export function createRemoteDataConverter(connection: CodecServerConnection): DataConverter {
   return { payloadCodecs: [createRemoteCodec(connection)], failureConverterPath: FAILURE_CONVERTER_PATH };
@@ -219,56 +214,18 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
   };
 }
 
+/** One request for all: a message of Temporal has at most 4 MB, which is less than the codec server takes. */
 async function convertPayloads(
   connection: CodecServerConnection,
   route: '/encode' | '/decode',
   payloads: readonly Payload[],
 ): Promise<Payload[]> {
-  const result: Payload[] = [];
-  // One after the other: the server has other callers.
-  for (const batch of splitBatches(payloads)) result.push(...(await convertBatch(connection, route, batch)));
-  return result;
+  if (payloads.length === 0) return [];
+  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(payloadJson) }));
+  return payloadsIn(text, payloads.length);
 }
 
-/** Writes the payloads as JSON, in batches that the server takes. */
-function splitBatches(payloads: readonly Payload[]): string[][] {
-  const batches: string[][] = [];
-  let bytes = 0;
-  for (const payload of payloads) {
-    const text = JSON.stringify(payloadJson(payload));
-    const batch = batches.at(-1);
-    if (!batch || batch.length === MAX_PAYLOADS || bytes + text.length > MAX_BODY_BYTES) {
-      batches.push([text]);
-      bytes = text.length;
-    } else {
-      batch.push(text);
-      bytes += text.length;
-    }
-  }
-  return batches;
-}
-
-/** Halved for as long as the server finds it too large: its limits are its own, and so is what payloads inflate to. */
-async function convertBatch(
-  connection: CodecServerConnection,
-  route: '/encode' | '/decode',
-  batch: readonly string[],
-): Promise<Payload[]> {
-  try {
-    const text = await connection.ask(route, `{"payloads":[${batch.join(',')}]}`);
-    return payloadsIn(text, batch.length);
-  } catch (error) {
-    const isTooLarge = error instanceof CodecServerError && error.code === 'tooLarge';
-    if (!isTooLarge || batch.length === 1) throw error;
-    const half = Math.ceil(batch.length / 2);
-    return [
-      ...(await convertBatch(connection, route, batch.slice(0, half))),
-      ...(await convertBatch(connection, route, batch.slice(half))),
-    ];
-  }
-}
-
-function payloadsIn(text: string | null, count: number): Payload[] {
+function payloadsIn(text: string, count: number): Payload[] {
   try {
     const payloads = readPayloads(text, count).map(({ payload }) => payload);
     if (payloads.length === count) return payloads;

@@ -20,9 +20,8 @@ import { startedEncrypted } from '../../temporal/started-encrypted.ts';
 import type { CodecServerConnection } from './codec-server.ts';
 import {
   CallAbortedError,
-  GRPC,
-  grpcCode,
-  isRunLimit,
+  hasStatus,
+  isAtRunLimit,
   KeysMissingError,
   TemporalRefusedError,
   translatedError,
@@ -49,11 +48,11 @@ class PatientConnection extends Connection {
       const startedAt = Date.now();
       /** `null` where the error is final. A call that cannot be repeated in its time keeps the reason why it failed. */
       const waitMs = (error: Error | null, attempt: number): number | null => {
-        if (!isGrpcServiceError(error) || abortSignal?.aborted || isRunLimit(error)) return null;
+        if (!isGrpcServiceError(error) || abortSignal?.aborted || isAtRunLimit(error)) return null;
         if (!rules.retryableDecider(attempt, error)) return null;
         const wait = rules.delayFunction(attempt, error);
         const at = Date.now() + wait;
-        if (error.code === GRPC.unavailable && at > startedAt + SERVER_PATIENCE_MS) return null;
+        if (hasStatus(error, 'unavailable') && at > startedAt + SERVER_PATIENCE_MS) return null;
         return deadline !== undefined && at >= Number(deadline) ? null : wait;
       };
       const ask = (attempt: number): void =>
@@ -137,36 +136,23 @@ export interface ConnectOptions {
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** The environment is read only for what the caller leaves out. */
-type Needed = Omit<ClientSettings, 'environment'>;
-
-function readSettings(options: ConnectOptions): Needed {
-  const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
-  if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
-    const none = { address: '', connectionOptions: { address: '' } };
-    const temporal = { ...none, namespace };
-    return { taskQueue, maxApplicants, temporal, traces: false, ...payloadsBy(options) };
-  }
+/** The options, with the environment's values for what they leave out. */
+function readSettings(options: ConnectOptions): ClientSettings {
   const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
   const settings = loadClientSettings(env, toClientUse(options));
-  const address = options.address ?? settings.temporal.address;
+  const { address, connectionOptions, namespace } = settings.temporal;
+  const at = options.address ?? address;
   return {
-    taskQueue: taskQueue ?? settings.taskQueue,
-    maxApplicants: maxApplicants ?? settings.maxApplicants,
-    payloads: settings.payloads,
-    traces: settings.traces,
-    ...(settings.codecServer && { codecServer: settings.codecServer }),
-    ...(options.codecServer && payloadsBy(options)),
+    ...settings,
+    taskQueue: options.taskQueue ?? settings.taskQueue,
+    maxApplicants: options.maxApplicants ?? settings.maxApplicants,
+    payloads: options.codecServer ? { kind: 'codecServer', access: options.codecServer } : settings.payloads,
     temporal: {
-      address,
-      namespace: namespace ?? settings.temporal.namespace,
-      connectionOptions: { ...settings.temporal.connectionOptions, address },
+      address: at,
+      namespace: options.namespace ?? namespace,
+      connectionOptions: { ...connectionOptions, address: at },
     },
   };
-}
-
-function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 'codecServer'> {
-  return codecServer ? { payloads: { kind: 'codecServer' }, codecServer } : { payloads: { kind: 'clear' } };
 }
 
 /** @internal */
@@ -181,13 +167,6 @@ export function toClientUse({
     ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
     ownConnection: connection !== undefined,
   };
-}
-
-/** Loaded when needed: most callers in the sandbox have none. */
-async function openCodecServer({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
-  if (!codecServer) return undefined;
-  const { CodecServerConnection } = await import('./codec-server.ts');
-  return new CodecServerConnection(codecServer, temporal.namespace);
 }
 
 /** Why a connection failed is asked for so long before the time is over, or half of a shorter time. */
@@ -275,7 +254,7 @@ async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, t
     if (!workflowId || !runId) return false;
     return startedEncrypted(connection, namespace, { workflowId, runId }).catch((error: unknown) => {
       // The run was deleted meanwhile.
-      if (grpcCode(error) === GRPC.notFound) return false;
+      if (hasStatus(error, 'notFound')) return false;
       throw error;
     });
   });
@@ -285,32 +264,35 @@ async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, t
 const NO_KEYS =
   'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
 
+/** How a client encrypts and decrypts, and what it holds open for that. */
+type PayloadParts = Pick<ClientParts, 'codecServer' | 'keys'> & { dataConverter: DataConverter };
+
 /**
  * The data converter that the environment asks for.
  *
- * @param parts `codecServer` is there wherever `payloads` asks for it
  * @throws ConfigError where there is neither a codec server nor a key ring: nothing is sent in the clear by omission;
  *   KeyRingError where there is a key ring file that cannot be used
  *
  * @internal
  */
 export async function configuredDataConverter(
-  { payloads, temporal, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
-  { connection, codecServer }: { connection: ConnectionLike; codecServer: CodecServerConnection | undefined },
-): Promise<Pick<ClientParts, 'keys'> & { dataConverter: DataConverter }> {
+  { payloads, temporal: { namespace }, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
+  connection: ConnectionLike,
+): Promise<PayloadParts> {
   switch (payloads.kind) {
     case 'clear':
-      return { dataConverter: clearDataConverter(connection, temporal.namespace, taskQueue), keys: undefined };
+      return { dataConverter: clearDataConverter(connection, namespace, taskQueue) };
     case 'codecServer': {
-      if (!codecServer) throw new Error('a codec server was configured, and none was connected to');
-      const { createRemoteDataConverter } = await import('./codec-server.ts');
-      return { dataConverter: createRemoteDataConverter(codecServer), keys: undefined };
+      // Loaded when needed: most callers in the sandbox have none.
+      const { CodecServerConnection, createRemoteDataConverter } = await import('./codec-server.ts');
+      const codecServer = new CodecServerConnection(payloads.access, namespace);
+      return { dataConverter: createRemoteDataConverter(codecServer), codecServer };
     }
     case 'keyRing': {
       if (!(await keyRingExists(payloads.file)))
         throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
       const keys = await WatchedKeyRing.open(payloads.file);
-      return { dataConverter: createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' }), keys };
+      return { dataConverter: createDataConverter({ keys, namespace, mode: 'client' }), keys };
     }
   }
 }
@@ -337,9 +319,9 @@ export interface ClientParts {
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
-  codecServer: CodecServerConnection | undefined;
+  codecServer?: CodecServerConnection;
   /** The key ring that the data converter follows: a client may run for longer than a key is current. Closed with the client. */
-  keys: { close(): void } | undefined;
+  keys?: { close(): void };
 }
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
@@ -362,28 +344,22 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
-  const codecServer = await openCodecServer(settings);
   const { tracing, traces = settings.traces } = additions;
   const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
   const connection = options.connection ?? (await connectTo(settings.temporal, options));
   const ownConnection = options.connection ? undefined : connection;
-  const { dataConverter, keys } = options.dataConverter
-    ? { dataConverter: options.dataConverter, keys: undefined }
-    : await configuredDataConverter(settings, { connection, codecServer }).catch(closing(ownConnection));
+  const { dataConverter, ...held }: PayloadParts = options.dataConverter
+    ? { dataConverter: options.dataConverter }
+    : await configuredDataConverter(settings, connection).catch(async (error: unknown) => {
+        await ownConnection?.close();
+        throw error;
+      });
   return {
     client: new Client({ connection, namespace, dataConverter, interceptors }),
     ownConnection,
     taskQueue: settings.taskQueue,
     maxApplicants: settings.maxApplicants,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-    codecServer,
-    keys,
-  };
-}
-
-function closing(connection: ConnectionLike | undefined) {
-  return async (error: unknown): Promise<never> => {
-    await connection?.close();
-    throw error;
+    ...held,
   };
 }

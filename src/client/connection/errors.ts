@@ -30,20 +30,18 @@ abstract class RunError extends CreditJourneyError {
   /** The run key (model/run-key.ts): of a pull `pull:<pullId>`. */
   readonly runKey: string;
 
-  constructor(runKey: string, what: string) {
-    super(`${runName(runKey)} ${what}`);
+  constructor(runKey: string, describe: (run: string) => string) {
+    super(describe(runName(runKey)));
     this.runKey = runKey;
   }
 }
 
 /** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
-export class JourneyNotFoundError extends CreditJourneyError {
+export class JourneyNotFoundError extends RunError {
   override readonly code = 'journeyNotFound';
-  readonly runKey: string;
 
   constructor(runKey: string) {
-    super(`there is no ${runName(runKey)}`);
-    this.runKey = runKey;
+    super(runKey, (run) => `there is no ${run}`);
   }
 }
 
@@ -52,7 +50,7 @@ export class JourneyFinishedError extends RunError {
   override readonly code: string = 'journeyFinished';
 
   constructor(runKey: string) {
-    super(runKey, 'has finished');
+    super(runKey, (run) => `${run} has finished`);
   }
 }
 
@@ -96,7 +94,7 @@ export class UpdateRefusedError extends RunError {
   readonly reason: string;
 
   constructor(runKey: string, reason: string) {
-    super(runKey, `refused: ${reason}`);
+    super(runKey, (run) => `${run} refused: ${reason}`);
     this.reason = reason;
   }
 }
@@ -123,23 +121,20 @@ export class JourneyFailedError extends RunError {
   readonly failureType: string;
 
   constructor(runKey: string, failureType: string) {
-    super(runKey, `ended without a result: ${failureType}`);
+    super(runKey, (run) => `${run} ended without a result: ${failureType}`);
     this.failureType = failureType;
   }
 }
 
 /**
  * Thrown when no worker answered in time. A query has no effect; a message may still arrive, and sending it again does
- * no harm,
- * since each is known by its business key.
+ * no harm, since each is known by its business key.
  */
-export class WorkerUnavailableError extends CreditJourneyError {
+export class WorkerUnavailableError extends RunError {
   override readonly code = 'workerUnavailable';
-  readonly runKey: string;
 
   constructor(runKey: string) {
-    super(`no worker answered for ${runName(runKey)}: is one running on its task queue?`);
-    this.runKey = runKey;
+    super(runKey, (run) => `no worker answered for ${run}: is one running on its task queue?`);
   }
 }
 
@@ -151,7 +146,7 @@ export class TooManyMessagesError extends RunError {
   override readonly code = 'tooManyMessages';
 
   constructor(runKey: string) {
-    super(runKey, 'has more messages than Temporal accepts at once: send this one again in a minute');
+    super(runKey, (run) => `${run} has more messages than Temporal accepts at once: send this one again in a minute`);
   }
 }
 
@@ -166,15 +161,20 @@ export const UNREACHABLE = {
   unavailable: 'it is away or overloaded at',
 };
 
-/**
- * - `addressUnknown`: no host has this name
- * - `connectionRefused`: nothing listens at the address
- * - `timedOut`: no answer in time; a firewall may drop the packets
- * - `tlsFailed`: the two do not agree on TLS, or the certificate is not trusted
- * - `tlsExpected`: the server wants TLS, and the client is configured without
- * - `notTemporal`: it takes connections, and does not answer as Temporal does
- * - `unavailable`: the server answers that it cannot now, or the connection broke
- */
+/** The reason by a code of the system, or by the words of gRPC that have one. */
+const SIGNS: readonly [sign: RegExp, code: TemporalUnavailableCode][] = [
+  [/ECONNREFUSED/, 'connectionRefused'],
+  [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
+  [/ETIMEDOUT/, 'timedOut'],
+  [/certificate|SSL|TLS/i, 'tlsFailed'],
+];
+
+/** Finds the reason in what the system or gRPC says of a connection. */
+export function findUnreachableCode(words: string): TemporalUnavailableCode {
+  return SIGNS.find(([sign]) => sign.test(words))?.[1] ?? 'unavailable';
+}
+
+/** docs/integrating.md, "Errors", lists what to do about each. */
 export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
 
 /** Thrown when Temporal itself cannot be reached, or did not answer in time. */
@@ -240,7 +240,7 @@ export class ResultNotReadyError extends RunError {
   override readonly code = 'resultNotReady';
 
   constructor(runKey: string) {
-    super(runKey, 'has not ended within the time given');
+    super(runKey, (run) => `${run} has not ended within the time given`);
   }
 }
 
@@ -295,19 +295,7 @@ const MESSAGES = {
   unexpected: 'the server at CODEC_SERVER_URL does not answer as a codec server',
 };
 
-/**
- * - `unreachable`: no server answers in time, or not by TLS that is trusted
- * - `busy`: the server answers that it cannot now
- * - `tokenMissing`: the token cannot be read here
- * - `tokenRefused`: expired, or not one that it takes
- * - `roleTooLow`: the token's roles do not allow this
- * - `namespaceRefused`: the token has no role in the namespace
- * - `keyUnknown`: it lacks the key that a payload was encrypted under
- * - `masked`: the input has a value that was shown masked
- * - `refused`: it takes the request for wrong
- * - `tooLarge`: the request, or the answer
- * - `unexpected`: what answers is no codec server, or one that failed
- */
+/** docs/codec-server.md says what each means. */
 export type CodecServerErrorCode = keyof typeof MESSAGES;
 
 /** Why a token was refused, in the server's words; any other is left out: an answer may hold anything. */
@@ -343,7 +331,7 @@ export class CodecServerError extends CreditJourneyError {
 // Translates the SDK's errors. Bugs pass through.
 
 /** Numbers of gRPC status codes; importing `@grpc/grpc-js` for a few of them would be a dependency more. */
-export const GRPC = {
+const GRPC = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
@@ -363,21 +351,10 @@ function findGrpcError(error: unknown) {
   return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
 }
 
-export function grpcCode(error: unknown): number | undefined {
-  return findGrpcError(error)?.code;
-}
-
-export function isCancelled(error: unknown): boolean {
-  return grpcCode(error) === GRPC.cancelled;
-}
-
-export function isDeadline(error: unknown): boolean {
-  return grpcCode(error) === GRPC.deadlineExceeded;
-}
-
-/** The server itself has failed; it says that of an update that it cannot deliver, too. */
-export function isInternal(error: unknown): boolean {
-  return grpcCode(error) === GRPC.internal;
+/** Whether the server ended the call with one of these statuses. */
+export function hasStatus(error: unknown, ...statuses: (keyof typeof GRPC)[]): boolean {
+  const code = findGrpcError(error)?.code;
+  return statuses.some((status) => GRPC[status] === code);
 }
 
 /**
@@ -387,13 +364,9 @@ export function isInternal(error: unknown): boolean {
 const RUN_LIMIT = /limit on (the )?(total )?number of .*updates|execution limit for signal/i;
 
 /** Whether the server refused a message because the run has had as many as it takes. */
-export function isRunLimit({ code, details }: { code?: number; details?: string }): boolean {
-  const codes: (number | undefined)[] = [GRPC.invalidArgument, GRPC.resourceExhausted, GRPC.failedPrecondition];
-  return codes.includes(code) && RUN_LIMIT.test(details ?? '');
-}
-
 export function isAtRunLimit(error: unknown): boolean {
-  return isRunLimit(findGrpcError(error) ?? {});
+  const mayBe = hasStatus(error, 'invalidArgument', 'resourceExhausted', 'failedPrecondition');
+  return mayBe && RUN_LIMIT.test(findGrpcError(error)?.details ?? '');
 }
 
 /**
@@ -401,7 +374,7 @@ export function isAtRunLimit(error: unknown): boolean {
  * the message arrives while the run hands over. In both cases the run has not taken the message.
  */
 export function isTaskFailure(error: unknown): boolean {
-  return isUnprocessed(error) || (grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error));
+  return isUnprocessed(error) || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error));
 }
 
 /** The server's own refusal of an update that a worker had in hand and did not answer; the history has nothing of it. */
@@ -412,16 +385,12 @@ function isUnprocessed(error: unknown): boolean {
 
 /** The server is away or overloaded for the moment. */
 export function isServerAway(error: unknown): boolean {
-  const code = grpcCode(error);
-  return code === GRPC.unavailable || code === GRPC.resourceExhausted || code === GRPC.aborted;
+  return hasStatus(error, 'unavailable', 'resourceExhausted', 'aborted');
 }
 
-/**
- * Whether the server answers and no worker does. The server says so (`FAILED_PRECONDITION`, also while a workflow task
- * fails). Or no answer comes until the deadline, when the server may be the first to hang up (`CANCELLED`).
- */
-function isWorkerAway(error: unknown): boolean {
-  return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
+/** Whether no answer came until the deadline, when the server may be the first to hang up. */
+export function isLate(error: unknown): boolean {
+  return hasStatus(error, 'deadlineExceeded', 'cancelled');
 }
 
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
@@ -433,11 +402,11 @@ export function translatedError(error: unknown, runKey: string): unknown {
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
   if (error instanceof WorkflowFailedError) return failure(error, runKey);
   if (isAtRunLimit(error)) return new TooManyMessagesError(runKey);
-  if (isWorkerAway(error)) return new WorkerUnavailableError(runKey);
-  if (isServerAway(error)) return serverAway(error);
+  // The server answers and no worker does. It says so while a workflow task fails, too.
+  if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new WorkerUnavailableError(runKey);
   // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(runKey);
-  if (findGrpcError(error)) return refusedCall(error);
+  if (findGrpcError(error)) return translatedServerError(error);
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
   if (error instanceof ServiceError) return translatedError(error.cause, runKey);
@@ -451,45 +420,30 @@ export function translatedError(error: unknown, runKey: string): unknown {
 export function translatedServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
-  const { code, details = '' } = findGrpcError(error) ?? {};
-  if (code === undefined) return error;
-  if (code === GRPC.notFound && /^namespace\b.*\bnot found/i.test(details)) {
-    return new TemporalRefusedError('namespaceNotFound', harmlessCause(error));
+  const status = findGrpcError(error);
+  if (!status) return error;
+  const cause = harmlessCause(error);
+  if (hasStatus(error, 'notFound') && /^namespace\b.*\bnot found/i.test(status.details)) {
+    return new TemporalRefusedError('namespaceNotFound', cause);
   }
-  if (isDeadline(error) || isCancelled(error)) {
-    return new TemporalUnavailableError('it did not answer in time', 'timedOut', harmlessCause(error));
-  }
-  return isServerAway(error) ? serverAway(error) : refusedCall(error);
+  if (isLate(error)) return new TemporalUnavailableError('it did not answer in time', 'timedOut', cause);
+  if (isServerAway(error)) return serverAway(error);
+  if (hasStatus(error, 'unauthenticated')) return new TemporalRefusedError('unauthenticated', cause);
+  return new TemporalRefusedError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
 
 /** The server cannot be reached, or says that it cannot now. */
 export function serverAway(error: unknown): TemporalUnavailableError {
-  const details = findGrpcError(error)?.details ?? '';
-  const [what, code] = AWAY.find(([, , sign]) => sign.test(details)) ?? ['it is away or overloaded', 'unavailable'];
-  return new TemporalUnavailableError(what, code, harmlessCause(error));
-}
-
-/** By what gRPC itself says of a connection. */
-const AWAY: readonly [what: string, code: TemporalUnavailableCode, sign: RegExp][] = [
-  ['nothing answers at its address', 'connectionRefused', /ECONNREFUSED/],
-  ['there is no host of this name', 'addressUnknown', /Name resolution failed|ENOTFOUND|EAI_AGAIN/],
-  ['TLS fails, or its certificate is not trusted', 'tlsFailed', /certificate|SSL|TLS/i],
-];
-
-function refusedCall(error: unknown): TemporalRefusedError {
-  const code = grpcCode(error);
-  const cause = harmlessCause(error);
-  if (code === GRPC.unauthenticated) return new TemporalRefusedError('unauthenticated', cause);
-  return new TemporalRefusedError(code === GRPC.permissionDenied ? 'permissionDenied' : 'refused', cause);
+  const code = findUnreachableCode(findGrpcError(error)?.details ?? '');
+  return new TemporalUnavailableError(`${UNREACHABLE[code]} its address`, code, harmlessCause(error));
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */
 function harmlessCause(error: unknown): { cause?: Error } {
   const { code, details = '' } = findGrpcError(error) ?? {};
-  const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details)?.[0];
-  return code === undefined
-    ? {}
-    : { cause: new Error([`gRPC status ${code}`, ...(systemCode ? [systemCode] : [])].join(', ')) };
+  if (code === undefined) return {};
+  const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details) ?? [];
+  return { cause: new Error([`gRPC status ${code}`, ...systemCode].join(', ')) };
 }
 
 function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {

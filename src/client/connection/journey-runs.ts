@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../../model/run-key.ts';
-import { GRPC, grpcCode, translatedError } from './errors.ts';
+import { hasStatus, translatedError } from './errors.ts';
 import { lateConsentIdPrefix } from './run-messages.ts';
 
 interface RunName {
@@ -127,7 +127,7 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
     });
   } catch (error) {
     // Asked for before, and done by now.
-    if (grpcCode(error) === GRPC.notFound) return;
+    if (hasStatus(error, 'notFound')) return;
     throw translatedError(error, journeyId);
   }
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ClientSettings } from '../../config/client.ts';
-import { type TemporalUnavailableCode, TemporalUnavailableError, UNREACHABLE } from './errors.ts';
+import { findUnreachableCode, type TemporalUnavailableCode, TemporalUnavailableError, UNREACHABLE } from './errors.ts';
 
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
 
@@ -32,7 +32,7 @@ export async function whyUnreachable(
   const until = performance.now() + withinMs;
   const leftMs = () => Math.max(1, until - performance.now());
   const byTcp = await attempt(leftMs(), 'connect', () => connectTcp(at));
-  if (byTcp !== null) return unavailable(TCP[byTcp] ?? 'unavailable', address, byTcp);
+  if (byTcp !== null) return unavailable(findUnreachableCode(byTcp), address, byTcp);
   const config = typeof tls === 'object' ? tls : {};
   const { crt, key } = config.clientCertPair ?? {};
   let isOldServer: boolean | undefined;
@@ -113,13 +113,6 @@ function afterHeader(der: Uint8Array, at: number): number {
   const length = der[at + 1] ?? 0;
   return at + 2 + (length & 0x80 ? length & 0x7f : 0);
 }
-
-const TCP: Record<string, TemporalUnavailableCode> = {
-  ENOTFOUND: 'addressUnknown',
-  EAI_AGAIN: 'addressUnknown',
-  ECONNREFUSED: 'connectionRefused',
-  ETIMEDOUT: 'timedOut',
-};
 
 function unavailable(code: TemporalUnavailableCode, address: string, systemCode?: string): TemporalUnavailableError {
   const cause = systemCode === undefined ? {} : { cause: new Error(systemCode) };

@@ -1,6 +1,6 @@
 /** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { toPriority } from '../../model/work-class.ts';
@@ -12,13 +12,25 @@ import {
   TooManyMessagesError,
 } from '../connection/errors.ts';
 import { lateConsentWorkflowId } from '../connection/run-messages.ts';
-import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
+import {
+  type Content,
+  type MessageOptions,
+  type Redacted,
+  type RunAnswers,
+  type RunContext,
+  RunHandle,
+} from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
   | ({ recorded: true } & RecordedConsent)
   | { recorded: false }
 );
+
+/** Whether the message came without an open run, and was recorded in the ledger alone. */
+export type ConsentAnswer<Kind extends 'journey' | 'share'> =
+  | (RunAnswers[Kind]['update'] & { late: false })
+  | LateConsentAnswer;
 
 /**
  * Starts `recordLateConsent`, or finds the run that is open for this very message. Whether the ledger has the message
@@ -82,25 +94,28 @@ async function recordLate(
   }
 }
 
-/** A run that receives consents: a journey, or a share by itself. Errors: run-handle.ts. */
-export abstract class ConsentHandle<
-  Status extends object,
-  Result extends object,
-  Answer extends object,
-  Content extends object,
-> extends RunHandle<Status, Result, Answer> {
-  /** The message, addressed to this run, and checked. */
-  protected abstract toMessage(message: Content): ConsentMessage;
+/** A run that receives consents: a journey, or a share by itself, which names itself. Errors: run-handle.ts. */
+export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends RunHandle<Kind> {
+  /** Makes the wait for consent, or of a journey at a gate, longer while it lasts. */
+  extend(message: Content<Kind, 'extend'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
+    return this.send('extend', message, options);
+  }
+
+  /** Reads what to store for later shares (interface 2.4, 2.7). `consumerId` is personal, and masked if `redacted`. */
+  references(options?: CallOptions): Promise<Redacted<RunAnswers[Kind]['references']>> {
+    return this.queryReferences(options);
+  }
 
   /**
    * Sends the consent and does not wait: the status shows a refusal. If no run is open, the consent goes to the ledger,
    * and the answer is that of `recordConsent`.
    */
-  async consent(message: Content, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
-    const consent = this.toMessage(message);
-    const about = { runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
-    return this.#orRecordLate(consent, options, async () => {
-      await this.context().calls.make(about, options, () => this.handle().signal('consent', consent));
+  async consent(
+    message: Content<Kind, 'recordConsent'>,
+    options: CallOptions = {},
+  ): Promise<{ late: false } | LateConsentAnswer> {
+    return this.#orRecordLate(message, options, async (consent) => {
+      await this.callServer(options, () => this.handle().signal('consent', consent));
       return { late: false as const };
     });
   }
@@ -110,25 +125,24 @@ export abstract class ConsentHandle<
    * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
    */
   async recordConsent(
-    message: Content,
+    message: Content<Kind, 'recordConsent'>,
     options: MessageOptions = {},
-  ): Promise<(Answer & { late: false }) | LateConsentAnswer> {
-    const consent = this.toMessage(message);
-    const key = consentDefinition.toKey('recordConsent', consent);
-    return this.#orRecordLate(consent, options, async () => {
-      const answer = await this.update('recordConsent', key, consent, options, CONSENT_PATIENCE_MS);
+  ): Promise<ConsentAnswer<Kind>> {
+    return this.#orRecordLate(message, options, async (consent) => {
+      const answer = await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS);
       return { ...answer, late: false as const };
     });
   }
 
   async #orRecordLate<Sent>(
-    consent: ConsentMessage,
+    message: Content<Kind, 'recordConsent'>,
     options: MessageOptions,
-    send: () => Promise<Sent>,
+    send: (consent: ConsentMessage) => Promise<Sent>,
   ): Promise<Sent | LateConsentAnswer> {
+    const consent = this.parseContent('recordConsent', message) as ConsentMessage;
     const left = inOneTime(options);
     try {
-      return await send();
+      return await send(consent);
     } catch (error) {
       if (!isForLedger(error, consent)) throw error;
       return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });

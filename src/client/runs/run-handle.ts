@@ -1,14 +1,24 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { Message, MessageWith } from '../../messages/message.ts';
+import type { JourneyReferences, JourneyResult, JourneyStatus, UpdateAnswer } from '../../messages/journey/shapes.ts';
+import type { MessageOf } from '../../messages/message.ts';
+import type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
+import type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from '../../messages/pull/shapes.ts';
+import type {
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+} from '../../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { parseRunKey, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
-import { isInternal, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { hasStatus, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -24,6 +34,30 @@ export interface RunContext {
   maxApplicants: number;
   queryTimeoutMs: number;
 }
+
+/** The answers of each kind of run: to its queries, its end, and to every message. */
+export interface RunAnswers {
+  journey: { status: JourneyStatus; result: JourneyResult; update: UpdateAnswer; references: JourneyReferences };
+  pull: { status: PullStatus; result: PullResult; update: PullUpdateAnswer; references: PullReferences };
+  share: {
+    status: ShareReportStatus;
+    result: ShareReportResult;
+    update: ShareReportUpdateAnswer;
+    references: ShareReportReferences;
+  };
+  portfolio: { status: PortfolioStatus; result: PortfolioResult; update: PortfolioUpdateAnswer; references: never };
+}
+
+/** The members that the handle adds: they name its run. */
+type NamesOfRun<Kind extends RunKind> = Kind extends 'share' ? 'shareId' | 'journeyId' : (typeof ID_NAMES)[Kind];
+
+type WithoutNames<Message, Kind extends RunKind> = Message extends unknown ? Omit<Message, NamesOfRun<Kind>> : never;
+
+/** The content of a message, by the kind of run and the wire name. */
+export type Content<Kind extends RunKind, Update extends string> = WithoutNames<
+  MessageOf<MessageTo<Kind, Update>>,
+  Kind
+>;
 
 /** References whose personal values may be masked, if a codec server has read them for this client. */
 export type Redacted<References> = References & { redacted: boolean };
@@ -51,15 +85,20 @@ export interface MessageOptions extends CallOptions {
  *
  * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
-export abstract class RunHandle<Status extends object, Result extends object, Answer extends object> {
+export abstract class RunHandle<Kind extends RunKind> {
   /** The key in the ledger and on the command line: a `journeyId`, `pull:<pullId>`. */
   readonly runKey: string;
+  readonly #kind: Kind;
+  readonly #id: string;
   readonly #context: RunContext;
 
   /** @internal */
-  constructor(context: RunContext, kind: RunKind, id: string) {
+  constructor(context: RunContext, kind: Kind, id: string) {
     this.runKey = toRunKey(kind, id);
+    this.#kind = kind;
+    this.#id = id;
     this.#context = context;
+    Object.assign(this, { [ID_NAMES[kind]]: id });
   }
 
   get workflowId(): string {
@@ -81,25 +120,25 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   }
 
   /** The status of a completed run, made of its result without personal data. */
-  protected abstract statusOfResult(result: Result): Settled<Status>;
+  protected abstract statusOfResult(result: RunAnswers[Kind]['result']): Settled<RunAnswers[Kind]['status']>;
 
   /**
    * Reads the run's state, which has nothing personal. If the run has completed, this needs no worker. The status lacks
    * consents withdrawn after the run's end: only the ledger has them, and `credit-journey status` beside it shows them.
    */
-  async status(options: CallOptions = {}): Promise<Status> {
+  async status(options: CallOptions = {}): Promise<RunAnswers[Kind]['status']> {
     try {
-      return await this.#query<Status>('status', options);
+      return await this.#query('status', options);
     } catch (error) {
       if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
       const { signal, timeoutMs = this.#context.queryTimeoutMs } = options;
       const settled = this.statusOfResult(await this.result({ signal, timeoutMs }));
-      return { ...settled, ...SETTLED } as unknown as Status;
+      return { ...settled, ...SETTLED } as unknown as RunAnswers[Kind]['status'];
     }
   }
 
   /** The status now and after each change, until the run closes. The iteration throws when the client is closed. */
-  watch(options: WatchOptions = {}): AsyncIterable<Status> {
+  watch(options: WatchOptions = {}): AsyncIterable<RunAnswers[Kind]['status']> {
     const { calls } = this.#context;
     const status = (asked: CallOptions) => this.status(asked);
     return watchRun({ calls, handle: this.handle(), runKey: this.runKey, status }, options);
@@ -111,22 +150,31 @@ export abstract class RunHandle<Status extends object, Result extends object, An
    * @throws InvalidInputError where the input was refused, JourneyFailedError where the run has no result,
    *   ResultNotReadyError after `timeoutMs`
    */
-  async result(options: CallOptions = {}): Promise<Result> {
+  async result(options: CallOptions = {}): Promise<RunAnswers[Kind]['result']> {
     const late = () => new ResultNotReadyError(this.runKey);
-    return this.#context.calls.make(
-      { runKey: this.runKey, late },
-      options,
-      () => this.handle().result() as Promise<Result>,
-    );
+    return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.handle().result());
   }
 
-  protected async queryReferences<T extends object>(options: CallOptions = {}): Promise<Redacted<T>> {
-    const references = await this.#query<T>('references', options);
+  /** An operator's decision about an inquiry on hold. */
+  resolve(decision: Content<Kind, 'resolveInquiry'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
+    return this.send('resolveInquiry', decision, options);
+  }
+
+  /**
+   * Ends the run after any attempt in flight; a review, once nothing is on hold. Refused where a share was posted first.
+   * `recorded` says whether the ledger has it already.
+   */
+  withdraw(message: Content<Kind, 'withdraw'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
+    return this.send('withdraw', message, options);
+  }
+
+  protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
+    const references = await this.#query('references', options);
     return { ...references, redacted: redactedPointer(references) !== null };
   }
 
-  #query<T>(name: 'status' | 'references', options: CallOptions): Promise<T> {
-    return this.#ask(options, (signal) => askRun<T>(this.handle(), name, signal));
+  #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {
+    return this.#ask(options, (signal) => askRun(this.handle(), name, signal));
   }
 
   #ask<T>(options: CallOptions, question: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -135,45 +183,50 @@ export abstract class RunHandle<Status extends object, Result extends object, An
   }
 
   /**
-   * The message, addressed to this run, as its definition has it.
+   * Checks a message, and sends it as the update of this name.
    *
    * @throws InvalidInputError
    */
-  protected parseOwnMessage<T>(definition: MessageWith<T>, message: object): T {
-    const id = definition.address === 'journeyId' ? this.runKey : parseRunKey(this.runKey).id;
-    return parseMessage(definition as Message, { ...message, [definition.address]: id }, this.#context) as T;
+  protected async send(update: string, content: object, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
+    return this.update(update, this.parseContent(update, content), options);
   }
 
-  /** Checks a message, and sends it as the update of this name. */
-  protected async send<M extends Message>(
-    definition: M,
-    name: keyof M['updates'] & string,
-    message: object,
-    options?: MessageOptions,
-  ): Promise<Answer> {
-    const checked = this.parseOwnMessage(definition as unknown as MessageWith<object>, message);
-    return this.update(name, definition.toKey(name, checked), checked, options);
+  /** The message, addressed to this run, as its definition has it. */
+  protected parseContent(update: string, content: object): object {
+    const definition = findMessage(this.#kind, update);
+    const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
+    return parseMessage(definition, { ...content, ...names }, this.#context) as object;
+  }
+
+  #addressIn({ address }: { address: string }): string {
+    return address === 'journeyId' ? this.runKey : this.#id;
+  }
+
+  /** Makes a call that waits for the server alone, and not for a worker. */
+  protected callServer<T>(options: CallOptions, work: () => Promise<T>): Promise<T> {
+    const { calls } = this.#context;
+    return calls.make({ runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
   protected async update(
     name: string,
-    businessKey: string,
     message: object,
     { messageId, ...options }: MessageOptions = {},
     patienceMs = MESSAGE_TIMEOUT_MS,
-  ): Promise<Answer> {
+  ): Promise<RunAnswers[Kind]['update']> {
     const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
-    const updateId = toUpdateId(businessKey, messageId);
+    const updateId = toUpdateId(findMessage(this.#kind, name).toKey(name, message), messageId);
     const execute = (id: string) =>
-      this.handle().executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] });
+      this.handle().executeUpdate<RunAnswers[Kind]['update'], [object]>(name, { updateId: id, args: [message] });
     const send = async (signal: AbortSignal) => {
       try {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
           // A reset run received the message again before it was valid, and refused it: the server takes nothing more
           // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-          if (!isInternal(error)) throw error;
+          // It says that of an update that it cannot deliver, too.
+          if (!hasStatus(error, 'internal')) throw error;
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {

@@ -3,8 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { CallOptions, Calls } from '../connection/calls.ts';
 import {
   CodecServerError,
-  isCancelled,
-  isDeadline,
+  hasStatus,
   isServerAway,
   serverAway,
   TemporalUnavailableError,
@@ -67,8 +66,8 @@ export class HistoryEvents {
         return await workflowService.getWorkflowExecutionHistory(request);
       } catch (error) {
         // A long poll without news is no failure.
-        if (isDeadline(error)) return null;
-        if ((isCancelled(error) && !signal?.aborted) || isServerAway(error)) throw serverAway(error);
+        if (hasStatus(error, 'deadlineExceeded')) return null;
+        if ((hasStatus(error, 'cancelled') && !signal?.aborted) || isServerAway(error)) throw serverAway(error);
         throw error;
       }
     };

@@ -32,6 +32,9 @@ const CHAINED = {
   run_decisions: ['run_key', 'decision_id', 'version'],
 } as const satisfies Record<string, readonly string[]>;
 
+/** Columns that no hash covers, since they change: the state of a consent. */
+const STATE: readonly string[] = ['told_to', 'unmatched', 'listed_from', 'fault', 'seen_at', 'seen_by', 'seen_reason'];
+
 type ChainedTable = keyof typeof CHAINED;
 const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
 
@@ -63,9 +66,9 @@ function hashBeginning(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
-/** The hash covers every column that is set: so a column that a later version adds changes no hash of older rows. */
+/** The hash covers every column that is set and never changes: a column that a later version adds changes no hash of older rows. */
 function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
-  const set = Object.entries(row).filter(([, value]) => value !== null);
+  const set = Object.entries(row).filter(([column, value]) => value !== null && !STATE.includes(column));
   const ordered = set.sort(([a], [b]) => (a < b ? -1 : 1));
   return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }

@@ -5,7 +5,7 @@ import { type DecisionAction, FAILURES, type FailureType } from '../../model/fai
 import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import type { Unmatched } from '../consents/kept-consents.ts';
+import type { Unmatched } from '../consents/consents.ts';
 import type { ReadersReach } from '../owners.ts';
 import type { DecisionRecord, RunDecision, ShareWithdrawal, StandingShareWithdrawal } from '../records.ts';
 import type { LegalHold, RetentionEvent } from '../retention/retention.ts';

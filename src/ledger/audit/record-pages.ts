@@ -2,7 +2,6 @@
 
 import { utcInstant } from '../../base/instants.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
-import type { Unmatched } from '../consents/kept-consents.ts';
 import { type Columns, toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
@@ -60,11 +59,10 @@ export function readConsentsPage(
   after?: Ordered,
 ): Promise<Page<AuditedConsent, Ordered>> {
   const rows = `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' ||
-      c.decision AS row_key, k.unmatched,
+      c.decision AS row_key,
       (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
         AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
-    FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
-      AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
+    FROM consents c`;
   const conditions = { journey_id: query.runKey };
   return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedConsent });
 }
@@ -167,7 +165,7 @@ function toAuditedDecision(row: DecisionRow): AuditedDecision {
   return { ...toFields(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
 }
 
-function toAuditedConsent(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
+function toAuditedConsent(row: ConsentRow & { permitted: number }): AuditedConsent {
   const { secondaryUser, ...consent } = consentRecord(row);
   return {
     ...consent,

@@ -1,73 +1,263 @@
-/** Rows of `consents` and `attempt_consents`: grants, refusals, and the grants that permitted each attempt. */
+/**
+ * Consents: each grant and each refusal is one row, whose content never changes. Its state may: which start of a run has
+ * received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each attempt.
+ */
 
-import type { ConsentRecord, GrantKey } from '../../consent/consent-record.ts';
-import { consentDifferences } from '../../consent/refusals.ts';
+import { omitUndefined } from '../../base/defined.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
+import { consentDifferences, findEnds } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
 import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
-import { insertRow, type SqlSession, type SqlValue, type Transaction, type Written } from '../database/sql-session.ts';
+import { insertRow, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 
-/** Columns with the content of a consent, except its secondary user and its evidence. */
-const SAID = [
-  'journey_id',
-  'share_id',
-  'applicant_id',
-  'consent_id',
-  'decision',
-  'decided_at',
-  'received_at',
-  'proof',
-] as const;
-const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
+/** The part of a consent that the ledger does not know. */
+export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
+export type Unmatched = (typeof UNMATCHED)[number];
 
-export interface ConsentRow
-  extends Columns<Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>>,
-    Columns<Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'> & ConsentRecord['secondaryUser']> {
-  evidence: string | null;
-  recorded_at: number;
-  /** The start that has received it (the first run of its chain). */
-  first_run_id: string | null;
+/** A start of a run, and what it knows. */
+export interface Start {
+  runKey: string;
+  /**
+   * The first run of its chain. What one run of the chain has received counts in all of them, and in no other start.
+   */
+  firstRunId: string;
+  shareIds: readonly string[];
+  applicantIds: readonly string[];
+  /** The owner of the report: consents to its shares of the same ids match, too. */
+  reportRunKey?: string | undefined;
 }
 
+/** The start that receives consents. */
+export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
+  /** Grants that it does not count any more. */
+  faultyGrants?: readonly FaultyGrant[];
+}
+
+/** A consent that matches nothing, for people. */
+export interface UnmatchedConsent extends ConsentKey {
+  unmatched: Unmatched;
+  /** When the ledger got it (RFC 3339). */
+  since: string;
+}
+
+/** A reader's reach leaves out runs of which the ledger knows that they are another's. */
+export interface UnmatchedQuery extends ReadersReach {
+  /** At most so many; from 1. */
+  limit: number;
+  /** The last one of the page before. */
+  after?: UnmatchedConsent;
+}
+
+type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
+
+const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
+const SAID = [...KEY, 'decided_at', 'received_at', 'proof'] as const;
+const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
+const IS_THIS = KEY.map((column, index) => `${column} = $${index + 1}`).join(' AND ');
+
+export interface ConsentRow
+  extends Columns<ConsentKey & Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'>>,
+    Columns<ConsentRecord['secondaryUser']> {
+  evidence: string | null;
+  recorded_at: number;
+  /** The start that has received it first, and a further one. */
+  first_run_id: string | null;
+  told_to: string | null;
+  unmatched: Unmatched | null;
+  fault: GrantFault | null;
+}
+
+/** No start has received it. */
+const IS_RECEIVED_BY_NONE = 'first_run_id IS NULL AND told_to IS NULL';
+
+/** A share is often requested a little after its consents. They are listed only where that takes longer. */
+const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
+
 /**
- * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same
- * key stays. Returns the verdict on each, in the same order.
+ * Idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same key stays.
+ * Returns the verdict on each, in the same order.
  *
- * @param firstRunId the start that has received them; absent where no run has
+ * @param receiver absent where no run has received them
  */
 export async function recordConsents(
   tx: Transaction,
   consents: readonly ConsentRecord[],
-  firstRunId?: string,
-): Promise<Written<ConsentVerdict[]>> {
-  return { keep: true, value: await insertConsents(tx, consents, firstRunId) };
-}
-
-/** Like `recordConsents`, as a part of a transaction. */
-export async function insertConsents(
-  tx: Transaction,
-  consents: readonly ConsentRecord[],
-  firstRunId?: string,
+  receiver?: Receiver,
 ): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
-  if (consents.length === 0) return verdicts;
-  await chaining(tx, async (insert) => {
-    for (const consent of consents) {
-      const columns = { ...consentColumns(consent), first_run_id: firstRunId };
-      const row = await insert('consents', columns, { orKeep: true });
-      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
-    }
-  });
+  if (consents.length > 0) {
+    await chaining(tx, async (insert) => {
+      for (const consent of consents) {
+        const columns = { ...consentColumns(consent), first_run_id: receiver?.firstRunId };
+        const row = await insert('consents', columns, { orKeep: true });
+        verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
+        const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
+        if (receiver && (!row || isUnknown)) await noteReceived(tx, consent, receiver, isUnknown);
+      }
+    });
+  }
+  for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
+    await tx.session.rows(`UPDATE consents SET fault = $6, told_to = coalesce(told_to, $7) WHERE ${IS_THIS}`, [
+      ...toValues({ ...grant, decision: 'granted' }),
+      fault,
+      receiver?.firstRunId,
+    ]);
+  }
   return verdicts;
+}
+
+/** Notes a further start of a known consent, and whether the start does not know the share yet. */
+async function noteReceived(
+  { session, dialect }: Transaction,
+  consent: ConsentRecord,
+  { firstRunId }: Receiver,
+  isUnknown: boolean,
+): Promise<void> {
+  await session.rows(
+    `UPDATE consents SET told_to = $6, unmatched = $7, listed_from = coalesce(listed_from, ${dialect.now} + ${SHARE_MAY_FOLLOW_MS})
+     WHERE ${IS_THIS}`,
+    [...toValues(consent), firstRunId, isUnknown ? 'share' : null],
+  );
+}
+
+/** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
+export async function keepConsent(
+  tx: Transaction,
+  consent: ConsentRecord,
+): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched }> {
+  const unmatched = await findUnmatched(tx.session, consent);
+  const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
+  if (verdict.kind === 'recorded') {
+    await tx.session.rows(
+      `UPDATE consents SET unmatched = $6, listed_from = coalesce(listed_from, ${tx.dialect.now})
+       WHERE ${IS_THIS} AND ${IS_RECEIVED_BY_NONE}`,
+      [...toValues(consent), unmatched],
+    );
+  }
+  return { verdict, ...omitUndefined({ unmatched }) };
+}
+
+/**
+ * Gives the start those grants that no start has received: they count in no other. A consent that matches what the start
+ * knows leaves the list of unmatched ones. Idempotent.
+ */
+export async function adoptConsents({ session }: Transaction, start: Start): Promise<void> {
+  const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
+  await session.rows(`UPDATE consents SET told_to = $2 WHERE journey_id = $1 AND ${IS_RECEIVED_BY_NONE}`, [
+    runKey,
+    firstRunId,
+  ]);
+  const unmatched = await session.rows<ConsentRow>(
+    'SELECT * FROM consents WHERE journey_id = $1 AND unmatched IS NOT NULL',
+    [runKey],
+  );
+  for (const row of unmatched) {
+    const isShareKnown = shareIds.includes(row.share_id);
+    const unknown = applicantIds.includes(row.applicant_id) ? (isShareKnown ? null : 'share') : 'applicant';
+    const key = KEY.map((column) => row[column]);
+    await session.rows(`UPDATE consents SET unmatched = $6 WHERE ${IS_THIS}`, [...key, unknown]);
+  }
+  for (const shareId of reportRunKey === undefined ? [] : shareIds) {
+    await session.rows(
+      "UPDATE consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
+      [reportRunKey, shareId],
+    );
+  }
+}
+
+/**
+ * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
+ *
+ * @throws RangeError where `since` of `after` is no instant
+ */
+export async function readUnmatched(
+  { session, dialect }: Transaction,
+  { limit, after, ...reach }: UnmatchedQuery,
+): Promise<UnmatchedConsent[]> {
+  const order = ['recorded_at', ...KEY].join(', ');
+  const values: SqlValue[] = [limit];
+  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const last = after ? [instantMs(after.since), ...toValues(after)] : [];
+  const conditions = [
+    `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
+    ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
+    ...withoutForeignRuns('consents.journey_id', reach, place),
+  ];
+  const rows = await session.rows<ConsentRow & { unmatched: Unmatched }>(
+    `SELECT * FROM consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+    values,
+  );
+  return rows.map((row) => ({ ...toFields(row, [...KEY, 'unmatched']), since: utcInstant(row.recorded_at) }));
+}
+
+/** Marks the consents of one owner as seen by a person; returns how many there were. */
+export async function markConsentsSeen(
+  { session, dialect }: Transaction,
+  { runKey, by, reason }: { runKey: string; by: string; reason: string },
+): Promise<number> {
+  const rows = await session.rows(
+    `UPDATE consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
+     WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
+    [runKey, by, reason],
+  );
+  return rows.length;
+}
+
+/** Finds what the ledger does not know from inquiries, shares, and consents that runs have received. */
+async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
+  const { journeyId, shareId, applicantId } = consent;
+  const received = `SELECT count(*) FROM consents WHERE journey_id = $1 AND NOT (${IS_RECEIVED_BY_NONE})`;
+  const [known] = await session.rows<{ journey: number; share: number }>(
+    `SELECT
+       (SELECT count(*) FROM inquiries WHERE run_key = $1)
+         + (SELECT count(*) FROM report_shares WHERE run_key = $1)
+         + (${received}) AS journey,
+       (SELECT count(*) FROM inquiries WHERE run_key = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares WHERE run_key = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+             JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+             WHERE s.share_id = $2 AND i.run_key = $1)
+         + (${received} AND share_id = $2 AND unmatched IS NULL) AS share`,
+    [journeyId, shareId],
+  );
+  if (!known || Number(known.journey) === 0) return 'journey';
+  if (Number(known.share) === 0) return 'share';
+  const asked = await session.rows<{ applicant_ids: string }>(
+    'SELECT DISTINCT applicant_ids FROM inquiries WHERE run_key = $1 AND applicant_ids IS NOT NULL',
+    [journeyId],
+  );
+  const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));
+  return asked.length === 0 || isKnown ? undefined : 'applicant';
+}
+
+/** Reads only: why a grant permits nothing; `undefined` also where its own share was posted under it. */
+export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
+  const { journeyId, shareId, applicantId, consentId } = grant;
+  const recorded = await readConsent(tx.session, { ...grant, decision: 'granted' });
+  if (recorded?.fault === 'spent') return recorded.fault;
+  const attempts = await tx.session.rows<PostingRow>(
+    `SELECT a.state, a.outcome, a.answer_kind, a.late_state FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4 AND i.run_key = $1`,
+    [journeyId, shareId, applicantId, consentId],
+  );
+  if (!recorded || attempts.some(wasPosted)) return undefined;
+  if (recorded.fault) return recorded.fault;
+  return findEnds(await saidAbout(tx, grant))(consentRecord(recorded)) ? 'refused' : undefined;
+}
+
+async function readConsent(session: SqlSession, consent: ConsentKey): Promise<ConsentRow | undefined> {
+  const [row] = await session.rows<ConsentRow>(`SELECT * FROM consents WHERE ${IS_THIS}`, toValues(consent));
+  return row;
 }
 
 /** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
 async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
-  const [row] = await session.rows<ConsentRow>(
-    `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
-       AND decision = $5`,
-    [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
-  );
+  const row = await readConsent(session, consent);
   if (!row) return { kind: 'known', paths: [] };
   const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
   const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince });
@@ -90,6 +280,14 @@ function consentColumns(consent: ConsentRecord): Record<string, SqlValue | undef
     ...columnsFrom(consent, SAID),
     ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
     evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+  };
+}
+
+export function consentRecord(row: ConsentRow): ConsentRecord {
+  return {
+    ...toFields(row, SAID),
+    secondaryUser: toFields(row, SECONDARY_USER),
+    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
   };
 }
 
@@ -146,10 +344,13 @@ export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRo
   return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
 }
 
-export function consentRecord(row: ConsentRow): ConsentRecord {
-  return {
-    ...toFields(row, SAID),
-    secondaryUser: toFields(row, SECONDARY_USER),
-    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
-  };
+/** @throws RangeError */
+function instantMs(text: string): number {
+  const ms = parseInstantMs(text);
+  if (ms === null) throw new RangeError('since must be an RFC 3339 instant with offset');
+  return ms;
+}
+
+function toValues({ journeyId, shareId, applicantId, consentId, decision }: ConsentKey): string[] {
+  return [journeyId, shareId, applicantId, consentId, decision];
 }

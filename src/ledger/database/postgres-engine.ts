@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import {
+  Ending,
   LostRaceError,
   readErrorCode,
   type SqlDialect,
@@ -10,6 +11,7 @@ import {
   type SqlRow,
   type SqlSession,
   type SqlValue,
+  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -239,6 +241,12 @@ const DIALECT: SqlDialect = {
      FOR EACH ROW EXECUTE FUNCTION ledger_keep_rows()`,
     `CREATE TRIGGER ${table}_keep_table BEFORE TRUNCATE ON ${table}
      FOR EACH STATEMENT EXECUTE FUNCTION ledger_keep_rows()`,
+    ...(Array.isArray(guard)
+      ? [
+          `CREATE TRIGGER ${table}_keep_columns BEFORE UPDATE OF ${guard.join(', ')} ON ${table}
+           FOR EACH ROW EXECUTE FUNCTION ledger_keep_rows()`,
+        ]
+      : []),
     ...(guard === 'keepSealed'
       ? [
           `CREATE TRIGGER ${table}_keep_sealed BEFORE UPDATE OF body ON ${table}
@@ -318,7 +326,7 @@ class PostgresEngine implements SqlEngine {
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => ({ keep: false, value: await work(session) }));
+    return this.#transaction(BEGIN_READ, async (session) => undone(await work(session)));
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
@@ -408,10 +416,10 @@ async function finishTransaction<T>(
   session: PostgresSession,
   work: (session: SqlSession) => Promise<Written<T>>,
 ): Promise<T> {
-  const { keep, value } = await work(session);
-  const [isKept, answer] = await Promise.all([session.end(keep), value]);
+  const { keep, answer } = Ending.of(await work(session));
+  const [isKept, value] = await Promise.all([session.end(keep), answer]);
   if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
-  return answer;
+  return value;
 }
 
 /** Begins a transaction that holds the tables alone. Between its attempts other transactions write. */

@@ -64,21 +64,37 @@ export interface SqlDialect {
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
   /**
-   * Triggers that refuse DELETE on a table. With `appendOnly` they also refuse UPDATE. With `keepSealed` they refuse to
-   * replace a `body`: it can only be destroyed.
+   * Triggers that refuse DELETE on a table. With `appendOnly` they also refuse UPDATE, and with a list of columns that of
+   * one of these. With `keepSealed` they refuse to replace a `body`: it can only be destroyed.
    */
-  guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed'): string[];
+  guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed' | readonly string[]): string[];
 }
 
-/**
- * Whether the transaction's writes stay. A promised value is that of statements that were issued already: the commit
- * goes along with them, so that only their own failure prevents it.
- */
-export type Written<T> = { keep: boolean; value: T | Promise<T> };
+/** The answer of work in a transaction, whose writes stay, or a special end of it. */
+export type Written<T> = T | Ending<T>;
 
-/** Converts the result of work that reports whether it has written anything. */
-export function keptWhereTrue(isWritten: boolean): Written<boolean> {
-  return { keep: isWritten, value: isWritten };
+/**
+ * Another end of a transaction than a commit once its answer is known. With `keep: false` nothing that it wrote stays.
+ * A promised answer is that of statements that were issued already: the commit goes along with them, so that only their
+ * own failure prevents it.
+ */
+export class Ending<T> {
+  readonly keep: boolean;
+  readonly answer: Promise<T>;
+
+  constructor(keep: boolean, answer: T | Promise<T>) {
+    this.keep = keep;
+    this.answer = Promise.resolve(answer);
+  }
+
+  static of<T>(written: Written<T>): Ending<T> {
+    return written instanceof Ending ? written : new Ending(true, written);
+  }
+}
+
+/** Ends a transaction with this answer: nothing that it wrote stays. */
+export function undone<T>(answer: T): Ending<T> {
+  return new Ending(false, answer);
 }
 
 export interface SqlEngine {
@@ -86,7 +102,7 @@ export interface SqlEngine {
   /** A consistent view; writes nothing. */
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /**
-   * One transaction. Resolves with `keep` only after the database has confirmed the commit.
+   * One transaction. Resolves only after the database has confirmed the commit, unless its work was undone.
    *
    * @throws LedgerUnavailableError on any failure of the database, a commit without an answer included
    * @throws LostRaceError where another transaction took a unique key: nothing was written, read again

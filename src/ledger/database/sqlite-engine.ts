@@ -5,12 +5,14 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import {
+  Ending,
   LostRaceError,
   readErrorCode,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
+  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -167,6 +169,9 @@ const DIALECT: SqlDialect = {
     ...(guard === 'appendOnly' ? ['UPDATE', 'DELETE'] : ['DELETE']).map(
       (verb) => `CREATE TRIGGER ${table}_no_${verb.toLowerCase()} BEFORE ${verb} ON ${table} ${REFUSED}`,
     ),
+    ...(Array.isArray(guard)
+      ? [`CREATE TRIGGER ${table}_no_update BEFORE UPDATE OF ${guard.join(', ')} ON ${table} ${REFUSED}`]
+      : []),
     ...(guard === 'keepSealed'
       ? [`CREATE TRIGGER ${table}_keep_sealed BEFORE UPDATE OF body ON ${table} WHEN NEW.body IS NOT NULL ${REFUSED}`]
       : []),
@@ -213,7 +218,7 @@ class SqliteEngine implements SqlEngine {
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => ({ keep: false, value: await work(session) }));
+    return this.#transaction(BEGIN_READ, async (session) => undone(await work(session)));
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
@@ -288,11 +293,11 @@ async function transact<T>(
   };
   try {
     await begin();
-    const { keep, value } = await work(session);
-    const answer = await value;
+    const { keep, answer } = Ending.of(await work(session));
+    const value = await answer;
     isOver = true;
     connection.run(keep ? 'COMMIT' : 'ROLLBACK');
-    return answer;
+    return value;
   } catch (error) {
     isOver = true;
     connection.rollBack();

@@ -178,7 +178,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
 
-    // Consents as they were given, those that a claim was made under, and those that no run has received.
+    // Consents as they were given, with their state; and those that a claim was made under.
     `CREATE TABLE consents (
       journey_id TEXT NOT NULL,
       share_id TEXT NOT NULL,
@@ -192,11 +192,22 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       proof TEXT,
       received_at TEXT NOT NULL,
       recorded_at BIGINT NOT NULL,
-      -- The start that has received it: the first run of its chain. NULL: no run has.
+      -- The start that has received it: the first run of its chain. NULL: no run had.
       first_run_id TEXT,
+      -- The state. A further start that has received it. NULL: none has.
+      told_to TEXT,
+      -- What of it is not known: journey, share or applicant. NULL: it matches.
+      unmatched TEXT,
+      listed_from BIGINT,
+      -- Why the run that received the grant does not count it any more.
+      fault TEXT,
+      seen_at BIGINT,
+      seen_by TEXT,
+      seen_reason TEXT,
       PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision)
     )`,
     'CREATE INDEX consents_by_share ON consents (share_id)',
+    'CREATE INDEX consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
     `CREATE TABLE attempt_consents (
       customer_trace_number TEXT NOT NULL,
       attempt BIGINT NOT NULL,
@@ -208,28 +219,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)',
-    // Consents that no run has received, or whose share no run knew when it received them. Their run finds them later.
-    `CREATE TABLE kept_consents (
-      journey_id TEXT NOT NULL,
-      share_id TEXT NOT NULL,
-      applicant_id TEXT NOT NULL,
-      consent_id TEXT NOT NULL,
-      decision TEXT NOT NULL,
-      kept_at BIGINT NOT NULL,
-      -- What of it is not known: journey, share or applicant. NULL: it matches.
-      unmatched TEXT,
-      listed_from BIGINT NOT NULL,
-      -- A further start that has received it. NULL: none has.
-      told_to TEXT,
-      -- Why the run that received the grant does not count it any more.
-      fault TEXT,
-      seen_at BIGINT,
-      seen_by TEXT,
-      seen_reason TEXT,
-      PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision),
-      FOREIGN KEY (journey_id, share_id, applicant_id, consent_id, decision) REFERENCES consents
-    )`,
-    'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
 
     // The report of each share, and shares that were taken back.
     `CREATE TABLE report_shares (
@@ -414,7 +403,24 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
   ];
 }
 
-/** Rows that are never deleted, by table. Some tables also refuse any change, or a new sealed body. */
+/** The content of a consent. */
+const CONSENT_AS_GIVEN = [
+  'journey_id',
+  'share_id',
+  'applicant_id',
+  'consent_id',
+  'decision',
+  'decided_at',
+  'end_user_code',
+  'end_user',
+  'evidence',
+  'proof',
+  'received_at',
+  'recorded_at',
+  'first_run_id',
+];
+
+/** Rows that are never deleted, by table. Some tables also refuse any change, that of some columns, or a new sealed body. */
 const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> = {
   ledger_identity: 'keepRows',
   attempt_counter: 'keepRows',
@@ -424,9 +430,8 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   closed_attempts: 'appendOnly',
   decisions: 'appendOnly',
   run_decisions: 'appendOnly',
-  consents: 'appendOnly',
+  consents: CONSENT_AS_GIVEN,
   attempt_consents: 'appendOnly',
-  kept_consents: 'keepRows',
   report_shares: 'appendOnly',
   withdrawn_shares: 'appendOnly',
   sealed_bodies: 'keepSealed',

@@ -10,7 +10,14 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
 import { eachPage, type Page, periodMs } from './pages.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import { LostRaceError, type SqlEngine, type SqlSession, type Transaction, type Written } from './sql-session.ts';
+import {
+  type Ending,
+  LostRaceError,
+  type SqlEngine,
+  type SqlSession,
+  type Transaction,
+  type Written,
+} from './sql-session.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 export const MAX_RACES = 3;
@@ -84,7 +91,7 @@ type InTransaction = (tx: Transaction, ...input: any[]) => Promise<unknown>;
 type Functions = Readonly<Record<string, InTransaction>>;
 
 type Input<F> = F extends (tx: Transaction, ...input: infer I) => unknown ? I : never;
-type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends Written<infer T> ? T : R) : never;
+type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends Ending<infer T> ? T : R) : never;
 
 /** The methods that functions of one transaction become. */
 type Methods<Fs> = { [Name in keyof Fs]: (...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>> };

@@ -7,7 +7,7 @@ import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
 import { toFields } from './fields.ts';
 import { eachPage, readKeyset } from './pages.ts';
-import { keptWhereTrue, type SqlValue } from './sql-session.ts';
+import type { SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -108,7 +108,7 @@ async function rewrapSecret(
        WHERE secret_key_id = $3 AND secret_wrapped = $4 RETURNING ledger_id`,
       [after.keyId, after.bytes, row.secret_key_id, row.secret_wrapped],
     );
-    return keptWhereTrue(replaced.length > 0);
+    return replaced.length > 0;
   });
 }
 
@@ -137,6 +137,6 @@ function writeBatch(transactions: Transactions, rewrapped: readonly Rewrapped[])
       );
       written += updated.length;
     }
-    return { keep: written > 0, value: written };
+    return written;
   });
 }

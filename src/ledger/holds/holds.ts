@@ -12,12 +12,12 @@ import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
 import { columnsFrom } from '../database/fields.ts';
-import { insertRow, keptWhereTrue, type Transaction, type Unsealed, type Written } from '../database/sql-session.ts';
+import { insertRow, type Transaction, type Unsealed } from '../database/sql-session.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention/retention.ts';
-import { insertRunDecisions } from '../run-decisions.ts';
+import { recordRunDecisions } from '../run-decisions.ts';
 import { readUndecided } from './open-inquiries.ts';
 import { NAMED, type RunFlag, type RunHold, type RunSeen, type WorkEnd, type WorkKey } from './work.ts';
 
@@ -98,16 +98,10 @@ export async function endByClaim(tx: Transaction, customerTraceNumber: string): 
 }
 
 /** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
-export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<Written<SeenVerdict>> {
-  await lockInquiry(tx, seen.customerTraceNumber);
-  const verdict = await insertSeen(tx, seen);
-  return { keep: verdict.kind === 'recorded', value: verdict };
-}
-
-/** Records who has seen the flags of the inquiry, if it has any. */
-async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
+export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
   const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
+  await lockInquiry(tx, customerTraceNumber);
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const undecided = runIsGone ? await readUndecided(session, dialect, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
@@ -121,13 +115,14 @@ async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdic
     `SELECT run_key, ${dialect.now} AS now FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
+  if (!row) return { kind: 'nothingToSee' };
   const closed = await close(
     tx,
     { how: 'seen', by: decisionId },
     `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`,
     [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.reason] : [])],
   );
-  if (!row || closed === 0) return { kind: 'nothingToSee' };
+  if (closed === 0) return { kind: 'nothingToSee' };
   const decidedAt = utcInstant(row.now);
   const decision = {
     runKey: row.run_key,
@@ -138,7 +133,7 @@ async function insertSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdic
     reason,
     decidedAt,
   };
-  await insertRunDecisions(tx, [decision]);
+  await recordRunDecisions(tx, [decision]);
   return { kind: 'recorded' };
 }
 
@@ -181,7 +176,7 @@ export async function readHeld({ session }: Transaction, customerTraceNumber: st
  * Opens the row of a hold before its run waits, or finds that the ledger has opened it. Idempotent by attempt, reason
  * and `since`, so a try that comes late opens nothing again.
  */
-export async function openHold(tx: Transaction, hold: RunHold): Promise<Written<void>> {
+export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
   const { session } = tx;
   const { inquiry, reason, attempt, details } = hold;
   const { customerTraceNumber } = inquiry;
@@ -193,11 +188,11 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<Written<
      AND held_since >= $4 LIMIT 1`,
     [customerTraceNumber, attempt, reason, sinceMs],
   );
-  if (known.length > 0) return { keep: false, value: undefined };
+  if (known.length > 0) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
     await session.rows('UPDATE work_for_people SET held_since = $2 WHERE work_id = $1', [open.work_id, sinceMs]);
-    return { keep: true, value: undefined };
+    return;
   }
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
   await insertRow(
@@ -213,16 +208,12 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<Written<
     },
     {},
   );
-  return { keep: true, value: undefined };
 }
 
 /**
  * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
-export async function closeWork(
-  tx: Transaction,
-  { runKey, until }: { runKey: string; until: string },
-): Promise<Written<void>> {
+export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
   const { session, dialect } = tx;
   const untilMs = parseInstant(until);
   const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
@@ -242,23 +233,21 @@ export async function closeWork(
   await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`, [
     ...[runKey, PORTFOLIO_UNAVAILABLE, untilMs],
   ]);
-  return { keep: true, value: undefined };
 }
 
 /** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
-export async function flagRun(tx: Transaction, flag: RunFlag): Promise<Written<void>> {
+export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
   const { session } = tx;
   if (flag.reason === REPORT_CHANGED) {
     await lockInquiry(tx, flag.customerTraceNumber);
-    await flagReport(tx, flag.reason, flag.customerTraceNumber);
-    return { keep: true, value: undefined };
+    return flagReport(tx, flag.reason, flag.customerTraceNumber);
   }
   const { runKey, reason, gatewayProfile, endUserCode } = flag;
   const atMs = parseInstant(flag.at);
   const isSame = "run_key = $1 AND kind = 'flagged' AND reason = $2";
   if (flag.isOver) {
     await close(tx, { how: 'ended' }, `${isSame} AND since <= $3`, [runKey, reason, atMs]);
-    return { keep: true, value: undefined };
+    return;
   }
   await session.rows(
     `INSERT INTO work_for_people (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
@@ -266,7 +255,6 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<Written<v
      WHERE NOT EXISTS (SELECT 1 FROM work_for_people WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
     [runKey, reason, atMs, randomUUID(), gatewayProfile, endUserCode ?? null],
   );
-  return { keep: true, value: undefined };
 }
 
 /**
@@ -300,7 +288,7 @@ export async function flagReport(
  * Records who has seen the flags of a run that are about none of its inquiries (for those: `recordSeen`). Closes
  * lasting flags, and all others too if the run is gone. Returns whether there was any.
  */
-export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<Written<boolean>> {
+export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
   const { runKey, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(
@@ -309,8 +297,8 @@ export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunS
     `run_key = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
     [runKey, ...(flag === undefined ? [] : [flag])],
   );
-  if (closed > 0) await insertRunDecisions(tx, [{ ...seen, action: 'seen' }]);
-  return keptWhereTrue(closed > 0);
+  if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);
+  return closed > 0;
 }
 
 /** @throws RangeError */

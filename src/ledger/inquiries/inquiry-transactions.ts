@@ -13,7 +13,7 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { decideClaim } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import type { Transaction, Unsealed, Written } from '../database/sql-session.ts';
+import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
@@ -33,7 +33,7 @@ import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readLost } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
-import { flagIfRefused, insertShare, readClaimedShare, toObjection } from '../shares/shares.ts';
+import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
 import { decideClose } from './close.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { acceptProblem, insertDecision, writeAbandoned, writeAccepted } from './decision-writes.ts';
@@ -104,16 +104,16 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'ledgerChanged':
     case 'writerTooOld':
     case 'paused':
-      return { keep: false, value: decision };
+      return undone(decision);
     case 'withdrawn':
-      return { keep: false, value: { ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) } };
+      return undone({ ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) });
     case 'notPermitted':
-      return { keep: false, value: { ...decision, ...toObjection(share) } };
+      return undone({ ...decision, ...toObjection(share) });
     case 'latest':
-      return {
-        keep: await settleOverdue(tx, state, customerTraceNumber),
-        value: { kind: 'latest', latest: standingView(state, tx.cipher) },
-      };
+      return new Ending(await settleOverdue(tx, state, customerTraceNumber), {
+        kind: 'latest',
+        latest: standingView(state, tx.cipher),
+      });
     case 'claim': {
       await settleOverdue(tx, state, customerTraceNumber);
       const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
@@ -134,7 +134,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
         ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
         position,
       }));
-      return { keep: true, value: claimed };
+      return new Ending(true, claimed);
     }
   }
 }
@@ -170,13 +170,11 @@ export async function recordAttempt(
   const isDisposed = state.known.disposal === 'done';
   switch (kind) {
     case 'missing':
-      return { keep: false, value: 'missing' };
+      return 'missing';
     case 'already':
       // An earlier record came without the report, from a run that had none.
-      return {
-        keep: await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated),
-        value: 'already',
-      };
+      await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
+      return 'already';
     case 'late':
       if (row?.late_state !== record.state) {
         await writeLate(tx, record, !isDisposed);
@@ -186,7 +184,7 @@ export async function recordAttempt(
       await flagIfRefused(tx, record);
       await indexReference(tx, record, { isDisposed });
       await keepBodies(tx, record, isDisposed ? {} : kept, true);
-      return { keep: true, value: 'late' };
+      return 'late';
     case 'record': {
       const written = Promise.all([
         writeOutcome(tx, record),
@@ -202,7 +200,10 @@ export async function recordAttempt(
       }
       const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
-      return { keep: true, value: written.then(() => 'recorded' as const) };
+      return new Ending(
+        true,
+        written.then(() => 'recorded' as const),
+      );
     }
   }
 }
@@ -231,13 +232,10 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {
       const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));
-      return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
+      return { attempt, state: 'notSent', closedAt, runId: run.runId };
     }
     default:
-      return {
-        keep: await settleOverdue(tx, state, customerTraceNumber),
-        value: standingView(state, tx.cipher),
-      };
+      return new Ending(await settleOverdue(tx, state, customerTraceNumber), standingView(state, tx.cipher));
   }
 }
 
@@ -259,31 +257,28 @@ export async function decide(
   const state = await ownState(tx, ledgerId, customerTraceNumber);
   const differing = await differencesToDecided(tx.session, state, decision, tx.cipher);
   if (differing.length > 0) {
-    return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
+    return undone({ kind: 'refused', reason: otherContent('/decisionId was used', differing) });
   }
   const effect = decideDecision(state.known, decision);
   if (effect.kind === 'repeated') {
     // A run that was reset holds once more, and takes the same decision again.
-    const isEnded = await endByDecision(tx, decision, 'decided');
-    return { keep: isEnded, value: { kind: 'recorded' } };
+    await endByDecision(tx, decision, 'decided');
+    return { kind: 'recorded' };
   }
   const settled = await settleOverdue(tx, state, customerTraceNumber);
   if (effect.kind === 'overtaken') {
     const isEnded = await endByDecision(tx, decision, 'overtaken');
-    return {
-      keep: settled || isEnded,
-      value: { kind: 'overtaken', latest: standingView(state, tx.cipher) },
-    };
+    return new Ending(settled || isEnded, { kind: 'overtaken', latest: standingView(state, tx.cipher) });
   }
   const reason =
     effect.kind === 'tooEarly'
       ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
       : await acceptProblem(tx, inquiry, decision);
-  if (reason) return { keep: settled, value: { kind: 'refused', reason } };
+  if (reason) return new Ending(settled, { kind: 'refused', reason });
   await insertDecision(tx, decision, effect.kind === 'permit' ? effect.attempt : undefined);
   await applyDecision(tx, decision, effect);
   await endByDecision(tx, decision, 'decided');
-  return { keep: true, value: { kind: 'recorded' } };
+  return { kind: 'recorded' };
 }
 
 /** @throws RequestDiffersError */
@@ -311,7 +306,7 @@ async function applyDecision(tx: Transaction, decision: DecisionRecord, effect: 
 async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
   const { runKey, shareId } = inquiry;
   if (sharedReference === undefined || shareId === undefined) return;
-  await insertShare(tx, { runKey, shareId, reportReferenceNumber: sharedReference });
+  await recordShare(tx, { runKey, shareId, reportReferenceNumber: sharedReference });
 }
 
 interface Kept {
@@ -324,12 +319,11 @@ async function keepBodies(
   record: OutcomeRecord,
   { report, refusal }: Kept,
   isLate: boolean,
-): Promise<boolean> {
+): Promise<void> {
   await Promise.all([
     report && insertBody(tx, { kind: 'report', of: record, isLate, sealed: report }),
     refusal && insertBody(tx, { kind: 'refusal', of: record, isLate, httpStatus: record.httpStatus, ...refusal }),
   ]);
-  return report !== undefined || refusal !== undefined;
 }
 
 /**

@@ -19,7 +19,6 @@ import {
   type SqlValue,
   type Transaction,
   type Unsealed,
-  type Written,
 } from '../database/sql-session.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
@@ -236,9 +235,9 @@ export class SealedReports {
         'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
         sources,
       );
-      if (disposed.length > 0) return { keep: false, value: false };
+      if (disposed.length > 0) return false;
       await insertBody(tx, { ...document, sealed });
-      return { keep: true, value: true };
+      return true;
     });
   }
 
@@ -370,7 +369,7 @@ async function noteAccess(
   kind: BodyKind,
   { customerTraceNumber, attempt }: ReportOrigin,
   { by, via, purpose, endUser, isRedacted = false }: Reader,
-): Promise<Written<void>> {
+): Promise<void> {
   const [inquiry] = await session.rows<Pick<InquiryRow, 'end_user_code' | 'end_user' | 'disposed_at'>>(
     `SELECT end_user_code, end_user, disposed_at FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`,
     [customerTraceNumber],
@@ -390,5 +389,4 @@ async function noteAccess(
     },
     { sql: { recorded_at: dialect.now } },
   );
-  return { keep: true, value: undefined };
 }

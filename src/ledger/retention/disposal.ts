@@ -12,7 +12,14 @@
  * between two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';
-import type { SqlDialect, SqlSession, SqlValue, Transaction, Written } from '../database/sql-session.ts';
+import {
+  type SqlDialect,
+  type SqlSession,
+  type SqlValue,
+  type Transaction,
+  undone,
+  type Written,
+} from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import { attentionSelection, undecidedSelection } from '../holds/open-inquiries.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
@@ -166,20 +173,18 @@ export async function beginDisposal(
   tx: Transaction,
   scope: DisposalScope,
   authorization: Authorization,
-): Promise<Written<DisposalVerdict>> {
+): Promise<DisposalVerdict> {
   const { session, dialect } = tx;
   await lockInquiries(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
   const { inquiries, reports, begunAt } = view;
   const refused = toVerdict(view.obstacles);
-  if (refused) return { keep: false, value: refused };
+  if (refused) return refused;
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
   const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
     if (begunAt === undefined) await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposalBegun' });
   });
-  const held = toVerdict(holds);
-  if (held) return { keep: false, value: held };
-  return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
+  return toVerdict(holds) ?? { kind: 'done', inquiries, reports };
 }
 
 /**
@@ -191,12 +196,12 @@ export async function recordDeletion(
   scope: DisposalScope,
   authorization: Authorization,
   run: NonNullable<RetentionEvent['run']>,
-): Promise<Written<Obstacle[]>> {
+): Promise<Obstacle[]> {
   const holds = await unlessHeld(tx, ownerOfRuns(scope.runKey), async (insert) => {
     await requireBegun(tx.session, scope);
     await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'historyDeleted', run });
   });
-  return { keep: holds.length === 0, value: holds };
+  return holds;
 }
 
 async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<void> {
@@ -220,7 +225,7 @@ export async function dispose(
   await lockInquiries(session, dialect, scope.runKey);
   const view = await readDisposalView(tx, scope);
   const refused = toVerdict(view.obstacles);
-  if (refused) return { keep: false, value: refused };
+  if (refused) return refused;
   await requireBegun(session, scope);
   const { inquiries, reports } = view;
   const { sql, values } = selectUndisposed(scope);
@@ -251,8 +256,7 @@ export async function dispose(
     await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposed', details });
   });
   const held = toVerdict(holds);
-  if (held) return { keep: false, value: held };
-  return { keep: true, value: { kind: 'done', inquiries, reports } };
+  return held ? undone(held) : { kind: 'done', inquiries, reports };
 }
 
 function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {

@@ -10,7 +10,6 @@ import {
   type SqlValue,
   type Transaction,
   type Unsealed,
-  type Written,
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
 import type {
@@ -197,25 +196,24 @@ export async function setLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
-): Promise<Written<SetHold | null>> {
+): Promise<SetHold | null> {
   const { session } = tx;
   let set: SetHold | null = null;
-  let isNew = false;
   await chaining(tx, async (insert) => {
     const before = await readHolds(tx, journeyId);
     const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
+    const isNew = hold === undefined;
     if (!hold) {
       if (!(await isAnythingLeft(session, journeyId))) return;
       const holdId = `hold-${randomUUID()}`;
       const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
       hold = toLegalHold(await appendEvent(tx, insert, event));
-      isNew = true;
     }
     const others = before.filter((other) => !isOwn(other));
     set = { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
   });
-  return { keep: isNew, value: set };
+  return set;
 }
 
 /** Releases the hold of this matter on this id, and no other. */
@@ -223,7 +221,7 @@ export async function releaseLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
-): Promise<Written<ReleasedHold>> {
+): Promise<ReleasedHold> {
   const { session } = tx;
   const result: ReleasedHold = { released: null, others: [] };
   await chaining(tx, async (insert) => {
@@ -239,7 +237,7 @@ export async function releaseLegalHold(
     await appendEvent(tx, insert, { ...end, ...authorization });
     result.released = toLegalHold(own);
   });
-  return { keep: result.released !== null, value: result };
+  return result;
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */

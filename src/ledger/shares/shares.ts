@@ -2,7 +2,7 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { ConsentRecord, GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
@@ -10,16 +10,8 @@ import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
-import { SAME_KEY } from '../consents/kept-consents.ts';
 import { toFields } from '../database/fields.ts';
-import {
-  insertRow,
-  keptWhereTrue,
-  type SqlDialect,
-  type SqlSession,
-  type Transaction,
-  type Written,
-} from '../database/sql-session.ts';
+import { insertRow, type SqlDialect, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
@@ -41,12 +33,7 @@ import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
  * Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if
  * the key has another report's share.
  */
-export async function recordShare(tx: Transaction, share: PlannedShare): Promise<Written<boolean>> {
-  return keptWhereTrue(await insertShare(tx, share));
-}
-
-/** Like `recordShare`, as a part of a transaction. */
-export async function insertShare(
+export async function recordShare(
   { session, dialect, cipher }: Transaction,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
@@ -152,21 +139,18 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   );
 }
 
-type SaidRow = ConsentRow & { told_to: string | null; fault: GrantFault | null };
-
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
 function readSaid(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
-): Promise<SaidRow[]> {
+): Promise<ConsentRow[]> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  return session.rows<SaidRow>(
-    `SELECT c.*, k.told_to, k.fault FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY} WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
+  return session.rows<ConsentRow>(
+    `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
-     UNION SELECT c.*, k.told_to, k.fault FROM report_shares s
+     UNION SELECT c.* FROM report_shares s
        JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
-       LEFT JOIN kept_consents k ON ${SAME_KEY}
      WHERE s.reference_digest = $2`,
     [shareId, digest, ...owners],
   );
@@ -280,14 +264,10 @@ async function readWithdrawnShare(
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains.
  */
-export async function withdrawShare(
-  tx: Transaction,
-  withdrawal: ShareWithdrawal,
-): Promise<Written<ShareWithdrawalVerdict>> {
+export async function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
   const { session } = tx;
   const { runKey, shareId, replacedBy, by, reason } = withdrawal;
   let verdict: ShareWithdrawalVerdict | undefined;
-  let isNew = false;
   await chaining(tx, async (insert) => {
     const standing = await readWithdrawnShare(session, { owners: [runKey], shareId });
     if (standing) {
@@ -302,10 +282,9 @@ export async function withdrawShare(
     const columns = { run_key: runKey, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
     const row = await insert('withdrawn_shares', columns);
     verdict = { kind: 'withdrawn', standing: standingWithdrawal(row as unknown as WithdrawnShareRow) };
-    isNew = true;
   });
   if (!verdict) throw new Error('a withdrawal without a verdict');
-  return { keep: isNew, value: verdict };
+  return verdict;
 }
 
 /** Attempts that are known not to have been processed, regardless of later news. */
@@ -345,10 +324,10 @@ interface PermitRow extends ConsentRow, PostingRow {
 }
 
 /** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
-export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<Written<number>> {
+export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
   const concerned = await findRefusedPostings(tx, refusal);
   for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
-  return { keep: concerned.size > 0, value: concerned.size };
+  return concerned.size;
 }
 
 async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Promise<Set<string>> {

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A lock that is held until `release`, or until the process ends in any way. */
-interface FileLock {
+/** A lock that is held until `release`, the end of its `using` block, or the end of the process in any way. */
+interface FileLock extends Disposable {
   release(): void;
 }
 
@@ -25,7 +25,8 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
     if ((error as { errcode?: number }).errcode === BUSY) return null;
     throw error;
   }
-  return { release: () => database.close() };
+  const release = () => database.close();
+  return { release, [Symbol.dispose]: release };
 }
 
 /** Waits for the lock. Calls `onWait` once if another process holds it. */

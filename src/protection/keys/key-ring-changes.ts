@@ -1,5 +1,5 @@
 /** Changes a key ring file: one change at a time, and each one complete or not made. */
-import { realpath, rename } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { KeyRingError } from '../errors.ts';
 import { fileLock } from './file-lock.ts';
 import {
@@ -103,14 +103,10 @@ async function change(file: string, apply: (content: KeyRingContent) => void | P
   const target = await realpath(file).catch(() => file);
   // Reads without the lock first, so that a missing key ring leaves no lock file.
   await readKeyRing(target);
-  const lock = await fileLock(`${target}.lock`).catch(() => {
+  using _lock = await fileLock(`${target}.lock`).catch(() => {
     throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);
   });
-  try {
-    const { content, owner } = await readKeyRing(target);
-    await apply(content);
-    await writeKeyRing(target, content, (aside) => rename(aside, target), owner);
-  } finally {
-    lock.release();
-  }
+  const { content, owner } = await readKeyRing(target);
+  await apply(content);
+  await writeKeyRing(target, content, { owner });
 }

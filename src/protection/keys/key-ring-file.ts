@@ -1,13 +1,14 @@
 /** The key ring's file (docs/protection.md): JSON, readable by its owner alone. It is replaced, never written into. */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { open, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open } from 'node:fs/promises';
 import { z } from 'zod';
+import { errorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { Problem } from '../../model/problems.ts';
 import { KeyRingError, KeyServiceError } from '../errors.ts';
 import { KmsError } from '../key-management-service.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE } from './kms.ts';
+import { placeFile } from './whole-file.ts';
 
 /** Each key has one use, so that a key of the codec server opens no ledger, and the other way round. */
 export const KEY_USES = ['payload', 'ledger'] as const;
@@ -50,42 +51,25 @@ type FileKey = z.input<typeof keySchema>;
 export type KeyRingContent = z.input<typeof fileSchema>;
 
 /**
- * Writes a key ring to a new file, readable by its owner alone, and has it moved into place. So a reader always sees a
- * complete file.
+ * Writes a key ring file, readable by its owner alone.
  *
- * @param owner of the replaced file: a file that `root` writes must not lock out the worker's own user
+ * @param how `isNew`: never overwrites one. Else the owner of the replaced file, who stays its owner
  */
 export async function writeKeyRing(
   file: string,
   content: KeyRingContent,
-  putInPlace: (aside: string) => Promise<void>,
-  owner?: { uid: number; gid: number },
+  how: { isNew: true } | { owner: { uid: number; gid: number } },
 ): Promise<void> {
-  const directory = dirname(file);
-  const aside = join(directory, `.key-ring-${randomBytes(8).toString('hex')}`);
-  const handle = await open(aside, 'wx', 0o600).catch((error: unknown) => {
+  await placeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, ...how }).catch((error: unknown) => {
     throw unwritable(file, error);
   });
-  try {
-    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
-    if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
-    await handle.sync();
-    await handle.close();
-    await putInPlace(aside);
-    await syncDirectory(directory);
-  } catch (error) {
-    throw unwritable(file, error);
-  } finally {
-    await handle.close().catch(() => {});
-    await unlink(aside).catch(() => {});
-  }
 }
 
 function unwritable(file: string, error: unknown): KeyRingError {
-  if (error instanceof KeyRingError) return error;
-  if (readErrorCode(error) === 'EEXIST')
+  if (errorCode(error) === 'EEXIST') {
     return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
-  return new KeyRingError(`the key ring ${file} could not be written (${readErrorCode(error)})`);
+  }
+  return new KeyRingError(`the key ring ${file} could not be written (${errorCode(error)})`);
 }
 
 /**
@@ -106,8 +90,7 @@ export async function readKeyRing(
 
 async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
   const handle = await open(file, 'r').catch((error: unknown) => {
-    const ways =
-      readErrorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${readErrorCode(error)})`;
+    const ways = errorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${errorCode(error)})`;
     throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
   });
   try {
@@ -181,20 +164,6 @@ function isWrapped(text: string): boolean {
 
 function isBase64(text: string): boolean {
   return Buffer.from(text, 'base64').toString('base64') === text;
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function readErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
 // Secrets of a key ring's file: in the clear, or wrapped by a key management service.

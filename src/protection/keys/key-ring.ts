@@ -1,6 +1,6 @@
 /** The keys that wrap other keys (docs/protection.md), in memory. */
 import type { KeyObject } from 'node:crypto';
-import { access, link, mkdir, stat } from 'node:fs/promises';
+import { access, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
@@ -112,10 +112,7 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
     Promise.all(KEY_USES.map((use) => newKey({ use, createdAt }, kms, serviceOf))),
   );
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeKeyRing(file, { version: 1, keys }, async (aside) => {
-    // Linked into place, so that the second of two makers gets an error.
-    await link(aside, file);
-  });
+  await writeKeyRing(file, { version: 1, keys }, { isNew: true });
   return loadKeyRing(file);
 }
 

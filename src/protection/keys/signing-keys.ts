@@ -1,8 +1,7 @@
 /**
- * Keeps the key that the HTTP API signs decisions with in files: a private JWK that its owner alone can read, and its
- * public half in the key set of the workers. It is rotated in three steps, so that no decision is refused meanwhile:
- * `prepare` puts the next public key into the set, `activate` lets the API sign with it, `retire` removes the former
- * one.
+ * Keeps the key that the HTTP API signs decisions with. A file that its owner alone can read has the private JWK, and
+ * the workers' key set has its public half. The set may hold two keys, so that no decision is refused while the API
+ * moves from one to the other.
  */
 import {
   createPrivateKey,
@@ -13,23 +12,20 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { open, realpath, rename, unlink } from 'node:fs/promises';
+import { realpath, unlink } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
+import { errorCode } from '../../base/error-code.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import type { DecisionContent, RepeatContent } from '../../model/decision-content.ts';
 import { readKeySet } from '../proofs.ts';
 import { fileLock } from './file-lock.ts';
+import { placeFile } from './whole-file.ts';
 
 /** Thrown when a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
 class SigningKeyError extends CreditJourneyError {
   override readonly code = 'signingKeyUnusable';
-}
-
-/** Names the file of the next key, beside the current one. */
-export function nextKeyFile(file: string): string {
-  return `${file}.next`;
 }
 
 interface SigningKeyFiles {
@@ -40,69 +36,21 @@ interface SigningKeyFiles {
 }
 
 /**
- * Makes the first key, and the key set if it is missing. Never overwrites a key.
+ * Makes a key, and the key set if it is missing. Never overwrites a key, since it may be in use.
  *
  * @returns the key's id
  * @throws SigningKeyError
  */
-export function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise<string> {
-  return withLock(keySet, () => makeKey(file, keySet));
-}
-
-/** Makes the key that is to follow. @throws SigningKeyError */
-export async function prepareSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ current: string; next: string }> {
-  const current = keyIdIn(file);
-  return withLock(keySet, async () => ({ current, next: await makeKey(nextKeyFile(file), keySet) }));
-}
-
-/** Lets the next start of the API sign with the prepared key. @throws SigningKeyError */
-export function activateSigningKey({ file, keySet }: SigningKeyFiles): Promise<{ former: string; current: string }> {
-  return withLock(keySet, async () => {
-    const next = nextKeyFile(file);
-    const [former, current] = [keyIdIn(file), keyIdIn(next)];
-    if (!keysIn(keySet).some(({ kid }) => kid === current)) {
-      throw new SigningKeyError(`${keySet} lacks the public key ${current}: every decision would be refused`);
-    }
-    await rename(next, file).catch((error: unknown) => {
-      throw new SigningKeyError(`${file} could not be written (${readErrorCode(error)})`);
-    });
-    return { former, current };
-  });
-}
-
-/** Removes a public key from the set: its signatures are refused from then on. @throws SigningKeyError */
-export function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
-  return withLock(keySet, async () => {
-    if (existsSync(file) && keyIdIn(file) === keyId) {
-      throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
-    }
-    const keys = keysIn(keySet);
-    const left = keys.filter(({ kid }) => kid !== keyId);
-    if (left.length === keys.length) throw new SigningKeyError(`${keySet} has no key ${keyId}`);
-    if (left.length === 0) throw new SigningKeyError(`${keyId} is the last key of ${keySet}, which must have one`);
-    await writeKeySet(keySet, left);
-  });
-}
-
-/** Reads the `kid` of a private JWK. @throws SigningKeyError */
-export function keyIdIn(file: string): string {
-  try {
-    const { kid, d } = JSON.parse(readFileSync(file, 'utf8')) as { kid?: unknown; d?: unknown };
-    if (typeof kid === 'string' && kid !== '' && typeof d === 'string') return kid;
-  } catch (error) {
-    if (readErrorCode(error) === 'ENOENT') throw new SigningKeyError(`there is no ${file}`);
-    // A parser's reason may quote the key.
-  }
-  throw new SigningKeyError(`${file} is no private JWK with a kid, as \`credit-journey keys signing\` makes them`);
-}
-
-async function makeKey(file: string, keySet: string): Promise<string> {
+export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise<string> {
+  using _lock = await lockKeySet(keySet);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
   const keys = existsSync(keySet) ? keysIn(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
-  // Never replaces a file, since its key may be in use.
-  await writeFile(file, `${JSON.stringify(jwk, null, 2)}\n`, 0o600);
+  await placeFile(file, toText(jwk), { mode: 0o600, isNew: true }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
+    throw new SigningKeyError(`there is a ${file} already: it is left as it is`);
+  });
   try {
     await writeKeySet(keySet, [...keys, { ...createPublicKey(privateKey).export({ format: 'jwk' }), ...common }]);
   } catch (error) {
@@ -110,6 +58,19 @@ async function makeKey(file: string, keySet: string): Promise<string> {
     throw error;
   }
   return common.kid;
+}
+
+/** Removes a public key from the set: its signatures are refused from then on. @throws SigningKeyError */
+export async function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
+  using _lock = await lockKeySet(keySet);
+  if (existsSync(file) && (await loadDecisionSigner(file)).keyId === keyId) {
+    throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
+  }
+  const keys = keysIn(keySet);
+  const left = keys.filter(({ kid }) => kid !== keyId);
+  if (left.length === keys.length) throw new SigningKeyError(`${keySet} has no key ${keyId}`);
+  if (left.length === 0) throw new SigningKeyError(`${keyId} is the last key of ${keySet}, which must have one`);
+  await writeKeySet(keySet, left);
 }
 
 type PublicKey = JsonWebKey & { kid?: string };
@@ -122,52 +83,27 @@ function keysIn(keySet: string): PublicKey[] {
   }
 }
 
-/** Replaces the file in one step, because workers read it at any time. */
 async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<void> {
   // If the name is a link, the link stays and its target is replaced.
   const target = await realpath(keySet).catch(() => keySet);
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
-  const aside = `${target}.${randomBytes(6).toString('hex')}`;
-  await writeFile(aside, `${JSON.stringify({ keys }, null, 2)}\n`, mode);
-  await rename(aside, target).catch(async (error: unknown) => {
-    await unlink(aside).catch(() => {});
-    throw new SigningKeyError(`${keySet} could not be written (${readErrorCode(error)})`);
+  await placeFile(target, toText({ keys }), { mode }).catch((error: unknown) => {
+    throw unwritable(keySet, error);
   });
 }
 
-/** Writes a new file. @throws SigningKeyError */
-async function writeFile(file: string, text: string, mode: number): Promise<void> {
-  try {
-    const handle = await open(file, 'wx', mode);
-    try {
-      // The process's mask may have taken rights away that workers need.
-      await handle.chmod(mode);
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    const code = readErrorCode(error);
-    throw new SigningKeyError(
-      code === 'EEXIST' ? `there is a ${file} already: it is left as it is` : `${file} could not be written (${code})`,
-    );
-  }
+function toText(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-async function withLock<T>(keySet: string, work: () => Promise<T>): Promise<T> {
-  const lock = await fileLock(`${keySet}.lock`).catch(() => {
+function unwritable(file: string, error: unknown): SigningKeyError {
+  return new SigningKeyError(`${file} could not be written (${errorCode(error)})`);
+}
+
+function lockKeySet(keySet: string) {
+  return fileLock(`${keySet}.lock`).catch(() => {
     throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
   });
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
-}
-
-function readErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
 // Signs operators' decisions for a program that knows who they are. `proofs.ts` checks the signatures.
@@ -212,7 +148,7 @@ function readKey(text: string): { key: KeyObject; kid?: string } {
     return { key, ...(typeof jwk.kid === 'string' && jwk.kid !== '' ? { kid: jwk.kid } : {}) };
   } catch {
     // The reason may quote the file.
-    throw new Error('the key that signs decisions must be a private key, as JWK or PKCS#8 in PEM');
+    throw new SigningKeyError('the key that signs decisions must be a private key, as JWK or PKCS#8 in PEM');
   }
 }
 

@@ -16,9 +16,6 @@ import { inBackground } from './around-the-sdk.ts';
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
 
-/** In each round, the SDK looks at all conditions and lets all promises run. No test's task needs more than four. */
-const ROUNDS_TO_REST = 32;
-
 /** By run id: the workflow bundle preloads this module for all runs of a thread. */
 const updatesToCome = new Set<string>();
 
@@ -52,16 +49,61 @@ export async function untilUpdatesAreTaken(): Promise<void> {
   });
 }
 
-/** Resolves when the rest of the task has settled, its updates included. */
-export async function untilAtRest(): Promise<void> {
-  for (let round = 0; round < ROUNDS_TO_REST; round++) {
-    let isNext = false;
-    await condition(() => {
-      const isOver = isNext;
-      isNext = true;
-      return isOver;
-    });
+/** The SDK (1.24) keeps this for each run, and exports it to none but its own packages. */
+interface Activator {
+  blockedConditions: ReadonlyMap<number, unknown>;
+  nextSeqs: { readonly condition: number };
+  /** Another array after each reset. */
+  randomnessSeed: unknown;
+}
+
+function getActivator(): Activator {
+  return (globalThis as unknown as { __TEMPORAL_ACTIVATOR__: Activator }).__TEMPORAL_ACTIVATOR__;
+}
+
+/** The waits of `untilAtRest` in a run: their conditions say nothing about the rest of the task. */
+interface RestWaits {
+  made: number;
+  blocked: number;
+  ended: number;
+}
+
+const waitsOfRuns = new WeakMap<Activator, RestWaits>();
+
+/**
+ * Resolves when the rest of the task has settled, its updates included. In each round, the SDK looks at all conditions
+ * and lets all promises run. After a round that resolved and made no condition, the run does nothing more in the task.
+ *
+ * @param quietRounds of two waits, the one with more rounds ends after the other and what follows it
+ */
+export async function untilAtRest(quietRounds = 1): Promise<void> {
+  const activator = getActivator();
+  const waits = waitsOfRuns.get(activator) ?? { made: 0, blocked: 0, ended: 0 };
+  waitsOfRuns.set(activator, waits);
+  const conditions = () => {
+    const made = activator.nextSeqs.condition - waits.made;
+    return [made, activator.blockedConditions.size - waits.blocked, waits.ended].join();
+  };
+  let before = conditions();
+  for (let quiet = 0; quiet < quietRounds; ) {
+    await untilNextRound(waits);
+    const now = conditions();
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
   }
+  waits.ended++;
+}
+
+async function untilNextRound(waits: RestWaits): Promise<void> {
+  let isNext = false;
+  waits.made++;
+  waits.blocked++;
+  await condition(() => {
+    if (isNext) waits.blocked--;
+    const isOver = isNext;
+    isNext = true;
+    return isOver;
+  });
 }
 
 function isUpdate({ doUpdate }: Job): boolean {
@@ -146,12 +188,6 @@ export function onReset(listener: () => void): void {
   listeners.set(workflowInfo().runId, listener);
 }
 
-/** Returns another array after each reset. */
-function seedNow(): unknown {
-  const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as { __TEMPORAL_ACTIVATOR__?: { randomnessSeed?: unknown } };
-  return activator?.randomnessSeed;
-}
-
 // The SDK (1.24) throws for a signal with a reserved name if a default signal handler is set (`handleUnknownSignals`).
 // The signal is in the history, so every later workflow task of the run fails as well. Each is renamed before the SDK
 // sees it, so that the run refuses it like any unknown signal. The SDK itself rejects such updates and queries.
@@ -179,7 +215,7 @@ const renameReserved: Activate = (input, next) => {
 export const interceptors = (): WorkflowInterceptors => {
   const tasks = new TaskWatch();
   let bytes = 0;
-  let seed = seedNow();
+  let seed = getActivator().randomnessSeed;
   let resetRunId: string | undefined;
 
   const playUpdatesLast: Activate = (input, next) => {
@@ -211,7 +247,7 @@ export const interceptors = (): WorkflowInterceptors => {
 
   const watchResets: Activate = (input, next) => {
     next(input);
-    const seedByNow = seedNow();
+    const seedByNow = getActivator().randomnessSeed;
     if (seedByNow === seed) return;
     resetRunId = workflowInfo().runId;
     const listener = listeners.get(resetRunId);

@@ -99,8 +99,7 @@ export class Continuation {
       for (;;) {
         await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
         // A part whose rest ended in this task runs first, and so does one that ends after such a rest of its own.
-        await untilAtRest();
-        await untilAtRest();
+        await untilAtRest(2);
         if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;
         return state();

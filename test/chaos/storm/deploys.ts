@@ -1,7 +1,8 @@
 /** Deploys of new worker versions, as docs/versioning.md tells users to do them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { describeDeployment, promote, versionState } from '../../../src/temporal/worker-deployment.ts';
+import { describeDeployment } from '../../../src/temporal/worker-deployment.ts';
+import { promote, versionState } from '../../support/promote.ts';
 import { pinnedBuild } from '../evidence-runs.ts';
 import type { World } from '../world.ts';
 import type { Strike } from './strike.ts';

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { SentConsents } from '../../../operator/sent-consents.ts';
-import type { BehindRun, ComparedWithTemporal } from '../../../operator/temporal-behind.ts';
+import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -20,10 +19,10 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, withAge, wrap } from '../../output/output.ts';
+import { createOutput, documentLines, wrap } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
-// `ledger compare`: what the ledger has and Temporal has not, after Temporal's database went back in time.
+// `ledger compare`: what Temporal has lost, or may have, after its database went back in time.
 
 interface CompareOptions extends ServerOptions {
   since?: string;
@@ -33,9 +32,11 @@ interface CompareOptions extends ServerOptions {
 function registerLedgerCompare(ledger: Command): void {
   const compare = ledger
     .command('compare')
-    .description('list what the ledger has and Temporal lacks, after Temporal went back in time: 3 if anything')
+    .description(
+      'list the runs that Temporal has lost (3 if any), and what open ones may have, after it went back in time',
+    )
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
-    .option('--send-consents', 'send open runs the consents that they have lost; needs workers');
+    .option('--send-consents', 'send open runs their consents since then once more; needs workers');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = parseSince(options.since);
@@ -43,66 +44,26 @@ function registerLedgerCompare(ledger: Command): void {
     await withJourneys(
       options,
       async (journeys, output) => {
-        let compared = await journeys.compareWithTemporal(since);
-        const told = options.sendConsents ? await journeys.sendConsents(compared.behind) : undefined;
-        if (told) compared = await journeys.compareWithTemporal(since);
-        output.answer({ ...compared, ...(told ? { consents: told } : {}) }, () => compareLines(compared, told, output));
-        if (compared.behind.length > 0) process.exitCode = EXIT.needsPerson;
-        if (told && told.failed.length > 0) process.exitCode = EXIT.failed;
+        const compared = await journeys.compareWithTemporal(since);
+        const consents = options.sendConsents ? await journeys.sendConsents(compared.runs) : undefined;
+        const document = { ...compared, ...omitUndefined({ consents }) };
+        const kinds = new Set(compared.runs.map(({ kind }) => kind));
+        output.answer(document, () => [
+          ...documentLines(document, output.width),
+          ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
+        ]);
+        if (compared.runs.some(({ kind }) => kind === 'noRun')) process.exitCode = EXIT.needsPerson;
+        if (consents && consents.failed.length > 0) process.exitCode = EXIT.failed;
       },
       { besideLedger: true },
     );
   });
 }
 
-function compareLines(
-  { since, compared, behind }: ComparedWithTemporal,
-  told: SentConsents | undefined,
-  output: Output,
-): string[] {
-  const { width, colors } = output;
-  return [
-    ...behind.flatMap((run) => runLines(run, output)),
-    ...(told ? [`  consents that were sent to runs again: ${told.sent}`] : []),
-    ...(told?.failed ?? []).flatMap(({ runKey, consentId, error }) =>
-      wrap(`consent ${consentId} of ${runKey} was not taken: ${error}`, width, '  ').map(colors.yellow),
-    ),
-    ...wrap(
-      `since ${withAge(since)}: ${compared} runs compared, ${behind.filter(({ kind }) => kind === 'noRun').length} without a run, ` +
-        `${behind.filter(({ kind }) => kind === 'behind').length} behind the ledger`,
-      width,
-    ),
-  ];
-}
-
-function runLines({ kind, runKey, ...known }: BehindRun, { width, colors }: Output): string[] {
-  const { attempts, consents, decisions, withdrawnShares } = known;
-  const lines = [
-    ...attempts.map(
-      ({ productCode, customerTraceNumber, attempt, outcome, claimedAt }) =>
-        `${productCode} ${customerTraceNumber} attempt ${attempt}: ${outcome}, claimed ${withAge(claimedAt)}`,
-    ),
-    ...consents.map(
-      ({ shareId, applicantId, consentId, decision }) =>
-        `consent ${consentId} of ${applicantId}, share ${shareId}: ${decision}`,
-    ),
-    ...decisions.map(({ decisionId, action, by, customerTraceNumber = '' }) =>
-      `decision ${decisionId} by ${by}: ${action} ${customerTraceNumber}`.trimEnd(),
-    ),
-    ...withdrawnShares.map(({ shareId, by }) => `share ${shareId} withdrawn by ${by}`),
-  ];
-  return [
-    colors.yellow(`${runKey}: ${kind === 'noRun' ? 'no run' : 'its run is behind'}`),
-    ...lines.flatMap((line) => wrap(line, width, '  ')),
-    ...wrap(`→ ${NEXT_STEP[kind]}`, width, '  '),
-  ];
-}
-
 /** The safe next step: nothing of it sends anything that the ledger knows to be sent. */
-const NEXT_STEP: Record<BehindRun['kind'], string> = {
+const NEXT_STEP: Record<ComparedRun['kind'], string> = {
   noRun: 'start it again under the same id with the same input: the ledger answers for what was sent',
-  behind:
-    'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
+  open: 'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
 };
 
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
@@ -128,14 +89,7 @@ export function registerLedgerCommand(program: Command): void {
         by,
         reason,
       });
-      const output = createOutput(options);
-      output.answer({ ledgerId, ...omitUndefined({ newest, lost }) }, () => [
-        output.colors.green(`${ledgerId}: claims go on from what this copy has`),
-        `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
-        lost
-          ? `  at least one is missing, of ${lost.claimedAt}: ask the provider what was posted since then`
-          : '  no missing attempt was known; this accepts everything that was lost before this moment',
-      ]);
+      createOutput(options).answer({ ledgerId, ...omitUndefined({ newest, lost }) });
     });
   });
 }

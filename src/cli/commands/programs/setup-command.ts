@@ -5,22 +5,9 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { commandLines } from '../../output/hold-lines.ts';
-import { createOutput, type Output, wrap } from '../../output/output.ts';
+import { createOutput, documentLines, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { viewLines } from '../../output/temporal-ui-views.ts';
-import { environmentWith } from './worker-command.ts';
-
-/** The first version of a deployment gets the work at once; a later one waits until an operator makes it current. */
-interface FirstVersion {
-  deploymentName: string;
-  buildId: string;
-  /** The command that makes it current. */
-  promotion: string;
-  currentBuildId?: string;
-  /** Why the server did not make it current. */
-  reason?: string;
-}
 
 interface SetupOptions extends ServerOptions {
   temporal: boolean;
@@ -30,28 +17,25 @@ interface SetupOptions extends ServerOptions {
 export function registerSetupCommand(program: Command): void {
   const command = program
     .command('setup')
-    .description(
-      'prepare a Temporal namespace (search attributes, the first deployment version) and make the ledger; may be run again',
-    )
+    .description('register the search attributes in a Temporal namespace and make the ledger; may be run again')
     .option('--no-temporal', 'leave Temporal alone')
     .option('--no-ledger', 'leave the ledger alone');
   withExamples(withServerOptions(command), 'credit-journey setup');
   command.action(async (options: SetupOptions) => {
     const output = createOutput(options);
-    const { searchAttributes, deployment } = options.temporal
-      ? await withJourneys(options, (_journeys, _output, client) => setUpTemporal(client, options), {
+    const searchAttributes = options.temporal
+      ? await withJourneys(options, (_journeys, _output, client) => setUpTemporal(client), {
           besideLedger: options.ledger,
-          // `setup` registers names and versions: none of its payloads needs keys or a codec server.
+          // `setup` registers names: none of its payloads needs keys or a codec server.
           dataConverter: {},
         })
-      : {};
+      : undefined;
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    const document = omitUndefined({ ledger, searchAttributes, deployment });
+    const document = omitUndefined({ ledger, searchAttributes });
     output.answer(document, () => [
-      ...(ledger ? ledgerLines(ledger, output) : []),
-      ...(searchAttributes ? [...searchAttributeLines(searchAttributes, output), ...viewLines(output)] : []),
-      ...(deployment ? deploymentLines(deployment, output) : []),
+      ...documentLines(document, output.width),
+      ...(searchAttributes ? viewLines(output) : []),
     ]);
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
@@ -78,69 +62,8 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   return ledger.identity;
 }
 
-async function setUpTemporal(
-  client: Client,
-  options: ServerOptions,
-): Promise<{ searchAttributes: SearchAttributeSetup; deployment: FirstVersion | undefined }> {
+async function setUpTemporal(client: Client): Promise<SearchAttributeSetup> {
   const { requireNamespace, registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
   await requireNamespace(client);
-  const searchAttributes = await registerSearchAttributes(client);
-  return { searchAttributes, deployment: await setUpDeployment(client, options) };
-}
-
-/** Does nothing if the environment names no version. It never replaces a version that is current already. */
-async function setUpDeployment(
-  { workflowService, options: { namespace } }: Client,
-  options: ServerOptions,
-): Promise<FirstVersion | undefined> {
-  const [{ loadDeploymentNames }, { describeDeployment, promote, promotionCommand, PromotionRefusedError }] =
-    await Promise.all([import('../../../config/config.ts'), import('../../../temporal/worker-deployment.ts')]);
-  const { deploymentName, buildId } = loadDeploymentNames(environmentWith(options));
-  if (deploymentName === undefined || buildId === undefined) return undefined;
-  const version = { deploymentName, buildId, promotion: promotionCommand({ deploymentName, buildId }) };
-  const before = await describeDeployment(workflowService, namespace, deploymentName);
-  if (before?.currentBuildId !== undefined) return { ...version, currentBuildId: before.currentBuildId };
-  // It waits for the workers of the first version, and then promotes it.
-  if (before?.manager !== undefined) return { ...version, reason: `${before.manager} alone promotes its versions.` };
-  try {
-    await promote(workflowService, namespace, version, { allowNoPollers: true });
-    return { ...version, currentBuildId: buildId };
-  } catch (error) {
-    if (!(error instanceof PromotionRefusedError)) throw error;
-    return { ...version, reason: error.message };
-  }
-}
-
-function deploymentLines(
-  { deploymentName, buildId, promotion, currentBuildId, reason }: FirstVersion,
-  output: Output,
-): string[] {
-  const { colors, width } = output;
-  if (currentBuildId === buildId) return [colors.green(`${buildId} is the current version of ${deploymentName}`)];
-  const why = reason ?? `${currentBuildId} is the current version of ${deploymentName}.`;
-  return [
-    colors.yellow(`${buildId} is not the current version of ${deploymentName}`),
-    ...wrap(`${why} Once its workers run:`, width, '  '),
-    ...commandLines(promotion, width, '    '),
-  ];
-}
-
-function ledgerLines({ ledgerId, environment }: LedgerIdentity, { colors, width }: Output): string[] {
-  return [
-    colors.green(`the ${environment} ledger is ready`),
-    ...wrap('Put its id into the workers’ environment, so that they never write to another:', width, '  '),
-    `  LEDGER_ID=${ledgerId}`,
-  ];
-}
-
-function searchAttributeLines({ registered, missing, reason, steps }: SearchAttributeSetup, output: Output): string[] {
-  const { colors, width } = output;
-  if (missing.length === 0) {
-    return [colors.green('the search attributes are registered'), ...wrap(registered.join(', '), width, '  ')];
-  }
-  return [
-    colors.yellow(`search attributes are missing: ${missing.map(({ name }) => name).join(', ')}`),
-    ...wrap(`${reason ?? ''} Journeys run without them, and cannot be searched by them.`.trim(), width, '  '),
-    ...(steps ? ['  For someone who may:', ...steps.flatMap((step) => commandLines(step, width, '    '))] : []),
-  ];
+  return registerSearchAttributes(client);
 }

@@ -1,0 +1,175 @@
+/**
+ * Compares the ledger's rows since an instant with Temporal's runs, and sends consents again. Temporal's database may go
+ * back in time (a backup, a region's replica that was behind). The comparison asks no worker and reads no history. The
+ * ledger's watch covers the other direction (docs/protocol.md).
+ */
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { omitUndefined } from '../base/defined.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { translatedError } from '../client/connection/errors.ts';
+import type { CreditJourneys } from '../client/credit-journeys.ts';
+import type {
+  AuditedAttempt,
+  AuditedConsent,
+  AuditedDecision,
+  AuditedShareWithdrawal,
+} from '../ledger/audit/audited.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
+
+/** The ledger's records of one run since an instant. */
+interface KnownOfRun {
+  attempts: AuditedAttempt[];
+  consents: AuditedConsent[];
+  decisions: AuditedDecision[];
+  withdrawnShares: AuditedShareWithdrawal[];
+}
+
+/**
+ * - `noRun`: Temporal has no run that has done this, and none is open
+ * - `open`: the run is open, and may have lost some of it. Each message may be sent again: the ledger recognizes it
+ */
+export interface ComparedRun extends KnownOfRun {
+  kind: 'noRun' | 'open';
+  /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
+  runKey: string;
+  /** When the ledger took the newest of it. */
+  lastAt: string;
+}
+
+export interface ComparedWithTemporal {
+  /** RFC 3339. */
+  since: string;
+  /** Runs of which the ledger has taken anything since then. */
+  compared: number;
+  /** The oldest first. */
+  runs: ComparedRun[];
+}
+
+/** Enough to be quick, little enough for a development server. */
+const AT_ONCE = 8;
+
+/**
+ * @param since RFC 3339: earlier than the moment that Temporal went back to
+ * @throws LedgerUnavailableError, TemporalUnavailableError
+ */
+export async function compareWithTemporal(
+  client: Client,
+  ledger: Ledger,
+  since: string,
+): Promise<ComparedWithTemporal> {
+  const known = await knownSince(ledger, since);
+  const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
+    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
+    const kind = await findKind({ client, ledger }, runKey, rows).catch((error: unknown) => {
+      throw translatedError(error, runKey);
+    });
+    const lastAt = findLastInstant(rows);
+    // An open review reads its rows again and asks the ledger about each, so they need no operator.
+    if (kind === 'open' && parseRunKey(runKey).kind === 'portfolio') rows.attempts = [];
+    return kind ? [{ kind, runKey, ...rows, lastAt }] : [];
+  });
+  const runs = found.flat().sort((a, b) => (a.lastAt < b.lastAt ? -1 : 1));
+  return { since, compared: known.size, runs };
+}
+
+/** By workflow id, without disposed records: these are never sent again, and their runs are rightly gone. */
+async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
+  const known = new Map<string, KnownOfRun>();
+  const of = (runKey: string): KnownOfRun => {
+    const workflowId = toWorkflowId(runKey);
+    const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [], withdrawnShares: [] };
+    known.set(workflowId, rows);
+    return rows;
+  };
+  for await (const attempt of ledger.inquiriesBetween({ from })) {
+    if (attempt.disposedAt === undefined) of(attempt.runKey).attempts.push(attempt);
+  }
+  for await (const consent of ledger.consentsBetween({ from })) of(consent.journeyId).consents.push(consent);
+  for await (const decision of ledger.decisionsBetween({ from })) {
+    // `seen` is no message to a run.
+    if (decision.action !== 'seen') of(decision.runKey).decisions.push(decision);
+  }
+  for await (const share of ledger.withdrawnSharesBetween({ from })) of(share.runKey).withdrawnShares.push(share);
+  return known;
+}
+
+async function findKind(
+  { client, ledger }: { client: Client; ledger: Ledger },
+  runKey: string,
+  { attempts }: KnownOfRun,
+): Promise<ComparedRun['kind'] | undefined> {
+  const run = await client.workflow
+    .getHandle(toWorkflowId(runKey))
+    .describe()
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    });
+  if (!run) {
+    // A late consent or decision about a run whose retention is over: its attempts are older.
+    const isOlder = attempts.length === 0 && (await ledger.inquiriesOf(runKey)).length > 0;
+    return isOlder ? undefined : 'noRun';
+  }
+  if (run.status.name === 'RUNNING' || run.status.name === 'PAUSED') return 'open';
+  // The ledger alone has messages after a run's end. But attempts claimed after its end belong to a lost run.
+  const closedAtMs = run.closeTime?.getTime() ?? 0;
+  return attempts.some(({ claimedAt }) => Date.parse(claimedAt) > closedAtMs) ? 'noRun' : undefined;
+}
+
+function findLastInstant({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): string {
+  const times = [
+    ...attempts.map(({ claimedAt }) => claimedAt),
+    ...[...consents, ...decisions, ...withdrawnShares].map(({ recordedAt }) => recordedAt),
+  ];
+  return times.sort().at(-1) ?? '';
+}
+
+export interface SentConsents {
+  sent: number;
+  /** The error's own words name a path and a rule at most. */
+  failed: { runKey: string; shareId: string; consentId: string; error: string }[];
+}
+
+/**
+ * Sends open runs the last consent of each applicant to each share again. The ledger recognizes it, and judges
+ * the share by everything that it has.
+ */
+export async function sendConsents(journeys: CreditJourneys, runs: readonly ComparedRun[]): Promise<SentConsents> {
+  const result: SentConsents = { sent: 0, failed: [] };
+  const open = runs.filter(({ kind }) => kind === 'open');
+  await inParallel(open, AT_ONCE, async ({ runKey, consents }) => {
+    const latest = new Map(
+      consents.map((consent) => [JSON.stringify([consent.shareId, consent.applicantId]), consent]),
+    );
+    for (const consent of latest.values()) {
+      const error = await sendConsent(journeys, consent);
+      if (error === undefined) result.sent++;
+      else result.failed.push({ runKey, shareId: consent.shareId, consentId: consent.consentId, error });
+    }
+  });
+  return result;
+}
+
+/** Returns why the run did not take the consent, or `undefined` if it did. */
+async function sendConsent(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
+  const { journeyId, shareId, applicantId, consentId, decision, decidedAt, evidence, proof } = consent;
+  const { endUserCode, endUser = '' } = consent;
+  const { kind, id } = parseRunKey(journeyId);
+  const message = {
+    ...{ applicantId, consentId, decision, decidedAt },
+    secondaryUser: endUserCode === undefined ? { endUser } : { endUserCode },
+    ...omitUndefined({ evidence, proof }),
+  };
+  try {
+    if (kind === 'share') await journeys.getShare(id).recordConsent(message);
+    else await journeys.get(id).recordConsent({ ...message, shareId });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CreditJourneyError || (error instanceof Error && error.name === 'InvalidInputError')) {
+      return error.message;
+    }
+    throw error;
+  }
+}

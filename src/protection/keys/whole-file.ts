@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, rename, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+interface Placing {
+  mode: number;
+  /** The owner of the replaced file: a file that `root` writes must not lock out the worker's own user. */
+  owner?: { uid: number; gid: number } | undefined;
+  /** Fails with `EEXIST` where there is a file already. */
+  isNew?: boolean;
+}
+
+/** Writes a file aside and moves it into its place, so that a reader always sees a complete file. */
+export async function placeFile(file: string, text: string, { mode, owner, isNew = false }: Placing): Promise<void> {
+  const directory = dirname(file);
+  const aside = join(directory, `.aside-${randomBytes(8).toString('hex')}`);
+  const handle = await open(aside, 'wx', mode);
+  try {
+    // The process's mask may have taken rights away that other programs need.
+    await handle.chmod(mode);
+    await handle.writeFile(text);
+    if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
+    await handle.sync();
+    await (isNew ? link(aside, file) : rename(aside, file));
+    await syncDirectory(directory);
+  } finally {
+    await handle.close();
+    await unlink(aside).catch(() => {});
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(directory, 'r');
+  await handle.sync().finally(() => handle.close());
+}
