@@ -5,15 +5,16 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { LocalCall } from '../../api/local-call.ts';
-import { PATH_PARAMETERS, type PathParameter, type Route } from '../../api/route.ts';
+import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { requireRunKey, withJourneys } from '../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withOutputOptions, withServerOptions } from '../output/common-options.ts';
 import { pauseNotice } from '../output/hold-lines.ts';
-import { asTyped, type GivenOptions } from '../output/option-names.ts';
+import { asTyped, type GivenOptions, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
 import { applyOptions, type Member, membersIn, namesByPath, optionFor } from '../output/schema-options.ts';
 import { toClientError } from './client-error.ts';
@@ -21,7 +22,8 @@ import { withLedger } from './with-ledger.ts';
 
 export interface RouteCommand {
   routes: () => Promise<readonly Route[]>;
-  operationId: string;
+  /** The first counts whose path parameters the arguments give. */
+  operationIds: readonly string[];
   /** `<id>` names a run of any kind. Each other argument has the name of its path parameter. */
   arguments?: readonly (readonly [name: string, words?: string])[];
   /** Help for options by name, if the schema has none. */
@@ -41,14 +43,18 @@ export interface RouteCommand {
 type Options = ServerOptions & GivenOptions;
 
 export async function fillRoute(command: Command, spec: RouteCommand): Promise<void> {
-  const { operationId, words = {}, examples, needs, by } = spec;
-  const route = (await spec.routes()).find((known) => known.operationId === operationId);
-  if (!route) throw new Error(`there is no operation ${operationId}`);
+  const { operationIds, words = {}, examples, needs, by } = spec;
+  const routes = await spec.routes();
+  const own = operationIds.map((id) => {
+    const found = routes.find(({ operationId }) => operationId === id);
+    if (!found) throw new Error(`there is no operation ${id}`);
+    return found;
+  });
   const named = (spec.arguments ?? []).map(([name]) => name.slice(1, -1));
   for (const [name, help] of spec.arguments ?? []) {
     command.argument(name, help ?? PATH_PARAMETERS[name.slice(1, -1) as PathParameter].description);
   }
-  const bodies = [route.query, route.body].filter((schema) => schema !== undefined);
+  const bodies = own.flatMap(({ query, body }) => [...(query ? [query] : []), ...(body ? [body] : [])]);
   const author: Member = { path: '/by', flag: '--by', kind: 'text', words: 'who decides it' };
   const reader: Member = { ...author, words: 'who reads it (default: the system’s user)' };
   const members = [...membersIn(bodies), ...(by === undefined ? [] : [by === 'reader' ? reader : author])];
@@ -57,16 +63,17 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
   command.action(async (...given: unknown[]) => {
     const options = given[named.length] as Options;
     const values = Object.fromEntries(named.map((name, index) => [name, given[index] as string | undefined]));
-    await print(spec, route, { params: readParams(values), runKey: values.id, members, options });
+    await print(spec, own, { params: readParams(values), runKey: values.id, members, options });
   });
 }
 
-/** The parameters of paths that the arguments give. @throws InvalidInputError */
+/** The parameters of paths that the arguments give: of `<id>` those of its kind. @throws InvalidInputError */
 function readParams({ id, ...others }: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const given = omitUndefined(others) as Record<string, string>;
   if (id === undefined) return given;
   requireRunKey(id);
-  return { ...given, runKey: id };
+  const { kind, id: own, accountId } = parseRunKey(id);
+  return { ...given, runKey: id, [ID_NAMES[kind]]: own, ...omitUndefined({ accountId }) };
 }
 
 interface Given {
@@ -76,12 +83,17 @@ interface Given {
   options: Options;
 }
 
-async function print(spec: RouteCommand, route: Route, given: Given): Promise<void> {
+async function print(spec: RouteCommand, routes: readonly Route[], given: Given): Promise<void> {
   const { params, runKey, members, options } = given;
+  const route = routes.find(({ path }) => isMeant(path, params));
+  if (!route)
+    throw new InvalidInputError([
+      { path: '/runKey', rule: 'must name a run that has it', option: '<id>' } as TypedProblem,
+    ]);
   const { by, ...typed } = applyOptions(members, options, {}) as { by?: string; [member: string]: unknown };
   const names = {
     ...namesByPath(members),
-    ...Object.fromEntries(Object.keys(params).map((name) => [`/${name}`, name === 'runKey' ? '<id>' : `<${name}>`])),
+    ...Object.fromEntries(Object.keys(params).map((name) => [`/${name}`, name in ID_KINDS ? '<id>' : `<${name}>`])),
   };
   try {
     const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
@@ -103,6 +115,17 @@ async function print(spec: RouteCommand, route: Route, given: Given): Promise<vo
     const told = await toClientError(error, runKey);
     throw told instanceof InvalidInputError ? asTyped(told, names, typed, options) : told;
   }
+}
+
+const ID_KINDS: Readonly<Record<string, true>> = {
+  runKey: true,
+  ...Object.fromEntries(Object.values(ID_NAMES).map((name) => [name, true as const])),
+};
+
+/** Whether the arguments give every parameter of the path: of a row also its account. */
+function isMeant(path: string, params: Readonly<Record<string, string>>): boolean {
+  const names: readonly string[] = parametersIn(path);
+  return names.every((name) => name in params) && (!('accountId' in params) || /accountId|runKey/.test(path));
 }
 
 function toLocalCall(
