@@ -26,7 +26,7 @@ import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
-import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { takenDecision } from '../run/run-decisions.ts';
 import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { type FileState, preparePortfolio, Review, type ReviewState } from './review.ts';
@@ -34,9 +34,7 @@ import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
   handleWithdrawals(review, steerReview, { record: { runKey: review.runKey } });
-  handleDecisions(review, resolvePortfolio, (applicants) =>
-    checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
-  );
+  handleDecisions(review, resolvePortfolio);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, steerReview, action, {
       objection: () => (review.isEnding ? 'the review is ending' : null),
