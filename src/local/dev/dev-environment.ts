@@ -56,7 +56,7 @@ export interface DevEnvironment {
   worker: WorkerControl;
   /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
-  /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
+  /** Resolves, with a sentence, if the Temporal server or the worker ends unasked: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
   stop(): Promise<void>;
@@ -102,7 +102,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     if (unused.length > 0) notice(`set in this shell and not used: ${unused.join(', ')} (dev has its own)`);
     await prepareFiles(env, dataDir);
     await prepareLedger(dataDir, notice);
-    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
+    const death = Promise.withResolvers<string>();
+    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
     parts.defer(() => worker.stop());
     await worker.start();
     const api = await startDevApi({
@@ -121,11 +122,10 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     parts.defer(await writeReadyFile(dataDir, ready));
 
     let isStopping = false;
-    const broken = server.ended.then((exitCode) =>
-      isStopping
-        ? new Promise<string>(() => {})
-        : `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`,
-    );
+    void server.ended.then((exitCode) => {
+      const how = `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`;
+      if (!isStopping) death.resolve(how);
+    });
     return {
       ...addresses,
       ...called,
@@ -134,7 +134,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       pageUrl: api.pageUrl,
       worker,
       variables: ready,
-      broken,
+      broken: death.promise,
       stop: async () => {
         isStopping = true;
         await parts.disposeAsync();
