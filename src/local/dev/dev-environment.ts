@@ -243,7 +243,7 @@ export interface DevMemory extends Partial<DevPorts> {
 
 const PORTS = ['temporalPort', 'uiPort', 'sandboxPort', 'codecPort'] as const satisfies (keyof DevPorts)[];
 
-/** The codec server takes what is left; its address is found by the UI and in `env`. */
+/** The codec server takes any free port: the UI and `env` have its address. */
 const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
 /** 32 bytes in base64url. */
