@@ -438,7 +438,7 @@ export function handleConsents<Status>(
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objectTo(run, message);
+      const reason = definition.objection(run, message) ?? objectTo(run, message);
       if (reason !== null) {
         refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
         return;
