@@ -15,8 +15,7 @@ import { registerWebhooksCommand } from './cli/commands/programs/webhooks-comman
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
-import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
-import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
+import { registerWatchCommand } from './cli/commands/runs/watch-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
@@ -60,8 +59,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerKeysCommand,
     registerAuditCommand,
     registerLedgerCommand,
-    registerPortfolioCommand,
-    registerStatusCommand,
     registerWatchCommand,
     registerHoldsCommand,
     registerWebhooksCommand,

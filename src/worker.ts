@@ -11,7 +11,7 @@ import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { omitUndefined } from './base/defined.ts';
 import { whyUnreachable } from './client/connection/why-unreachable.ts';
-import { type Config, cachedWorkflowsThatFit } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
 import { Readiness, startHealthServer } from './health/readiness.ts';
@@ -28,7 +28,7 @@ import { makeRuntime } from './telemetry/logging.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
 import { type DeploymentVersion, fleetIsRunning, watchDeployment } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
-import { allParts, losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
+import { losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
 import { workflowSource } from './worker/workflow-source.ts';
 
@@ -59,12 +59,10 @@ export interface RunWorkerOptions {
  * Polls until `signal` is aborted, then lets attempts in flight finish: the grace period outlives the HTTP time-out.
  *
  * @throws what keeps it from starting: the ledger is missing or another one, keys are missing or too old, no server;
- *   StartRefusedError where it is more than one of them; WriterTooOldError where it has stopped by itself since the ledger
- *   asks for newer workers
+ *   WriterTooOldError where it has stopped by itself since the ledger asks for newer workers
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  warnOfFullHeap(config.worker.maxCachedWorkflows, options.logger);
   const readiness = new Readiness();
   const parts = await openParts(config, resources, { readiness, logger: options.logger });
   const { keys, connection, workflows } = parts;
@@ -153,48 +151,27 @@ function watchOwnDeployment(
   });
 }
 
-/** Opens all parts that a start may fail on at once, so that one error names everything that is wrong. */
+/** Opens the parts that a start may fail on. The first that fails ends it; `doctor` names everything that is wrong. */
 async function openParts(
   config: Config,
   resources: AsyncDisposableStack,
   { readiness, logger }: { readiness: Readiness; logger: WorkerLogger | undefined },
 ) {
-  const keyRing = watchKeyRing(config, logger).then((keys) => {
-    resources.defer(() => keys.close());
-    return keys;
+  const { healthAddress, traceEndpoint } = config.telemetry;
+  if (healthAddress) await keptIn(resources, startHealthServer(healthAddress, readiness));
+  const workflows = workflowSource({
+    bundlePath: config.worker.workflowBundlePath,
+    isEncrypting: config.payloadsAreEncrypted,
+    isTracing: traceEndpoint !== undefined,
   });
-  const runtime = (async () => makeRuntime())();
-  const { healthAddress } = config.telemetry;
-  const connection = runtime.then(
-    () => keptIn(resources, connectTo(config)),
-    () => null,
-  );
-  const freshKeys = keyRing.then((keys) => withFreshKeys(config, keys, { connection, logger }));
-  const parts = await allParts({
-    KEY_RING_FILE: freshKeys,
-    LEDGER_URL: keyRing.then(
-      (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
-      // `KEY_RING_FILE` reports the missing keys.
-      () => null,
-    ),
-    LEDGER_DURABILITY: requireDurableLedger(config, logger),
-    METRICS_ADDRESS: runtime,
-    TEMPORAL_ADDRESS: connection,
-    HEALTH_ADDRESS: healthAddress ? keptIn(resources, startHealthServer(healthAddress, readiness)) : Promise.resolve(),
-    WORKFLOW_BUNDLE_FILE: (async () =>
-      workflowSource({
-        bundlePath: config.worker.workflowBundlePath,
-        isEncrypting: config.payloadsAreEncrypted,
-        isTracing: config.telemetry.traceEndpoint !== undefined,
-      }))(),
-  });
-  if (!parts.LEDGER_URL || !parts.TEMPORAL_ADDRESS) throw new Error('a part is missing');
-  return {
-    keys: parts.KEY_RING_FILE,
-    ledger: parts.LEDGER_URL,
-    connection: parts.TEMPORAL_ADDRESS,
-    workflows: parts.WORKFLOW_BUNDLE_FILE,
-  };
+  makeRuntime();
+  const keys = await watchKeyRing(config, logger);
+  resources.defer(() => keys.close());
+  const ledger = await keptIn(resources, openConfiguredLedger(config, keys));
+  await requireDurableLedger(config, logger);
+  const connection = await keptIn(resources, connectTo(config));
+  await checkKeyAges(config, keys, { connection, logger });
+  return { keys, ledger, connection, workflows };
 }
 
 /** Adds a part to the resources, which are closed whether or not the start succeeds. */
@@ -228,39 +205,26 @@ async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): P
   });
 }
 
-async function withFreshKeys(
+async function checkKeyAges(
   { environment, temporal, taskQueue, worker }: Config,
   keys: WatchedKeyRing,
-  { connection, logger }: { connection: Promise<NativeConnection | null>; logger: WorkerLogger | undefined },
-): Promise<WatchedKeyRing> {
+  { connection, logger }: { connection: NativeConnection; logger: WorkerLogger | undefined },
+): Promise<void> {
+  const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
   await requireFreshKeys(keyAges(keys.ring), environment, {
     warn: ({ id, use, ageDays }) =>
       logger?.warn(
         { keyId: id, keyUse: use, ageDays },
         'this key has encrypted for long: `credit-journey keys rotate`',
       ),
-    isFleetRunning: async () => {
-      const found = await connection;
-      const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
-      return found !== null && fleetIsRunning(found.workflowService, fleet);
-    },
+    isFleetRunning: () => fleetIsRunning(connection.workflowService, fleet),
   });
-  return keys;
 }
 
 function warnOfMissing(registered: readonly string[], logger: WorkerLogger | undefined): void {
   const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !registered.includes(name));
   if (missing.length === 0) return;
   logger?.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
-}
-
-function warnOfFullHeap(maxCachedWorkflows: number, logger: WorkerLogger | undefined): void {
-  const roomFor = cachedWorkflowsThatFit();
-  if (maxCachedWorkflows <= roomFor) return;
-  logger?.warn(
-    { maxCachedWorkflows, roomFor },
-    'a full cache may not fit into the heap: raise --max-old-space-size, or lower WORKER_MAX_CACHED_WORKFLOWS',
-  );
 }
 
 /** Warns of a payload that waits for a missing key. Once a minute for each key, since every retry calls it. */
@@ -318,10 +282,9 @@ async function createWorkers(
     ...common,
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
-    ...omitUndefined({ sinks }),
+    ...omitUndefined({ sinks, maxCachedWorkflows: settings.maxCachedWorkflows }),
     activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
-    maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,
   });

@@ -1,6 +1,7 @@
 /** The worker of the bare contender, as a process of its own: `node bench/bare/worker.ts <workflow bundle>`. */
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Agent, request } from 'undici';
+import { omitUndefined } from '../../src/base/defined.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { BareActivities } from './contract.ts';
 
@@ -73,7 +74,7 @@ const worker = await Worker.create({
   workflowBundle: { codePath: bundle },
   activities: { ...activities },
   // The same as for the journey's worker, so that neither replays what the other keeps.
-  maxCachedWorkflows: config.worker.maxCachedWorkflows,
+  ...omitUndefined({ maxCachedWorkflows: config.worker.maxCachedWorkflows }),
   maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
   maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
   stickyQueueScheduleToStartTimeout: 3_000,

@@ -144,6 +144,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     // The same as in the image and the manifests.
     MALLOC_ARENA_MAX: '2',
     NODE_OPTIONS: '--max-old-space-size=768',
+    WORKER_MAX_CACHED_WORKFLOWS: '1000',
     ...options.env,
   };
   const others = new Map([

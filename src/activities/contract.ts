@@ -365,11 +365,10 @@ export interface PortfolioActivities {
   preparePortfolio(args: { input: PortfolioReviewInput }): Promise<RunConfig>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
-  /** `inFull`: the digest of the whole file is compared, even if its mark is the same. */
-  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
+  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number }): Promise<RowsRead>;
   /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
   readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
-  writePortfolioResults(args: ReviewFile & { part: number; results: RowResult[] }): Promise<void>;
-  /** Joins the parts into one file. */
-  finishPortfolioResults(args: ReviewFile & { parts: number }): Promise<void>;
+  /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
+  writePortfolioResults(args: ReviewFile & { size: number; results: RowResult[] }): Promise<number>;
+  finishPortfolioResults(args: ReviewFile & { size: number }): Promise<void>;
 }

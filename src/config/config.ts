@@ -2,7 +2,6 @@
  * The configuration of a worker, and the parts of it that other programs read. Each loader lists every problem at once,
  * by variable name and never by value (docs/configuration.md has the tables).
  */
-import { getHeapStatistics } from 'node:v8';
 import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
@@ -19,7 +18,8 @@ import type { ListenAddress, LogLevel } from './variables.ts';
 
 export interface WorkerSettings {
   maxConcurrentWorkflowTasks: number;
-  maxCachedWorkflows: number;
+  /** Absent: as the SDK derives it from the heap. Too few double the CPU by replays. */
+  maxCachedWorkflows?: number;
   maxConcurrentActivities: number;
   /** Slots of one profile's gateway queue on this worker; never more than its connections. */
   maxConcurrentInquiries: number;
@@ -157,24 +157,6 @@ function readProtocol(reader: EnvironmentReader, profiles: readonly GatewayProfi
 /** Added to the activity's own time-out: time to record the answer and to report it to Temporal. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
-const MEBIBYTE = 1024 * 1024;
-/** The part of V8's limit that is used before any run is cached: some 200 for young objects, and the workflow code. */
-const HEAP_BESIDE_CACHE_MIB = 300;
-/** A run that waits at its first gate takes some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
-const HEAP_OF_A_RUN_MIB = 0.6;
-
-const LEAST_BY_HEAP = 10;
-
-/**
- * Returns the number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would
- * exhaust the memory of the SDK's workflow thread and end the worker. Each thread of a process has a heap with the
- * process's limit.
- */
-export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
-  const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
-  return Math.max(runs, LEAST_BY_HEAP);
-}
-
 function readWorkerSettings(
   reader: EnvironmentReader,
   profiles: readonly GatewayProfile[],
@@ -183,8 +165,6 @@ function readWorkerSettings(
   return {
     // A workflow task takes a few milliseconds of CPU. More tasks at once only wait for each other on a core.
     maxConcurrentWorkflowTasks: 40,
-    // Too small a cache doubles CPU by replays; 1,000 waiting journeys take some 500 MB of memory.
-    maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS') ?? Math.min(1_000, cachedWorkflowsThatFit()),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.
     maxConcurrentActivities: 50,
     // A slot above the connections would claim an attempt and then queue for a connection, past its `sendBy`.
@@ -193,6 +173,7 @@ function readWorkerSettings(
     // A limit and not a wait: an idle worker stops at once.
     shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
     ...omitUndefined({
+      maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS'),
       maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
       workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
       deployment: readDeployment(reader),

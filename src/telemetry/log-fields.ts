@@ -34,8 +34,6 @@ const ALLOWED_FIELDS = [
   'keyUse',
   'ageDays',
   'missing',
-  'maxCachedWorkflows',
-  'roomFor',
   'traceId',
   'spanId',
   'durability',

@@ -5,52 +5,13 @@ import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import type { Config } from '../config/config.ts';
-import { judgeDurability } from '../ledger/database/durability.ts';
-import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { inspectDurability } from '../ledger/inspect-ledger.ts';
+import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
+import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
-
-/** Thrown when several things keep a worker from starting. Names the variable of each, never a value. */
-export class StartRefusedError extends Error {
-  override readonly name = 'StartRefusedError';
-  readonly problems: readonly { variable: string; rule: string }[];
-
-  constructor(problems: readonly { variable: string; rule: string }[]) {
-    super(`the worker cannot start: ${problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ')}`);
-    this.problems = problems;
-  }
-}
-
-type Values<T> = { -readonly [K in keyof T]: Awaited<T[K]> };
-
-/**
- * Waits for every part, by the variable that configures it.
- *
- * @throws the error of the one part that failed, or StartRefusedError with all errors. Their messages are shown, since
- * they hold no values
- */
-export async function allParts<T extends Record<string, Promise<unknown>>>(parts: T): Promise<Values<T>> {
-  const names = Object.keys(parts);
-  const ends = await Promise.allSettled(Object.values(parts));
-  const failures = ends.flatMap((end, index) =>
-    end.status === 'rejected' ? [{ variable: names[index] ?? '', reason: end.reason as unknown }] : [],
-  );
-  if (failures.length === 1) throw failures[0]?.reason;
-  if (failures.length > 0) {
-    throw new StartRefusedError(failures.map(({ variable, reason }) => ({ variable, rule: toMessage(reason) })));
-  }
-  return Object.fromEntries(
-    ends.map((end, index) => [names[index], end.status === 'fulfilled' ? end.value : undefined]),
-  ) as Values<T>;
-}
-
-function toMessage(reason: unknown): string {
-  return reason instanceof Error ? reason.message : 'failed';
-}
 
 /**
  * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. If a fleet runs with
@@ -94,7 +55,7 @@ function isJudged({ environment, ledger }: JudgedConfig): boolean {
  * Checks the ledger before the worker claims anything. Logs at each start what an operator has accepted, with the given
  * name.
  *
- * @throws LedgerNotDurableError in production
+ * @throws LedgerNotDurableError in production; LedgerUnavailableError
  */
 export async function requireDurableLedger(
   config: JudgedConfig,
@@ -102,13 +63,7 @@ export async function requireDurableLedger(
 ): Promise<void> {
   const { environment, ledger } = config;
   if (!isJudged(config)) return;
-  const found = await inspectDurability(ledger.url).catch((error: unknown) => {
-    // `LEDGER_URL` reports it.
-    if (error instanceof LedgerUnavailableError || error instanceof LedgerNotFoundError) return null;
-    throw error;
-  });
-  if (found === null) return;
-  const { kind, detail, toDo } = judgeDurability(found, ledger.durability);
+  const { kind, detail, toDo } = judgeDurability(await inspect(ledger.url, readDurability), ledger.durability);
   if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
   const { kind: durability } = ledger.durability;
   if (kind !== 'sound' || durability !== 'replication') {

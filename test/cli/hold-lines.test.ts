@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
 import { parseSince } from '../../src/cli/decisions/work-query.ts';
-import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
+import { listHold, resolveCommand } from '../../src/cli/output/hold-lines.ts';
+import { commandLines, rowTable } from '../../src/cli/output/output.ts';
 import type { DecidableHold } from '../../src/operator/judge-decision.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
@@ -21,7 +22,7 @@ const HOLD: DecidableHold = {
 
 describe('what needs a person, in lines', () => {
   test('keeps to 80 columns, and its command can be copied whole', () => {
-    const lines = holdTable([HOLD], 80);
+    const lines = rowTable([listHold(HOLD)], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));

@@ -82,7 +82,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     assert.equal(code, 0, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(screen, /PREQUAL, attempt 2: record\s+\(posted\)/);
-    assert.match(screen, /SECONDUSE +1 +1 +0 +0 +EU2/);
+    assert.match(screen, /SECONDUSE +EU2 +1 +1 +0 +0/);
   });
 
   test('is not looked for under what makes no sense, and no value is told', async () => {

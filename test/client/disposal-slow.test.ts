@@ -399,7 +399,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
   const right = await type('1');
   assert.equal(right.code, 0, right.screen);
-  assert.match(right.screen, /disposed of 1 \(1 inquiries, 1 reports, 1 runs\)/);
+  assert.match(right.screen, /^disposed\r?\n +INQUIRIES +REPORTS +RUNS +RUN KEY\r?\n +1 +1 +1 /m);
   assert.ok(right.screen.split('\n').every((line) => line.length <= 80));
   await assert.rejects(ledger.readReport(waiting.journeyId, 'PREQUAL'), DisposedError);
   await assert.rejects(planDisposal(context, { runKey: 'nobody-knows' }), JourneyNotFoundError);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { loadClientSettings } from '../../src/config/client.ts';
-import { cachedWorkflowsThatFit, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { loadLedgerAccess } from '../../src/config/ledger.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 
@@ -97,16 +97,6 @@ describe('the configuration of the sandbox', () => {
     assert.ok(protocol.submitTimeoutMs > token + protocol.sendByMs + headersTimeoutMs + bodyTimeoutMs);
     assert.ok(worker.shutdownGraceMs > protocol.submitTimeoutMs);
     assert.equal(worker.maxConcurrentInquiries, limits.connections);
-  });
-
-  it('caches as many runs as the heap has room for, and no more than 1,000 unless told', () => {
-    const mebibytes = (count: number) => count * 1024 * 1024;
-    assert.ok(cachedWorkflowsThatFit(mebibytes(768 + 192)) >= 1_000);
-    assert.ok(cachedWorkflowsThatFit(mebibytes(384 + 192)) < 500);
-    assert.equal(cachedWorkflowsThatFit(mebibytes(64)), 10);
-    const ofThisProcess = Math.min(1_000, cachedWorkflowsThatFit());
-    assert.equal(loadConfig({}).worker.maxCachedWorkflows, ofThisProcess);
-    assert.equal(loadConfig({ WORKER_MAX_CACHED_WORKFLOWS: '5000' }).worker.maxCachedWorkflows, 5_000);
   });
 
   it('does not make a key ring where one is named', () => {

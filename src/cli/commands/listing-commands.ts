@@ -7,12 +7,11 @@ import type { Listing } from '../../operations/operation.ts';
 import { LISTINGS } from '../../operations/table.ts';
 import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
-import { rowTable } from '../output/answer-lines.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
 import { UsageError } from '../output/errors.ts';
 import { asTyped } from '../output/option-names.ts';
-import { createOutput, type Output, withAge, wrap, wrapLong } from '../output/output.ts';
+import { createOutput, type Output, rowTable, withAge, wrap, wrapLong } from '../output/output.ts';
 import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
 import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
@@ -155,7 +154,7 @@ function heading({ told: { from, before, timeZone }, output: { width, colors } }
 }
 
 export function totalLines({ name, totals }: Listing, list: readonly object[], width: number): string[] {
-  return totals && list.length > 0 ? rowTable(totals.row, list, { width }) : [`no ${name}`];
+  return totals && list.length > 0 ? rowTable(list, width) : [`no ${name}`];
 }
 
 function linesText(lines: readonly string[]): string {

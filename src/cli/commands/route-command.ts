@@ -4,7 +4,6 @@
  */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
 import type { ApiServices } from '../../api/services.ts';
@@ -13,11 +12,10 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { requireRunKey, withJourneys } from '../decisions/journey-action.ts';
-import { answerLines } from '../output/answer-lines.ts';
 import { type ServerOptions, withExamples, withOutputOptions, withServerOptions } from '../output/common-options.ts';
 import { pauseNotice } from '../output/hold-lines.ts';
 import { asTyped, type GivenOptions, type TypedProblem } from '../output/option-names.ts';
-import { createOutput, type Output } from '../output/output.ts';
+import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
 import { applyOptions, type Member, membersIn, namesByPath, optionFor } from '../output/schema-options.ts';
 import { toClientError } from './client-error.ts';
 import { withLedger } from './with-ledger.ts';
@@ -35,7 +33,7 @@ export interface RouteCommand {
   needs: 'ledger' | 'temporal' | 'both';
   /** The person who reads or decides. If a reading names no person, the system's user counts as its reader. */
   by?: 'reader' | 'author';
-  /** The answer for people. Default: by its schema. */
+  /** The answer for people. Default: every fact of it. */
   lines?(answer: never, output: Output): string[] | Promise<string[]>;
   exitCode?(answer: never): number;
   /** Whether its answer for people names the pauses in force. */
@@ -102,11 +100,10 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
     const call = toLocalCall(route, params, typed, by ?? (spec.by === 'reader' ? systemUser() : undefined));
     checkCall(route, call);
     const act = async (services: ApiServices, output: Output) => {
-      const { status, body = {} } = await callLocally(services, route, call);
-      const answer = (typeof body === 'string' ? JSON.parse(body) : body) as never;
-      const schema = route.answers[status]?.schema ?? z.object({});
+      const { body = {} } = await callLocally(services, route, call);
+      const answer = readDocument(body) as never;
       const notice = spec.namesPauses ? await pauseNotice(output) : [];
-      const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? answerLines(schema, answer, output));
+      const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));
       output.answer(body, () => [...lines, ...notice]);
       process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
     };

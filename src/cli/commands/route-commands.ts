@@ -1,14 +1,47 @@
 /** The commands that routes give, by name, with the words that only the command line has. */
-import { changeLines } from '../output/change-lines.ts';
+import type { Paused } from '../../api/routes/pauses.ts';
+import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { RUN_ID } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
+import { documentLines, type Output, wrap } from '../output/output.ts';
+import { statusLines } from '../output/status-lines.ts';
 import type { RouteCommand } from './route-command.ts';
 
 const pauses = async () => (await import('../../api/routes/pauses.ts')).pauseRoutes;
 const legalHolds = async () => (await import('../../api/routes/legal-holds.ts')).legalHoldRoutes;
+const statuses = async () => {
+  const [journeys, pulls, shares, reviews] = await Promise.all([
+    import('../../api/routes/journeys.ts'),
+    import('../../api/routes/pulls.ts'),
+    import('../../api/routes/shares.ts'),
+    import('../../api/routes/portfolio-reviews.ts'),
+  ]);
+  return [journeys.journeyRoutes, pulls.pullRoutes, shares.shareRoutes, reviews.portfolioReviewRoutes].flat();
+};
 const reports = async () => (await import('../../api/routes/reports.ts')).reportRoutes;
 
+/** A slip of the pen would pause nothing. The ledger may be of another environment, which knows the name. */
+async function pausedLines(answer: Paused, { width, colors }: Output): Promise<string[]> {
+  const { profile } = answer.pause;
+  const { inspectConfig } = await import('../../config/config.ts');
+  const isUnknown = profile !== undefined && !inspectConfig(process.env).config.profiles.has(profile);
+  const warning = `no gateway profile that is configured here is called ${profile}: check the name`;
+  return [...documentLines(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
+}
+
 export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; description: string })[] = [
+  {
+    name: 'status',
+    description: 'show the status of a journey, a pull, a share or a review; exits with 3 if it needs a person',
+    routes: statuses,
+    operationIds: ['getJourney', 'getPull', 'getShare', 'getPortfolioReview'],
+    arguments: [['<id>', RUN_ID]],
+    examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
+    needs: 'temporal',
+    namesPauses: true,
+    lines: statusLines,
+    exitCode: (status: AnyStatus) => (needsPerson(status) ? EXIT.needsPerson : EXIT.done),
+  },
   {
     name: 'report',
     description: 'print a stored report from the ledger: masked, or with --reveal (personal data)',
@@ -56,7 +89,6 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     examples: ['credit-journey start --sample --auto --journey-id J-1001', 'credit-journey changes J-1001 --reveal'],
     needs: 'ledger',
     by: 'reader',
-    lines: changeLines,
   },
   {
     name: 'list',
@@ -84,7 +116,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
     needs: 'ledger',
     by: 'author',
-    lines: async (answer, output) => (await import('../output/pause-lines.ts')).pausedLines(answer, output),
+    lines: pausedLines,
   },
   {
     name: 'resume',
@@ -94,7 +126,6 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     examples: ['credit-journey resume --by ops-7 --reason "ticket 4711: corrected"'],
     needs: 'both',
     by: 'author',
-    lines: async (answer, output) => (await import('../output/pause-lines.ts')).resumedLines(answer, output),
     exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
   },
   {

@@ -1,6 +1,6 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
-import { decidedSchemaOfOne, describeDecided } from '../../api/holds/decide.ts';
+import { describeDecided } from '../../api/holds/decide.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
@@ -10,11 +10,10 @@ import { type Decision, decideMany, previewMany } from '../../operator/decide.ts
 import type { DecidableHold, JudgedDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import type { OpenHold } from '../../operator/open-work.ts';
-import { rowTable } from '../output/answer-lines.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { optionKey } from '../output/option-names.ts';
-import { createOutput, type Output, table, wrap } from '../output/output.ts';
+import { createOutput, type Output, rowTable, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, describeConsequences } from './ask-decision.ts';
@@ -285,7 +284,7 @@ async function decideEach(journeys: LedgerJourneys, { planned, leftOut }: Plan, 
   const inquiries = decided.map(describeDecided);
   const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
   output.answer({ inquiries, ...nameLeftOut(leftOut) }, () => [
-    ...rowTable(decidedSchemaOfOne, inquiries, output),
+    ...rowTable(inquiries, output.width),
     ...leftOutLines(leftOut, output),
     `${inquiries.length - failed.length} decided, ${failed.length} failed`,
   ]);

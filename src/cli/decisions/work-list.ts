@@ -40,7 +40,8 @@ export function listWork(holds: readonly OpenHold[], others: OtherWork): ListedA
 
 function ofHold(hold: OpenHold): ListedAttention {
   const { kind, customerTraceNumber } = hold;
-  return { ...listHold(hold), kind: kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look' };
+  const own: AttentionKind = kind === 'held' ? 'hold' : customerTraceNumber === undefined ? 'run' : 'look';
+  return { kind: own, ...listHold(hold) };
 }
 
 /** Only the run says what it waits for. */

@@ -11,7 +11,8 @@ import type { HoldStatus, JourneyHandle, JourneyResult, JourneyStatus, ReportRef
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { holdTable, toListed } from '../output/hold-lines.ts';
+import { listHold, toListed } from '../output/hold-lines.ts';
+import { rowTable } from '../output/output.ts';
 import { statusLines } from '../output/status-lines.ts';
 import type { Narrator } from './demo-narrator.ts';
 import { sampleJourney } from './sample-runs.ts';
@@ -143,7 +144,8 @@ async function resolveLostAnswer(
   if (hold?.failureType !== 'OutcomeUnknown') throw new Error(`the hold is ${hold?.failureType}`);
   narrator.trouble('gateway   the connection broke after the request: the outcome is unknown');
   narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
-  for (const line of holdTable([toListed(journey.journeyId, hold)], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
+  const listed = listHold(toListed(journey.journeyId, hold));
+  for (const line of rowTable([listed], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
   const reference = await askProvider(sandboxUrl, hold);
   narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
   narrator.success('operator  accepts it with that reference; the journey continues as if the answer had come');

@@ -5,8 +5,7 @@ import { type Pause, pauseWords } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { type HeldInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { type Output, tableWithIds, withAge, wrap } from './output.ts';
-import { asCalled } from './program-call.ts';
+import { commandLines, type Output, wrap } from './output.ts';
 
 /** A row of the ledger, or a hold as the status of a run shows it. */
 interface Listed {
@@ -39,25 +38,8 @@ export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedAc
     : `credit-journey status ${runKey}`;
 }
 
-/** Wraps the command into lines that can be copied whole into a shell. */
-export function commandLines(command: string, width: number, indent: string): string[] {
-  const lines: string[] = [];
-  let line = indent;
-  for (const word of asCalled(command).split(' ')) {
-    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
-    if (line.trim() !== '' && longer.length > width - 2) {
-      lines.push(`${line} \\`);
-      line = `${indent}    ${word}`;
-    } else {
-      line = longer;
-    }
-  }
-  return [...lines, line];
-}
-
 /** An item of work for operators. */
 export interface ListedWork {
-  kind?: string;
   /** The run key (model/run-key.ts). */
   runKey: string;
   /** A failure type, or a short description. */
@@ -75,30 +57,7 @@ export interface ListedWork {
 export function listHold(hold: Listed): ListedWork {
   const { runKey, reason, since, productCode, attempt } = hold;
   const work = { runKey, reason: reasonWords(reason), command: resolveCommand(hold) };
-  return { ...work, ...omitUndefined({ since, productCode, attempt }) };
-}
-
-/** Prints a row for each item, and under it its command. */
-export function workTable(list: readonly ListedWork[], width: number): string[] {
-  const withKind = list.some(({ kind }) => kind !== undefined);
-  const cells = (kind: string, ...others: string[]) => (withKind ? [kind, ...others] : others);
-  const rows = list.map(({ kind = '', reason, productCode = '', attempt, since, runKey }) =>
-    cells(kind, reason, productCode, String(attempt ?? ''), since === undefined ? '' : withAge(since), runKey),
-  );
-  const head = cells('KIND', 'REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY');
-  const [first = [], ...shown] = tableWithIds([head, ...rows], width);
-  return [
-    ...first,
-    ...list.flatMap(({ detail, command }, index) => [
-      ...(shown[index] ?? []),
-      ...(detail === undefined ? [] : wrap(detail, width, '    ')),
-      ...commandLines(command, width, '    '),
-    ]),
-  ];
-}
-
-export function holdTable(holds: readonly Listed[], width: number): string[] {
-  return workTable(holds.map(listHold), width);
+  return { ...work, ...omitUndefined({ productCode, attempt, since }) };
 }
 
 /** Describes one hold in full, with the command that resolves it. */

@@ -1,6 +1,6 @@
 /** Output of a command: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
-import { inSeconds } from '../../words/writer.ts';
+import { inSeconds, inWords } from '../../words/writer.ts';
 import type { OutputOptions } from './common-options.ts';
 import { asCalled } from './program-call.ts';
 
@@ -14,8 +14,8 @@ export interface Output {
   readonly isJson: boolean;
   readonly width: number;
   readonly colors: Colors;
-  /** The command's one answer: a JSON document, or the lines that `human` makes. A text is JSON already. */
-  answer(document: object | string, human: () => string[]): void;
+  /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
+  answer(document: object | string, human?: () => string[]): void;
   /** One of several answers: a JSON line, or lines of text. */
   event(document: object, human: () => string[]): void;
   /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
@@ -37,7 +37,7 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
     isJson,
     width,
     colors,
-    answer: (document, human) => {
+    answer: (document, human = () => documentLines(readDocument(document), width)) => {
       if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
       else writeLines(human());
     },
@@ -56,6 +56,130 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
       if (!isJson) process.stderr.write(`${asCalled(line)}\n`);
     },
   };
+}
+
+export function readDocument(document: object | string): object {
+  return typeof document === 'string' ? JSON.parse(document) : document;
+}
+
+/** A page's rows are its whole answer; these members are for programs. */
+const FOR_PROGRAMS = ['next', 'asOf'];
+
+/** A row with more members is easier to read as a document of its own. */
+const MOST_COLUMNS = 10;
+
+const LONGEST_CELL = 36;
+
+/** Members that have lines of their own below their row. */
+const BELOW = ['detail', 'command'];
+
+type Value = string | number | boolean | readonly unknown[];
+
+/**
+ * Prints any answer for people: its facts as lines, then each of its lists. A list is a table, or one document below the
+ * other where its rows have lists of their own.
+ */
+export function documentLines(document: object, width: number, indent = ''): string[] {
+  const { hasMore, ...others } = document as { hasMore?: boolean };
+  const members = flatten(others).filter(([name]) => !FOR_PROGRAMS.includes(name));
+  const facts = members.filter(([, value]) => !isList(value));
+  const lists = members.flatMap(([name, value]) => (isList(value) ? [{ name, value }] : []));
+  return [
+    ...table(
+      facts.map(([name, value]) => [inWords(name), toText(value)]),
+      width,
+      indent,
+    ),
+    ...lists.flatMap(({ name, value }) => listLines(name, value, width, indent)),
+    ...(hasMore ? ['There are more.'] : []),
+  ];
+}
+
+/** Returns the facts and lists of a document. A member of an inner object has the names of both. */
+function flatten(document: object, outer = ''): [name: string, value: Value][] {
+  return Object.entries(document).flatMap(([inner, value]): [string, Value][] => {
+    const name = `${outer}${inner}`;
+    if (value === undefined || value === null) return [];
+    return typeof value === 'object' && !isList(value) ? flatten(value, `${name} `) : [[name, value]];
+  });
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function isDocument(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function listLines(name: string, rows: readonly unknown[], width: number, indent: string): string[] {
+  const isPage = name === 'data';
+  if (rows.length === 0) return [`${indent}${isPage ? 'none' : `${inWords(name)}  none`}`];
+  const inner = isPage ? indent : `${indent}  `;
+  const lines = rows.every(isDocument)
+    ? rowLines(rows, width, inner)
+    : rows.flatMap((row) => textLines(toText(row), width, inner));
+  return isPage ? lines : [`${indent}${inWords(name)}`, ...lines];
+}
+
+function rowLines(rows: readonly object[], width: number, indent: string): string[] {
+  const members = rows.flatMap((row) => flatten(row));
+  const hasLists = members.some(([, value]) => isList(value) && value.some(isDocument));
+  const isWide = new Set(members.map(([name]) => name)).size > MOST_COLUMNS;
+  if (!hasLists && !isWide) return rowTable(rows, width, indent);
+  return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...documentLines(row, width, indent)]);
+}
+
+/**
+ * Prints a column for each member that a row has. Members that a row lacks, or that are long, come later, and the run last,
+ * since its id may be long and is copied.
+ */
+export function rowTable(rows: readonly object[], width: number, indent = ''): string[] {
+  const flat = rows.map((row) => new Map(flatten(row)));
+  const names = [...new Set(flat.flatMap((row) => [...row.keys()]))].filter((name) => !BELOW.includes(name));
+  const isShort = (value: Value | undefined) => value !== undefined && String(value).length <= LONGEST_CELL;
+  const rank = (name: string) => (name === 'runKey' ? 2 : flat.every((row) => isShort(row.get(name))) ? 0 : 1);
+  const columns = names.toSorted((a, b) => rank(a) - rank(b));
+  const cells = flat.map((row) => columns.map((name) => toText(row.get(name) ?? '')));
+  const all = [columns.map((name) => inWords(name).toUpperCase()), ...cells];
+  const [head = [], ...shown] =
+    columns.at(-1) === 'runKey' ? tableWithIds(all, width, indent) : tableRows(all, width, indent);
+  return [
+    ...head,
+    ...flat.flatMap((row, index) => [
+      ...(shown[index] ?? []),
+      ...BELOW.flatMap((name) => (row.has(name) ? textLines(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
+    ]),
+  ];
+}
+
+/** Shows the age beside an instant. No character of a text may steer the terminal. */
+function toText(value: unknown): string {
+  if (isList(value)) return value.map(toText).join('; ');
+  const text = String(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? withAge(text) : text.replaceAll(/\p{C}+/gu, ' ');
+}
+
+/** Wraps a text. A command can still be copied whole. */
+function textLines(text: string, width: number, indent: string): string[] {
+  const isCommand = /^(?:credit-journey|temporal|tcld) /.test(text);
+  return isCommand ? commandLines(text, width, indent) : wrapLong(text, width, indent);
+}
+
+/** Wraps the command into lines that can be copied whole into a shell. */
+export function commandLines(command: string, width: number, indent: string): string[] {
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of asCalled(command).split(' ')) {
+    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
+    if (line.trim() !== '' && longer.length > width - 2) {
+      lines.push(`${line} \\`);
+      line = `${indent}    ${word}`;
+    } else {
+      line = longer;
+    }
+  }
+  return [...lines, line];
 }
 
 /** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
@@ -98,11 +222,11 @@ function cellLines(cells: readonly string[], width: number, indent: string): str
  * Returns the lines of each row, like `table`, but never breaks the last cell: an id to be copied. If the id does not
  * fit, it gets a line of its own.
  */
-export function tableWithIds(rows: readonly (readonly string[])[], width: number): string[][] {
+export function tableWithIds(rows: readonly (readonly string[])[], width: number, indent = ''): string[][] {
   const heads = tableRows(
     rows.map((row) => row.slice(0, -1)),
     width,
-    '',
+    indent,
   );
   const single = heads.flatMap((lines) => (lines.length === 1 ? lines : []));
   const column = Math.max(0, ...single.map((head) => head.length)) + 2;
@@ -110,7 +234,7 @@ export function tableWithIds(rows: readonly (readonly string[])[], width: number
     const [lines = [], id = ''] = [heads[index], row.at(-1)];
     const [head = ''] = lines;
     if (lines.length === 1 && column + id.length <= width) return [`${head.padEnd(column)}${id}`.trimEnd()];
-    return [...lines, `    ${id}`];
+    return [...lines, `${indent}    ${id}`];
   });
 }
 

@@ -13,8 +13,8 @@ import {
   viewStatus,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { commandLines, holdLines, toListed } from './hold-lines.ts';
-import { type Output, table, withAge, wrap } from './output.ts';
+import { holdLines, toListed } from './hold-lines.ts';
+import { commandLines, type Output, table, withAge, wrap } from './output.ts';
 
 /** `credit-journey holds` has all. */
 const HOLDS_SHOWN = 3;

@@ -226,7 +226,7 @@ class SqliteEngine implements SqlEngine {
   }
 
   /** No other process writes meanwhile, as in every transaction here. */
-  migrate<T>(_tables: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+  migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     return this.#transaction(BEGIN_WRITE, work, MIGRATION_PATIENCE_MS);
   }
 

@@ -29,8 +29,6 @@ export const portfolioProgressSchema = z
     flagged,
     held: count,
     underWay: count,
-    rowsPerSecond: z.number().exactOptional(),
-    secondsLeft: z.number().exactOptional(),
   })
   .meta({ id: 'portfolioProgress' });
 

@@ -66,7 +66,6 @@ async function answerPause(
 function setPaused(review: Review, isPaused: boolean): boolean {
   if (review.isPaused === isPaused) return false;
   review.isPaused = isPaused;
-  review.pace.restart(review.done);
   review.inFlight.recheck();
   review.publish();
   return true;
@@ -148,8 +147,9 @@ async function compareOnceMore(review: Review, { known }: ReviewState): Promise<
   }
 }
 
-async function finish({ reviewId, files }: Review, { parts, known: { folder, file } }: ReviewState): Promise<void> {
-  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, folder, file, parts });
+async function finish({ reviewId, files }: Review, { resultBytes: size, known }: ReviewState): Promise<void> {
+  const { folder, file } = known;
+  await files.ask('finishPortfolioResults', 'finishing the result file', { reviewId, folder, file, size });
 }
 
 function createPortfolioChanged(review: Review): ApplicationFailure {

@@ -57,15 +57,12 @@ export interface ReviewState {
   done: Record<RowOutcome, number>;
   /** Rows done that a person should look at. */
   flagged?: number;
-  /** Parts of the result file so far. */
-  parts: number;
-  /** At how many rows done the whole file was last compared. */
-  comparedAt: number;
+  /** The size of the results so far. */
+  resultBytes: number;
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
   /** Decisions about the review itself that the ledger does not have yet. */
   decided?: readonly AskedDecision[];
-  pace: PaceMark[];
   /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
   open?: CarriedHold[];
   /** The latest decisions that have taken effect. */
@@ -78,43 +75,6 @@ export interface ReviewState {
   published?: CarriedAttributes;
   mayLeaveRows?: boolean;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
-}
-
-/** How many rows were done at an instant. */
-interface PaceMark {
-  atMs: number;
-  done: number;
-}
-
-const MARK_EVERY = 50;
-const MAX_MARKS = 10;
-
-/** How fast rows are done, over the last few hundred of them. */
-class Pace {
-  readonly marks: PaceMark[];
-
-  constructor(marks: readonly PaceMark[]) {
-    this.marks = [...marks];
-  }
-
-  note(done: number): void {
-    const last = this.marks.at(-1);
-    if (last && done - last.done < MARK_EVERY) return;
-    this.marks.push({ atMs: Date.now(), done });
-    if (this.marks.length > MAX_MARKS) this.marks.shift();
-  }
-
-  /** Waiting for a person or a pause is no pace. */
-  restart(done: number): void {
-    this.marks.splice(0, this.marks.length, { atMs: Date.now(), done });
-  }
-
-  figures(done: number, left: number): Pick<PortfolioProgress, 'rowsPerSecond' | 'secondsLeft'> {
-    const [first] = this.marks;
-    if (!first || done <= first.done) return {};
-    const perSecond = (done - first.done) / Math.max(0.001, (Date.now() - first.atMs) / 1_000);
-    return { rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft: Math.round(left / perSecond) };
-  }
 }
 
 // The stubs of a review's activities. Every figure has its reason beside it.
@@ -225,6 +185,7 @@ function describeCode(error: unknown): string {
   const { code } = (failure?.details?.[0] ?? {}) as { code?: unknown };
   if (code === 'PORTFOLIO_DIR') return 'a worker has no PORTFOLIO_DIR';
   if (code === 'ROW') return 'a worker cannot read a row';
+  if (code === 'RESULTS') return 'a worker lacks the results so far';
   if (typeof code === 'string') return code;
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
@@ -237,7 +198,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
-  pace = new Pace([]);
   /** Counts changes that may wake waiting code. */
   changes = 0;
   underWay = 0;
@@ -259,7 +219,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     if (!state) return;
     this.state = state;
     this.isPaused = state.isPaused;
-    this.pace = new Pace(state.pace);
   }
 
   tellEnded(outcome: Ended<PortfolioOutcome>): void {
@@ -284,10 +243,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   beginFrom(config: RunConfig, { known, badRows, rows, first }: ExaminedFile): ReviewState {
     this.state = {
       ...{ config, known, badRows, rows, next: first },
-      ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
+      ...{ carried: [], resultBytes: 0, isPaused: this.isPaused },
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
-    this.pace.restart(0);
     this.publish();
     return this.state;
   }
@@ -307,7 +265,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       events: this.events.continuation(traceNumbers),
       published: this.published.carried,
       isPaused,
-      pace: this.pace.marks,
       refused: this.refusedMessages,
       ...(work.mayLeaveRows ? { mayLeaveRows: true } : {}),
       ...(this.decided.isBusy ? { decided: this.decided.carried } : {}),
@@ -372,8 +329,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       });
       this.#isFlagged = isAway;
     }
-    // The wait for the files does not count towards the pace.
-    this.pace.restart(this.done);
     this.publish();
   }
 
@@ -383,7 +338,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return {
       ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
       ...(flagged === undefined ? {} : { flagged }),
-      ...(this.isPaused || this.outcome || this.endedAs ? {} : this.pace.figures(this.done, rows - this.done - held)),
     };
   }
 

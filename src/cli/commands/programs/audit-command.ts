@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { ChainFinding, ChainReport } from '../../../ledger/audit/audit-chain.ts';
+import type { ChainReport } from '../../../ledger/audit/audit-chain.ts';
 import type { SeenAttempt } from '../../../messages/ledger-watch.ts';
 import { connectOptions, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, wrap } from '../../output/output.ts';
+import { createOutput } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
 interface VerifyOptions extends ServerOptions {
@@ -22,17 +22,13 @@ export function registerAuditCommand(program: Command): void {
   withExamples(withServerOptions(verify), 'credit-journey audit verify');
   verify.action(async (options: VerifyOptions) => {
     const report = await verifyLedger(expectedHead(options), options);
-    const output = createOutput(options);
-    output.answer(report, () => reportLines(report, output));
+    createOutput(options).answer(report);
     if (report.findings.length > 0 || report.lost) process.exitCode = EXIT.needsPerson;
   });
 }
 
 /** Short, since a running server answers at once. */
 const WATCH_TIMEOUT_MS = 3_000;
-
-const NOT_ASKED =
-  'Temporal could not be asked for the newest attempt that it has seen: this ledger may still be an older copy';
 
 function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   if (expectHead === undefined) return {};
@@ -73,45 +69,4 @@ async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ see
   } catch {
     return undefined;
   }
-}
-
-function reportLines({ ledgerId, entries, head, findings, lost, watch }: Verified, output: Output) {
-  const { colors, width } = output;
-  const verdict =
-    findings.length === 0
-      ? colors.green('whole: every consent and decision is as it was written')
-      : colors.red(`broken: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`);
-  return [
-    verdict,
-    ...findings.flatMap((finding) => wrap(findingLine(finding), width, '  ')),
-    ...(lost
-      ? wrap(
-          `older: it lacks an attempt of ${lost.claimedAt}, and nothing is sent until \`ledger accept-restore\``,
-          width,
-        )
-      : []),
-    ...(watch === 'notAsked' ? wrap(NOT_ASKED, width).map(colors.yellow) : []),
-    `ledger   ${ledgerId}`,
-    `entries  ${entries}`,
-    `head     ${head}`,
-  ];
-}
-
-const SENTENCES: Record<ChainFinding['kind'], string> = {
-  changed: 'was changed, or its entry was',
-  removed: 'was removed',
-  inserted: 'was not written by this project',
-  outOfOrder: 'does not follow what stands before it',
-  headChanged: 'the head of the chain was tampered with',
-  otherChain: 'the head that was expected is not on this chain: it is an older or another copy',
-};
-
-function findingLine({ kind, table, key, position, rows }: ChainFinding): string {
-  const where = position === undefined ? '' : `entry ${position}`;
-  if (kind === 'otherChain' || kind === 'headChanged') {
-    return `${SENTENCES[kind]}${where ? ` before ${where}` : ''}`;
-  }
-  const many = rows === undefined ? '' : rows === 1 ? ', with its row' : ` and ${rows - 1} after it, with their rows`;
-  const what = table && key ? `${table} ${key.join(' ')}` : `${where}${many}`;
-  return `${what}: ${SENTENCES[kind]}${table && key && where ? ` (${where})` : ''}`;
 }

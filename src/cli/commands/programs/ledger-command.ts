@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { ComparedRun, ComparedWithTemporal, SentConsents } from '../../../operator/compare-with-temporal.ts';
+import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -19,7 +19,7 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, withAge, wrap } from '../../output/output.ts';
+import { createOutput, documentLines, wrap } from '../../output/output.ts';
 import { withLedger } from '../with-ledger.ts';
 
 // `ledger compare`: what Temporal has lost, or may have, after its database went back in time.
@@ -45,57 +45,19 @@ function registerLedgerCompare(ledger: Command): void {
       options,
       async (journeys, output) => {
         const compared = await journeys.compareWithTemporal(since);
-        const told = options.sendConsents ? await journeys.sendConsents(compared.runs) : undefined;
-        output.answer({ ...compared, ...(told ? { consents: told } : {}) }, () => compareLines(compared, told, output));
+        const consents = options.sendConsents ? await journeys.sendConsents(compared.runs) : undefined;
+        const document = { ...compared, ...omitUndefined({ consents }) };
+        const kinds = new Set(compared.runs.map(({ kind }) => kind));
+        output.answer(document, () => [
+          ...documentLines(document, output.width),
+          ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
+        ]);
         if (compared.runs.some(({ kind }) => kind === 'noRun')) process.exitCode = EXIT.needsPerson;
-        if (told && told.failed.length > 0) process.exitCode = EXIT.failed;
+        if (consents && consents.failed.length > 0) process.exitCode = EXIT.failed;
       },
       { besideLedger: true },
     );
   });
-}
-
-function compareLines(
-  { since, compared, runs }: ComparedWithTemporal,
-  told: SentConsents | undefined,
-  output: Output,
-): string[] {
-  const { width, colors } = output;
-  return [
-    ...runs.flatMap((run) => runLines(run, output)),
-    ...(told ? [`  consents that were sent to runs again: ${told.sent}`] : []),
-    ...(told?.failed ?? []).flatMap(({ runKey, consentId, error }) =>
-      wrap(`consent ${consentId} of ${runKey} was not taken: ${error}`, width, '  ').map(colors.yellow),
-    ),
-    ...wrap(
-      `since ${withAge(since)}: ${compared} runs compared, ${runs.filter(({ kind }) => kind === 'noRun').length} without a run, ` +
-        `${runs.filter(({ kind }) => kind === 'open').length} open`,
-      width,
-    ),
-  ];
-}
-
-function runLines({ kind, runKey, ...known }: ComparedRun, { width, colors }: Output): string[] {
-  const { attempts, consents, decisions, withdrawnShares } = known;
-  const lines = [
-    ...attempts.map(
-      ({ productCode, customerTraceNumber, attempt, outcome, claimedAt }) =>
-        `${productCode} ${customerTraceNumber} attempt ${attempt}: ${outcome}, claimed ${withAge(claimedAt)}`,
-    ),
-    ...consents.map(
-      ({ shareId, applicantId, consentId, decision }) =>
-        `consent ${consentId} of ${applicantId}, share ${shareId}: ${decision}`,
-    ),
-    ...decisions.map(({ decisionId, action, by, customerTraceNumber = '' }) =>
-      `decision ${decisionId} by ${by}: ${action} ${customerTraceNumber}`.trimEnd(),
-    ),
-    ...withdrawnShares.map(({ shareId, by }) => `share ${shareId} withdrawn by ${by}`),
-  ];
-  return [
-    colors.yellow(`${runKey}: ${kind === 'noRun' ? 'no run' : 'its run is open'}`),
-    ...lines.flatMap((line) => wrap(line, width, '  ')),
-    ...wrap(`→ ${NEXT_STEP[kind]}`, width, '  '),
-  ];
 }
 
 /** The safe next step: nothing of it sends anything that the ledger knows to be sent. */
@@ -127,14 +89,7 @@ export function registerLedgerCommand(program: Command): void {
         by,
         reason,
       });
-      const output = createOutput(options);
-      output.answer({ ledgerId, ...omitUndefined({ newest, lost }) }, () => [
-        output.colors.green(`${ledgerId}: claims go on from what this copy has`),
-        `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
-        lost
-          ? `  at least one is missing, of ${lost.claimedAt}: ask the provider what was posted since then`
-          : '  no missing attempt was known; this accepts everything that was lost before this moment',
-      ]);
+      createOutput(options).answer({ ledgerId, ...omitUndefined({ newest, lost }) });
     });
   });
 }

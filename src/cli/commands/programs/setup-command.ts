@@ -5,8 +5,7 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { commandLines } from '../../output/hold-lines.ts';
-import { createOutput, type Output, wrap } from '../../output/output.ts';
+import { createOutput, documentLines, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { viewLines } from '../../output/temporal-ui-views.ts';
 
@@ -33,9 +32,10 @@ export function registerSetupCommand(program: Command): void {
       : undefined;
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    output.answer(omitUndefined({ ledger, searchAttributes }), () => [
-      ...(ledger ? ledgerLines(ledger, output) : []),
-      ...(searchAttributes ? [...searchAttributeLines(searchAttributes, output), ...viewLines(output)] : []),
+    const document = omitUndefined({ ledger, searchAttributes });
+    output.answer(document, () => [
+      ...documentLines(document, output.width),
+      ...(searchAttributes ? viewLines(output) : []),
     ]);
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
@@ -66,24 +66,4 @@ async function setUpTemporal(client: Client): Promise<SearchAttributeSetup> {
   const { requireNamespace, registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
   await requireNamespace(client);
   return registerSearchAttributes(client);
-}
-
-function ledgerLines({ ledgerId, environment }: LedgerIdentity, { colors, width }: Output): string[] {
-  return [
-    colors.green(`the ${environment} ledger is ready`),
-    ...wrap('Put its id into the workers’ environment, so that they never write to another:', width, '  '),
-    `  LEDGER_ID=${ledgerId}`,
-  ];
-}
-
-function searchAttributeLines({ registered, missing, reason, steps }: SearchAttributeSetup, output: Output): string[] {
-  const { colors, width } = output;
-  if (missing.length === 0) {
-    return [colors.green('the search attributes are registered'), ...wrap(registered.join(', '), width, '  ')];
-  }
-  return [
-    colors.yellow(`search attributes are missing: ${missing.map(({ name }) => name).join(', ')}`),
-    ...wrap(`${reason ?? ''} Journeys run without them, and cannot be searched by them.`.trim(), width, '  '),
-    ...(steps ? ['  For someone who may:', ...steps.flatMap((step) => commandLines(step, width, '    '))] : []),
-  ];
 }

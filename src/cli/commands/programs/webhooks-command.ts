@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
 import type { Environment } from '../../../model/products.ts';
-import type { OpenDeliveries } from '../../../operator/webhook-deliveries.ts';
 import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
@@ -14,7 +13,7 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, tableWithIds, withAge, wrap } from '../../output/output.ts';
+import { createOutput } from '../../output/output.ts';
 
 interface ListOptions extends ServerOptions {
   failed?: boolean;
@@ -76,45 +75,9 @@ async function listDeliveries({ failed = false, ...options }: ListOptions): Prom
   await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { openDeliveries, hasFailed } = await import('../../../operator/webhook-deliveries.ts');
     const found = await openDeliveries(client, taskQueue, { failed, limit: MOST_LISTED });
-    output.answer(found, () => deliveryLines(found, output));
+    output.answer(found);
     if (found.deliveries.some(hasFailed)) process.exitCode = EXIT.needsPerson;
   });
-}
-
-export function deliveryLines(
-  { deliveries, unanswered }: OpenDeliveries,
-  { width, colors }: Pick<Output, 'width' | 'colors'>,
-): string[] {
-  const rows = deliveries.flatMap(({ runKey, endpoints }) =>
-    endpoints.map((endpoint) => [
-      endpoint.endpoint,
-      endpoint.state,
-      String(endpoint.waiting),
-      failures(endpoint),
-      since(endpoint),
-      runKey,
-    ]),
-  );
-  const away = unanswered.length > 0 ? [`no worker answered for ${unanswered.length} more`] : [];
-  const none = rows.length === 0 ? ['no event waits or has failed'] : [];
-  const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'SINCE', 'JOURNEY'], ...rows], width).flat();
-  const hint = deliveries.some(({ endpoints }) => endpoints.some((endpoint) => endpoint.failed.length > 0))
-    ? wrap('`credit-journey webhooks resend <id>`, or --all, sends again; `drop` forgets', width)
-    : [];
-  return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
-}
-
-/** The oldest that was given up, else the oldest that waits. */
-function since({ failed, waitingSince }: EndpointStatus): string {
-  const oldest = failed.map(({ failedAt }) => failedAt).sort()[0] ?? waitingSince;
-  return oldest === undefined ? '' : withAge(oldest);
-}
-
-/** Returns, for example, `2 (WebhookRefused 503)`. The last event's reason represents all. */
-function failures({ failed }: EndpointStatus): string {
-  const last = failed.at(-1);
-  if (!last) return '0';
-  return `${failed.length} (${last.failureType}${last.httpStatus === undefined ? '' : ` ${last.httpStatus}`})`;
 }
 
 async function decide(
@@ -126,10 +89,7 @@ async function decide(
   await withJourneys(options, async (_, output, client) => {
     const { decideDelivery } = await import('../../../operator/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, runKey, update, endpoint);
-    const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
-    output.answer({ runKey, events }, () => [
-      output.colors.green(events === 1 ? `1 event is ${done}` : `${events} events are ${done}`),
-    ]);
+    output.answer({ runKey, events });
   });
 }
 
@@ -153,16 +113,8 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
         failed.push({ runKey, error: { type: error.name, message: error.message } });
       }
     }
-    const events = resent.reduce((sum, delivery) => sum + delivery.events, 0);
     const more = deliveries.length + unanswered.length >= MOST_LISTED;
-    output.answer({ resent, failed, unanswered, more }, () => [
-      output.colors.green(
-        `${events === 1 ? '1 event is' : `${events} events are`} sent again, of ${resent.length} runs`,
-      ),
-      ...failed.flatMap(({ runKey, error }) => wrap(`FAILED  ${runKey}: ${error.message}`, output.width)),
-      ...(unanswered.length > 0 ? [output.colors.yellow(`no worker answered for ${unanswered.length} more`)] : []),
-      ...(more ? ['There may be more: do it again.'] : []),
-    ]);
+    output.answer({ resent, failed, unanswered, more });
     if (failed.length + unanswered.length > 0) process.exitCode = EXIT.failed;
   });
 }
@@ -190,8 +142,7 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
   const sender = new WebhookSender();
   try {
     const httpStatus = await sender.send(endpoint, pingMessage(profile.environment));
-    const output = createOutput(options);
-    output.answer({ endpoint: name, httpStatus }, () => [output.colors.green(`${name} answered ${httpStatus}`)]);
+    createOutput(options).answer({ endpoint: name, httpStatus });
   } finally {
     await sender.close();
   }

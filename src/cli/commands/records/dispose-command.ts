@@ -18,10 +18,9 @@ import {
 import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import { isAsking } from '../../decisions/resolve-one.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
-import { COPIES, copyLines, planLines, resultLines } from '../../output/disposal-words.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { type Output, wrap } from '../../output/output.ts';
+import { documentLines, type Output } from '../../output/output.ts';
 import { createPrompter } from '../../output/prompts.ts';
 import { withLedger } from '../with-ledger.ts';
 
@@ -34,6 +33,15 @@ interface DisposeOptions extends ServerOptions, AuthorizationOptions {
 }
 
 const MAX_LIMIT = 10_000;
+
+/** Copies that no command can reach, for people and for records of the disposal. */
+const COPIES: readonly string[] = [
+  'backups of the ledger: its file or database; on PostgreSQL also WAL archives and standbys',
+  'on PostgreSQL, freed space in the database’s own files, until it is used again or VACUUM FULL has rewritten them',
+  'backups and archives of Temporal’s database (payloads in it are encrypted)',
+  'copies of the key ring: a report in a backup opens only with the ledger key that its own key was wrapped under; ' +
+    'after `keys rotate` and `keys rewrap`, destroying every copy of the retired key closes it for good',
+];
 
 export function registerDisposeCommand(program: Command): void {
   const command = withAuthorizationOptions(
@@ -91,7 +99,7 @@ async function run(
   const { planDisposal } = await import('../../../operator/disposal.ts');
   const plan = await planDisposal(context, selection);
   if (options.dryRun) {
-    output.answer({ dryRun: true, ...plan }, () => planLines(plan, output));
+    output.answer({ dryRun: true, ...plan, sharesLeft: listSharesLeft([...plan.planned, plan]) });
     return EXIT.done;
   }
   if (plan.planned.length > 0 && !options.yes && !(await isAgreed(plan, output))) return EXIT.needsPerson;
@@ -103,12 +111,12 @@ async function run(
 async function isAgreed(plan: DisposalPlan, output: Output): Promise<boolean> {
   const count = plan.planned.length;
   if (!isAsking(output)) {
-    output.answer({ ...plan }, () => planLines(plan, output));
+    output.answer(plan);
     throw new UsageError(`nothing was disposed of: --yes disposes of these ${count}`);
   }
   const prompter = createPrompter();
   try {
-    prompter.say([...planLines(plan, output), '', ...wrap('This cannot be undone.', output.width)]);
+    prompter.say([...documentLines(plan, output.width), '', 'This cannot be undone.']);
     const text = await prompter.line(`Type ${count} to dispose of ${count === 1 ? 'it' : `these ${count}`}`);
     if (text === String(count)) return true;
     output.note('nothing was disposed of');
@@ -152,11 +160,20 @@ async function disposeEach(
   const isUntouched = plan.planned.length === 0 && plan.refused.length > 0;
   result.scrubbed = isUntouched || (await context.ledger.retention.scrub().catch(() => false));
   const { more, disposedAt, shares } = plan;
-  const at = disposedAt === undefined ? {} : { disposedAt, ...(shares ? { shares } : {}) };
-  const document = { ...result, more, unfinished: await listUnfinished(context), ...at, copies: COPIES };
-  const copies = () => (isUntouched ? [] : copyLines(output));
-  output.answer(document, () => [...resultLines({ ...result, more, ...at }, output), ...copies()]);
+  const { disposed, refused, stoppedBy, scrubbed } = result;
+  const sharesLeft = listSharesLeft([...disposed, { ...omitUndefined({ shares }) }]);
+  const facts = { disposed, refused, ...omitUndefined({ stoppedBy, disposedAt }), sharesLeft, scrubbed, more };
+  output.answer({ ...facts, unfinished: await listUnfinished(context), copies: COPIES });
   return result;
+}
+
+/** Shares that were made by themselves stay, until each is disposed of by its own id. */
+export function listSharesLeft(
+  disposals: readonly { runKey?: string; shares?: string[] }[],
+): { runKey: string; command: string }[] {
+  const going = new Set(disposals.map(({ runKey }) => runKey));
+  const runKeys = new Set(disposals.flatMap(({ shares = [] }) => shares).filter((runKey) => !going.has(runKey)));
+  return [...runKeys].map((runKey) => ({ runKey, command: `credit-journey dispose ${runKey}` }));
 }
 
 async function listUnfinished({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {

@@ -7,8 +7,8 @@ import { readHolds, readQuery, type WorkOptions, withWorkFilters } from '../../d
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { type ListedWork, pauseNotice, workTable } from '../../output/hold-lines.ts';
-import { type Output, wrap } from '../../output/output.ts';
+import { type ListedWork, pauseNotice } from '../../output/hold-lines.ts';
+import { type Output, rowTable, wrap } from '../../output/output.ts';
 
 interface HoldsOptions extends ServerOptions, WorkOptions {
   seenConsents?: string;
@@ -96,7 +96,7 @@ async function markConsentsSeen(runKey: string, { by, reason, ...options }: Hold
 function lines(list: readonly ListedWork[], { unanswered, failing }: OtherWork, { width, colors }: Output): string[] {
   return [
     ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
-    ...(list.length === 0 ? [] : workTable(list, width)),
+    ...(list.length === 0 ? [] : rowTable(list, width)),
     ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
     ...unanswered.flatMap((runKey) => wrap(runKey, width, '  ')),
     ...(failing === null ? wrap('This Temporal does not tell whose workflow tasks fail.', width) : []),
