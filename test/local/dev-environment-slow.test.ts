@@ -117,7 +117,7 @@ test('a development environment outlives a killed worker and its own end: journe
   const { record, badRows } = await (await again.reviewPortfolio({ reviewId: 'R-SAMPLE', ...order })).result();
   assert.deepEqual([record, badRows], [4, 1], 'there is a portfolio to try');
   const authorization = `Bearer ${await readFile(second.apiTokenFile, 'utf8')}`;
-  const references = await fetch(`${second.apiUrl}/v1/journeys/${input.journeyId}/references`, {
+  const references = await fetch(`${second.apiUrl}/v1/runs/${input.journeyId}/references`, {
     headers: { authorization: authorization.trim() },
   });
   const shown = (await references.json()) as { references: unknown[]; redacted: boolean };

@@ -140,7 +140,7 @@ function handleShareReportMessages(share: ReportShare): void {
   handleExtensions(share, extendShareReport, (message) => message);
   handleTakingBack(share);
   // No hold of a share allows `amend`: there are no applicants in its request.
-  handleDecisions(share, resolveShareReport, async () => undefined);
+  handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.consents.begin();
