@@ -1,8 +1,8 @@
 /** Characters that change how a text reads without being seen. Refused in each name and reason that people read. */
 
 /**
- * Control characters, surrogates and private characters, which no version of Unicode changes; and by their numbers soft
- * hyphens, zero-width characters and those that turn the direction of writing. Every runtime agrees on them, so they may
+ * Control, surrogate and private characters, which no version of Unicode changes. Soft hyphens, zero-width characters
+ * and those that turn the direction of writing are here by their numbers. So every runtime agrees on the list, and it may
  * decide about a signal that is judged again on replay.
  */
 export const HIDDEN_CHARACTER =

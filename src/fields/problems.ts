@@ -28,7 +28,7 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''):
   throw new InvalidInputError(result.error.issues.map((issue) => toProblem(issue, basePath)));
 }
 
-/** The problems of a value that need not be put in its normal form. Compiles nothing: a run would do so anew. */
+/** The problems of a value that need not be put in its normal form. Compiles nothing: each run would have to. */
 export function problemsIn(schema: ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value, { error: describeRule, jitless: true });
   return (error?.issues ?? []).map((issue) => toProblem(issue, ''));

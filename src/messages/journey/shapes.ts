@@ -72,7 +72,7 @@ export const answeredFields = {
 
 const answeredSchema = z.object(answeredFields);
 
-/** Members of the status of whatever makes one inquiry: a stage, a pull, a share. */
+/** Members of the status of a stage, a pull or a share: each makes one inquiry. */
 export const inquiryFields = {
   attempts: count,
   customerTraceNumber: z.string().exactOptional(),
@@ -259,7 +259,7 @@ export const refusedMessageSchema = z
 /** In the status of each kind of run. */
 export const runStatusFields = {
   environment: environment.nullable(),
-  /** What the run waits for, in words: a gate (`PREAPP`), a share (`share S1`), consents, a decision, a retry. */
+  /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
   waitingFor: z.string().exactOptional(),
   problems: inputProblemsSchema,
   holds: z.array(holdStatusSchema),
