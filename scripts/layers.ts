@@ -69,6 +69,7 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
     'workflows/journey',
     'workflows/share',
     'workflows/pull',
+    'workflows/machine',
     'workflows/portfolio',
     'workflows/webhooks',
     'workflows/ledger',

@@ -23,7 +23,7 @@ const NEEDED = [
   'holdCounts',
   'seen',
   'seenAnswer',
-  'journeyDecision',
+  'applicant',
   'sameDecision',
   'decisionPreview',
   'decidedMany',
@@ -32,7 +32,7 @@ const NEEDED = [
   'searchResult',
   'runStory',
   'waitingCounts',
-  'waitingRuns',
+  'runList',
   'storedReport',
   'storedRefusal',
 ];

@@ -34,7 +34,7 @@ export async function foreign(site: Site, api: BenchApi, { pairs, rounds, say }:
   const traces: Names = { foreign: trace, unknown: 'PQ'.padEnd(28, 'A'), alsoUnknown: 'PQ'.padEnd(28, 'B') };
   const kinds: [what: string, read: (which: Contender) => [path: string, body?: object]][] = [
     ['a journey', (which) => [`/v1/journeys/${journeys[which]}`]],
-    ['a report of it', (which) => [`/v1/journeys/${journeys[which]}/reports/PREQUAL`]],
+    ['a report of it', (which) => [`/v1/runs/${journeys[which]}/reports/PREQUAL`]],
     ['a refusal’s text', (which) => [`/v1/inquiries/${traces[which]}/attempts/1/refusal`]],
     ['a consent', (which) => ['/v1/consents', denial(journeys[which], 'C-1')]],
   ];

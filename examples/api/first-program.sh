@@ -13,7 +13,7 @@ while ask "$LOAN" | tee "$STATUS" | grep -Eq '"state":"(running|held)"'; do
   sleep 1
 done
 
-ask "$LOAN/reports/PREQUAL" --fail-with-body
+ask "$API_URL/v1/runs/LOAN-21/reports/PREQUAL" --fail-with-body
 echo
 
 ask "$LOAN/advance" --fail-with-body -d '{ "to": "PREAPP" }'

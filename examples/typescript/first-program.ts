@@ -14,7 +14,7 @@ for await (const status of journey.watch()) {
 }
 
 const headers = { authorization: `Bearer ${readFileSync(process.env.API_TOKEN_FILE ?? '', 'utf8').trim()}` };
-const answer = await fetch(`${process.env.API_URL}/v1/journeys/LOAN-20/reports/PREQUAL`, { headers });
+const answer = await fetch(`${process.env.API_URL}/v1/runs/LOAN-20/reports/PREQUAL`, { headers });
 if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
 const { redacted, report } = (await answer.json()) as { redacted: boolean; report: { returnCode: string } };
 console.log('report', report.returnCode, redacted ? 'masked' : 'whole');

@@ -8,8 +8,8 @@ const api = createClient<paths>({
   headers: { authorization: `Bearer ${readFileSync(process.env.API_TOKEN_FILE ?? '', 'utf8').trim()}` },
 });
 
-const [journeyId = ''] = process.argv.slice(2);
-const path = { journeyId, productCode: 'PREQUAL' } as const;
-const { data, error } = await api.GET('/v1/journeys/{journeyId}/reports/{productCode}', { params: { path } });
+const [runKey = ''] = process.argv.slice(2);
+const path = { runKey, productCode: 'PREQUAL' } as const;
+const { data, error } = await api.GET('/v1/runs/{runKey}/reports/{productCode}', { params: { path } });
 if (error) throw new Error(`${error.code}: ${error.detail}`);
 console.log(data.customerTraceNumber, data.redacted ? 'masked' : 'whole');

@@ -319,28 +319,6 @@ export type InquiryAttempt = {
   }[];
 };
 
-export type JourneyDecision = {
-  /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
-  decisionId: string;
-  customerTraceNumber: string;
-  attempt: number;
-  action: 'resend' | 'accept' | 'amend' | 'abandon';
-  reason: string;
-  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
-  outcome?: 'record' | 'noRecord' | 'noReport';
-  reference?: {
-    reportReferenceNumber: string;
-    requestedAt: string;
-    applicants: readonly {
-      applicantId: string;
-      consumerId: string;
-    }[];
-  };
-  confirmConsumerIds?: true;
-  applicants?: readonly Applicant[];
-  proof?: string;
-};
-
 export type ListedRun = {
   /** The id with its kind before it: of a pull `pull:<pullId>`. */
   runKey: string;
@@ -459,6 +437,16 @@ export type RefusedMessage = {
   at: string;
   reason: string;
   consentId?: string;
+};
+
+export type RunList = {
+  /** Runs that started later are in none of the pages. */
+  asOf: string;
+  /** Those that run first, then those that ended last. */
+  data: readonly ListedRun[];
+  hasMore: boolean;
+  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
+  next?: string;
 };
 
 export type RunStory = {
@@ -585,13 +573,4 @@ export type WaitingCounts = {
     /** false: there are at least so many. Only for a token that does not reach all runs. */
     isWhole: boolean;
   }[];
-};
-
-export type WaitingRuns = {
-  asOf: string;
-  /** Words for people, to follow "waits for". */
-  words: string;
-  /** The runs, the newest first. */
-  data: readonly ListedRun[];
-  hasMore: boolean;
 };

@@ -1,6 +1,6 @@
 /** The runs behind one count of what waits. */
 import { get, withQuery, wordsOf } from '../api/call.ts';
-import type { WaitingRuns } from '../api/schemas.ts';
+import type { RunList, WaitingCounts } from '../api/schemas.ts';
 import { useTitle } from '../base/focus.ts';
 import { useKeys } from '../base/keys.ts';
 import { usePolled } from '../base/polled.ts';
@@ -15,7 +15,13 @@ const MOST = 200;
 export function WaitingView({ waitsFor }: { waitsFor: string }) {
   const [{ data, error }] = usePolled(
     waitsFor,
-    (signal) => get<WaitingRuns>(withQuery('/v1/waiting/runs', { waitsFor, limit: String(MOST) }), signal),
+    async (signal) => {
+      const [runs, { counts }] = await Promise.all([
+        get<RunList>(withQuery('/v1/runs', { waitsFor, limit: String(MOST) }), signal),
+        get<WaitingCounts>('/v1/waiting', signal),
+      ]);
+      return { ...runs, words: counts.find((count) => count.waitsFor === waitsFor)?.words ?? 'this' };
+    },
     EVERY_MS,
   );
   const now = useNow();

@@ -6,14 +6,11 @@ import { Time } from '../base/when.tsx';
 import { may, signedOut } from '../shell/session.ts';
 import { Report } from './kept-data.tsx';
 
-const COLLECTIONS: Readonly<Record<string, string>> = { pull: 'pulls', portfolio: 'portfolio-reviews' };
-
 /** Where the newest report of a product is; a share's is its journey's, and a review has one for each row. */
 function reportPath(runKey: string, productCode: string): string | undefined {
-  const [kind = '', id] = runKey.includes(':') ? runKey.split(':') : ['journey', runKey];
-  if (productCode === 'SECONDUSE' || productCode === 'FAILSAFE') return undefined;
-  if (kind === 'journey') return `/v1/journeys/${id}/reports/${productCode}`;
-  return kind === 'pull' ? `/v1/${COLLECTIONS[kind]}/${id}/reports/${productCode}` : undefined;
+  const isReview = runKey.startsWith('portfolio:') && !runKey.includes('/');
+  if (isReview || productCode === 'SECONDUSE' || productCode === 'FAILSAFE') return undefined;
+  return `/v1/runs/${encodeURIComponent(runKey)}/reports/${productCode}`;
 }
 
 export function Inquiries({ runKey, session }: { runKey: string; session: Session }) {

@@ -40,7 +40,7 @@ import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription, ProtocolSettings } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
-import type { Environment, ProductCode, StageCode } from '../model/products.ts';
+import type { Environment, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
@@ -203,22 +203,18 @@ interface CompareReportsArgs {
 /** A decision as a run has it. The activity that records it judges whether it is proven. */
 export type UnprovenDecision = Omit<DecisionRecord, 'provenBy'>;
 
-export interface DecisionProof {
-  /** Compact JWS. */
-  jws: string;
-  /** For `amend` and a repeat: the proof is about the applicants, and the ledger keeps none. */
-  applicants?: FailsafeApplicant[];
-  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
-  askedAbout?: { customerTraceNumber: string; attempt: number };
-}
-
 export interface RecordDecisionArgs {
   ledgerId: string;
   inquiry: InquiryDescription;
   decision: UnprovenDecision;
   /** For `repeat`: the number of the further pull of the stage. */
   occurrence?: number;
-  proof?: DecisionProof;
+  /** For `amend` and a repeat: checked, and signed by the proof. The ledger keeps none. */
+  applicants?: FailsafeApplicant[];
+  /** Compact JWS. */
+  proof?: string;
+  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
+  askedAbout?: { customerTraceNumber: string; attempt: number };
 }
 
 export interface RecordConsentsArgs extends AskingRun {
@@ -255,8 +251,8 @@ export interface JourneyActivities {
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<ShareConfig>;
   /** Reads which consents are in force for shares. A grant that another start has received does not count. */
   lookUpShares(args: LookUpSharesArgs): Promise<ShareStanding[]>;
-  /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
-  checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
+  /** Checks the applicants that a gate's message brings. */
+  checkApplicants(args: { profile: string; applicants: FailsafeApplicant[] }): Promise<void>;
   /** Checks a share that is requested of a running journey. Paths are those of its message. */
   checkShare(args: {
     profile: string;
@@ -276,7 +272,10 @@ export interface JourneyActivities {
   /** Records an outcome that `submitInquiry` could not record. */
   recordOutcome(record: OutcomeRecord & { refusal?: CarriedRefusal }): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
-  /** Refuses a bad proof, and a missing one if the inquiry's profile requires it, without asking the ledger. */
+  /**
+   * Refuses, without asking the ledger, applicants that break the interface's table, a bad proof, and a missing one if the
+   * inquiry's profile requires it.
+   */
   recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
   /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
@@ -365,11 +364,10 @@ export interface PortfolioActivities {
   preparePortfolio(args: { input: PortfolioReviewInput }): Promise<RunConfig>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
-  /** `inFull`: the digest of the whole file is compared, even if its mark is the same. */
-  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
+  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number }): Promise<RowsRead>;
   /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
   readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
-  writePortfolioResults(args: ReviewFile & { part: number; results: RowResult[] }): Promise<void>;
-  /** Joins the parts into one file. */
-  finishPortfolioResults(args: ReviewFile & { parts: number }): Promise<void>;
+  /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
+  writePortfolioResults(args: ReviewFile & { size: number; results: RowResult[] }): Promise<number>;
+  finishPortfolioResults(args: ReviewFile & { size: number }): Promise<void>;
 }

@@ -4,13 +4,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type { JourneyActivities, RecordDecisionArgs, UnprovenDecision } from './contract.ts';
 import { type ActivityDependencies, callingRun, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { contentAsSent } from './inquiry-request.ts';
+import { contentAsSent, listApplicantProblems } from './inquiry-request.ts';
 
 /**
  * Creates the activities that only read or write the ledger. Each is idempotent, so Temporal may repeat it without
@@ -94,12 +94,17 @@ export function createDecisionActivities(
   }
 
   async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
-    const { ledgerId, inquiry, proof } = args;
+    const { ledgerId, inquiry, proof, applicants } = args;
     // A run cannot declare its own decision proven.
     const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
+    if (decision.action === 'amend' && applicants) {
+      const profile = preparedProfile(dependencies, inquiry.profile);
+      const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
+      if (problems.length > 0) return { kind: 'refused', reason: problems.map(problemWords).join('; ') };
+    }
     const verdict = await judgeProof(inquiry.profile, {
       content: toProvedContent(args),
-      proof: proof?.jws,
+      proof,
       receivedAt: decision.decidedAt,
     });
     if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };
@@ -124,11 +129,11 @@ function toProvedContent({
   inquiry,
   decision,
   occurrence = 0,
-  proof,
+  ...args
 }: RecordDecisionArgs): DecisionContent | RepeatContent {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
-  const applicants = proof?.applicants ? { applicants: proof.applicants } : {};
+  const applicants = omitUndefined({ applicants: args.applicants });
   if (action === 'repeat') {
     const repeat = inquiry.productCode as StageCode;
     return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, ...applicants });
@@ -139,7 +144,7 @@ function toProvedContent({
     action,
     ...omitUndefined({ outcome, reference }),
     ...applicants,
-    ...askedAbout(inquiry, decision, proof),
+    ...askedAbout(inquiry, decision, args.askedAbout),
   });
 }
 
@@ -147,8 +152,8 @@ function toProvedContent({
 function askedAbout(
   { workflowType }: InquiryDescription,
   { failureType }: UnprovenDecision,
-  proof: RecordDecisionArgs['proof'],
+  asked: RecordDecisionArgs['askedAbout'],
 ): { customerTraceNumber?: string; attempt?: number } {
   const isOfAllRows = workflowType === 'portfolioReview' && failureType === 'AnotherNumber';
-  return (isOfAllRows && proof?.askedAbout) || {};
+  return (isOfAllRows && asked) || {};
 }

@@ -14,7 +14,7 @@ import {
   requirePortfolio,
   requireUnchanged,
 } from '../portfolio/files.ts';
-import { mergeParts, writePart } from '../portfolio/results.ts';
+import { finishResults, writeResults } from '../portfolio/results.ts';
 import type { KnownFile, PortfolioActivities } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -62,11 +62,11 @@ export function createPortfolioActivities(
         return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
       }),
 
-    readPortfolioRows: ({ known, from, limit, inFull }) =>
+    readPortfolioRows: ({ known, from, limit }) =>
       translatingPortfolio(async () => {
         await using handle = await openPortfolio(pathTo(known.folder), known.file);
         const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
-        return { ...found, mark: await requireUnchanged(handle, known, { inFull, onBlock }) };
+        return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
       }),
 
     readPortfolioRowsAt: ({ known, places }) =>
@@ -76,11 +76,13 @@ export function createPortfolioActivities(
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
 
-    writePortfolioResults: ({ reviewId, folder, file, part, results }) =>
-      translatingPortfolio(async () => writePart(await outputPaths(pathTo(folder), file, reviewId), part, results)),
+    writePortfolioResults: ({ reviewId, folder, file, size, results }) =>
+      translatingPortfolio(async () => {
+        return writeResults(await outputPaths(pathTo(folder), file, reviewId), size, results, onBlock);
+      }),
 
-    finishPortfolioResults: ({ reviewId, folder, file, parts }) =>
-      translatingPortfolio(async () => mergeParts(await outputPaths(pathTo(folder), file, reviewId), parts, onBlock)),
+    finishPortfolioResults: ({ reviewId, folder, file, size }) =>
+      translatingPortfolio(async () => finishResults(await outputPaths(pathTo(folder), file, reviewId), size, onBlock)),
   };
 }
 

@@ -7,7 +7,7 @@ import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { StartFacts } from '../ledger/records.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
-import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/inputs/parse-message.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import { consentValidForMs, requestShare, type ShareInput } from '../messages/request-share.ts';
@@ -20,7 +20,13 @@ import { lookUpShares } from './consent-activities.ts';
 import type { JourneyActivities, JourneyConfig, PortfolioActivities, RunConfig } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { applicantProblems, buildRequest, contentAsSent, entitlementProblems } from './inquiry-request.ts';
+import {
+  applicantProblems,
+  buildRequest,
+  contentAsSent,
+  entitlementProblems,
+  listApplicantProblems,
+} from './inquiry-request.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
 function readProfileName(input: unknown): string {
@@ -201,11 +207,9 @@ export function createStartActivities(
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
-    checkApplicants: ({ profile, applicants, productCode }) =>
+    checkApplicants: ({ profile, applicants }) =>
       translating(async () => {
-        const known = preparedProfile(dependencies, profile);
-        const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
-        const problems = applicantProblems(known, parse(applicants, known.limits));
+        const problems = listApplicantProblems(preparedProfile(dependencies, profile), 'PREQUAL', applicants);
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
 

@@ -1,5 +1,6 @@
 /** Whether a caller reaches runs that are found while its request is handled. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { unknownRun } from './problem.ts';
@@ -8,7 +9,8 @@ import { NOBODYS_ID } from './run-scope.ts';
 
 type Asking = Pick<Call, 'caller' | 'services'>;
 
-const AT_ONCE = 8;
+const AT_ONCE = 16;
+const TIMEOUT_MS = 2_000;
 
 export async function isReached({ caller, services }: Asking, runKey: string): Promise<boolean> {
   if (reachesAll(caller)) return true;
@@ -16,23 +18,32 @@ export async function isReached({ caller, services }: Asking, runKey: string): P
   return scope !== undefined && reaches(caller, scope);
 }
 
-/** Returns the runs that the caller reaches. Each run is asked about once. */
-async function reachedAmong(asking: Asking, runKeys: readonly string[]): Promise<ReadonlySet<string>> {
-  const reached = new Set<string>();
-  await inParallel([...new Set(runKeys)], AT_ONCE, async (runKey) => {
-    if (await isReached(asking, runKey)) reached.add(runKey);
-  });
-  return reached;
-}
-
-/** The rows whose run the caller reaches, in their order. */
+/**
+ * Returns the rows whose run the caller reaches, in their order, by the rule that judges a message to the run. Each run is
+ * asked for all that it is for. Where Temporal is away the ledger alone tells: a list is needed most then.
+ */
 export async function keepReached<Row>(
-  asking: Asking,
+  { caller, services }: Asking,
   rows: readonly Row[],
   readOwner: (row: Row) => string,
 ): Promise<Row[]> {
-  const reached = await reachedAmong(asking, rows.map(readOwner));
+  if (reachesAll(caller) || rows.length === 0) return [...rows];
+  const isTemporalAway = !(await answers(services.client));
+  const reached = new Set<string>();
+  await inParallel([...new Set(rows.map(readOwner))], AT_ONCE, async (runKey) => {
+    const scope = await services.runScope(runKey, { isTemporalAway, ofLate: true });
+    if (scope && reaches(caller, scope)) reached.add(runKey);
+  });
   return rows.filter((row) => reached.has(readOwner(row)));
+}
+
+/** Asked once for all rows: each would wait for it in vain. */
+function answers(client: Client): Promise<boolean> {
+  const asked = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
+  return asked.then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

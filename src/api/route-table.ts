@@ -1,6 +1,6 @@
 /** Every operation of the API, of one file for each resource. */
 import { listingRoutes } from './lists/listing-routes.ts';
-import { searchRoutes, sessionRoutes, waitingRoutes } from './page/page-routes.ts';
+import { searchRoutes, sessionRoutes } from './page/page-routes.ts';
 import { storyRoutes } from './page/story-route.ts';
 import type { Route } from './route.ts';
 import { consentRoutes } from './routes/consents.ts';
@@ -33,5 +33,4 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...searchRoutes,
   ...storyRoutes,
-  ...waitingRoutes,
 ];

@@ -155,7 +155,6 @@ export const PATH_PARAMETERS = {
     problem: reviewIdProblem,
     schema: { type: 'string', pattern: REVIEW_ID, maxLength: MAX_ID_LENGTH },
   },
-  accountId: id('Your own id of the account, a row of the review.', MAX_ID_LENGTH),
   runKey: {
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>, or /<accountId> behind that.',

@@ -3,8 +3,9 @@ import { Client } from '@temporalio/client';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { inspectRestore, type LedgerInspection } from '../ledger/inspect-ledger.ts';
+import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { pauseWords } from '../ledger/pauses.ts';
+import { readRestore } from '../ledger/restores.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
 import { type Check, type DoctorContext, type Finding, fail, ledgerContent, pass, usableKeys, warn } from './check.ts';
@@ -17,7 +18,7 @@ export const ledgerWatchCheck: Check = {
     const { ledgerId } = await ledgerContent(context);
     const seen = await seenOutside(context, ledgerId);
     if (!seen) return pass('no worker has watched an attempt of this ledger yet');
-    const { lost } = await inspectRestore(context.config.ledger.url, seen);
+    const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
     return lost ? olderCopy(lost) : pass('the newest attempt that was seen is there');
   },
 };

@@ -1,10 +1,10 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
 import { utcInstant } from '../base/instants.ts';
-import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
-import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
+import { type Durability, readDurability } from './database/durability.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
-import type { SqlDialect, SqlSession } from './database/sql-session.ts';
+import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
 import { readCounts } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { type Pause, readPauses } from './pauses.ts';
@@ -42,7 +42,7 @@ export interface LedgerContent {
 /** @throws LedgerNotFoundError, LedgerUnavailableError */
 export async function inspectLedger(url: string): Promise<LedgerInspection> {
   const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
-  return inspect(url, async (session, dialect) => {
+  return inspect(url, async ({ session, dialect }) => {
     const schemaVersion = await readSchemaVersion(session, dialect);
     const isOlder = schemaVersion < SCHEMA_VERSION;
     const oldestWriter = isOlder ? 0 : await readOldestWriter(session);
@@ -51,7 +51,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
       schemaVersion,
       knownSchemaVersion: SCHEMA_VERSION,
       oldestWriter,
-      durability: kind === 'postgres' ? await readDurability(session) : ON_ONE_MACHINE,
+      durability: await readDurability({ session, dialect }),
       ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await readContent(session, dialect) }),
       clock: await readClock(session, dialect),
     };
@@ -59,40 +59,21 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
 }
 
 /**
- * Returns whether the ledger is an older copy of itself, judged by an attempt seen outside of it.
+ * Reads from a ledger, as `inspectLedger` does.
  *
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
-export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
-  return inspect(url, (session) => readRestore({ session }, seen));
-}
-
-/**
- * The pauses in force.
- *
- * @throws LedgerNotFoundError, LedgerUnavailableError
- */
-export async function inspectPauses(url: string): Promise<Pause[]> {
-  return inspect(url, (session) => readPauses({ session }, { inForce: true }));
-}
-
-/**
- * Whether commits can be lost, as far as the database shows it.
- *
- * @throws LedgerNotFoundError, LedgerUnavailableError
- */
-export async function inspectDurability(url: string): Promise<Durability> {
-  if (url.startsWith('file:')) return ON_ONE_MACHINE;
-  return inspect(url, readDurability);
-}
-
-async function inspect<T>(url: string, work: (session: SqlSession, dialect: SqlDialect) => Promise<T>): Promise<T> {
+export async function inspect<T>(url: string, work: (read: Unsealed) => Promise<T>): Promise<T> {
   const engine = await openEngine({ url });
   try {
-    return await engine.read((session) => work(session, engine.dialect));
+    return await engine.read((session) => work({ session, dialect: engine.dialect }));
   } finally {
     await engine.close();
   }
+}
+
+export function readPausesInForce(tx: Pick<Unsealed, 'session'>): Promise<Pause[]> {
+  return readPauses(tx, { inForce: true });
 }
 
 async function readContent(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
@@ -115,7 +96,7 @@ async function readContent(session: SqlSession, dialect: SqlDialect): Promise<Le
     })),
     needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
     ...(lost ? { lost } : {}),
-    pauses: await readPauses({ session }, { inForce: true }),
+    pauses: await readPausesInForce({ session }),
   };
 }
 

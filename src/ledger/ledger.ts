@@ -31,7 +31,7 @@ import {
   readUnmatched,
   recordConsents,
 } from './consents/consents.ts';
-import { type Durability, ON_ONE_MACHINE, readDurability } from './database/durability.ts';
+import { readDurability } from './database/durability.ts';
 import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
@@ -72,6 +72,7 @@ const READS = {
   startFacts: readStartFacts,
   restoreState: readRestore,
   verifyChain,
+  durability: readDurability,
   mayWrite,
   ping,
 };
@@ -206,15 +207,6 @@ export class SqlLedger extends SealedReports {
 
   rewrapDataKeys(): Promise<RewrapResult> {
     return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
-  }
-
-  /**
-   * Returns how the database keeps confirmed commits, as far as it shows that. Reads only, on one of the open
-   * connections. A new setting of a role or a database shows only on a newer connection.
-   */
-  async durability(): Promise<Durability> {
-    // SQLite needs no row locks.
-    return this.#engine.dialect.forUpdate === '' ? ON_ONE_MACHINE : this.#engine.read(readDurability);
   }
 
   close(): Promise<void> {

@@ -8,14 +8,7 @@ import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import {
-  migrate,
-  noteVersion,
-  readOldestWriter,
-  readSchemaVersion,
-  SCHEMA_VERSION,
-  tablesAt,
-} from './database/schema.ts';
+import { migrate, noteVersion, readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
@@ -42,24 +35,19 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
   if (version >= SCHEMA_VERSION) return;
   // Before the transaction: a key management service may be slow.
   const made = version === 0 ? await makeIdentity(options.keyRing) : undefined;
-  const onWait = (whatFor: string) => onProgress(`waiting for ${whatFor} to let go of the tables`);
-  await engine.migrate(
-    tablesAt(version, dialect),
-    async (session) => {
-      // Read again, now without other writers: another process may have been first.
-      const from = await readSchemaVersion(session, dialect);
-      if (from >= SCHEMA_VERSION) return;
-      if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
-      if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
-      await migrate(session, dialect, from);
-      if (made) {
-        await insertIdentity(session, dialect.now, options.environment, made);
-        await beginChain(session, made.cipher);
-      }
-      await noteVersion(session, dialect);
-    },
-    onWait,
-  );
+  await engine.migrate(async (session) => {
+    // Read again, now without other writers: another process may have been first.
+    const from = await readSchemaVersion(session, dialect);
+    if (from >= SCHEMA_VERSION) return;
+    if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
+    if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
+    await migrate(session, dialect, from);
+    if (made) {
+      await insertIdentity(session, dialect.now, options.environment, made);
+      await beginChain(session, made.cipher);
+    }
+    await noteVersion(session, dialect);
+  });
 }
 
 async function makeIdentity(keyRing: KeyWrapper) {

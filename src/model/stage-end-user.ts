@@ -54,11 +54,6 @@ export function rowInquiry(
   };
 }
 
-/** Returns every end user for whom a journey may pull. */
-export function listEndUsers({ endUserCode, endUserCodes = {} }: Parameters<typeof findEndUser>[0]): string[] {
-  return [...new Set([endUserCode, ...Object.values(endUserCodes)])];
-}
-
 /** The rule of a share's end user. */
 export const OWN_END_USER = 'must not be the journey’s own end user';
 

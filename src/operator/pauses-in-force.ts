@@ -9,8 +9,8 @@ import type { Pause } from '../ledger/pauses.ts';
 export async function pausesInForce(env: NodeJS.ProcessEnv): Promise<Pause[]> {
   try {
     const { ledger } = loadClientLedgerAccess(env, { besideLedger: true });
-    const { inspectPauses } = await import('../ledger/inspect-ledger.ts');
-    return await inspectPauses(ledger.url);
+    const { inspect, readPausesInForce } = await import('../ledger/inspect-ledger.ts');
+    return await inspect(ledger.url, readPausesInForce);
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 /** Reads a portfolio file once, from end to end, before anything is sent for it. Later reads rows from any place. */
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, rename, rm, writeFile } from 'node:fs/promises';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
@@ -60,54 +60,60 @@ export interface ExaminePortfolioOptions {
  */
 export async function examinePortfolio(
   handle: FileHandle,
-  options: ExaminePortfolioOptions,
+  { maxBadRows, badRowsPath, ...options }: ExaminePortfolioOptions,
 ): Promise<PortfolioExamination> {
   const mark = await readMark(handle);
-  const report = await BadRowsReport.begin(options.badRowsPath);
-  try {
-    const found = await examineLines(handle, options, report);
-    if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
-    await report.finish();
-    refuseWhere(found.rows === 0, 'has no row that could be sent');
-    const { maxBadRows } = options;
-    refuseWhere(
-      report.count > maxBadRows,
-      `has ${report.count} bad rows, more than the ${maxBadRows} that are allowed`,
-    );
-    return { ...found, mark, badRows: report.count, badLines: report.lines };
-  } catch (error) {
-    await report.discard();
-    throw error;
-  }
+  const { bad, ...found } = await examineLines(handle, options);
+  if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
+  // Also for a file that is refused: the report says why.
+  await writeBadRows(badRowsPath, bad).catch(throwUnavailable);
+  refuseWhere(bad.length > MAX_BAD_ROWS, `has more than ${MAX_BAD_ROWS} bad rows`);
+  refuseWhere(found.rows === 0, 'has no row that could be sent');
+  refuseWhere(bad.length > maxBadRows, `has ${bad.length} bad rows, more than the ${maxBadRows} that are allowed`);
+  return { ...found, mark, badRows: bad.length, badLines: bad.map(({ line }) => line) };
+}
+
+/** A line of the report: pointers, columns and rules, never values. */
+interface BadRow {
+  line: number;
+  problems: (Problem & { column?: Column })[];
 }
 
 async function examineLines(
   handle: FileHandle,
-  options: ExaminePortfolioOptions,
-  report: BadRowsReport,
-): Promise<Omit<PortfolioExamination, 'mark' | 'badRows' | 'badLines'>> {
-  const { format, profile } = options;
+  { format, profile, onBlock }: Omit<ExaminePortfolioOptions, 'maxBadRows' | 'badRowsPath'>,
+): Promise<Pick<PortfolioExamination, 'digest' | 'rows' | 'columns' | 'first'> & { bad: BadRow[] }> {
   const hash = createHash('sha256');
   const ids = new Map<string, number>();
   const duplicates = new Set<number>();
+  const bad: BadRow[] = [];
+  const report = (line: number, problems: readonly Problem[]) => {
+    const withColumns = problems.map(({ path, rule }) => {
+      const column = format === 'csv' ? findColumn(path) : undefined;
+      return { path, ...(column === undefined ? {} : { column }), rule };
+    });
+    bad.push({ line, problems: withColumns });
+  };
   let form: RowForm | undefined;
   let first = { offset: 0, line: 1 };
   let total = 0;
-  const onBlock = (block: Buffer) => {
+  const readBlock = (block: Buffer) => {
     hash.update(block);
-    options.onBlock();
+    onBlock();
   };
-  for await (const found of readLines(handle, { offset: 0, line: 1, onBlock })) {
+  for await (const found of readLines(handle, { offset: 0, line: 1, onBlock: readBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
     if (!form) {
       form = { format, ...(format === 'csv' ? { columns: parseHeader(line) } : {}) };
       first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
       if (format === 'csv') continue;
     }
+    // The review sends nothing for such a file, so the rest need not be read.
+    if (bad.length > MAX_BAD_ROWS) break;
     const read = readRow(form, line, profile);
     if (read === null) continue;
     if ('problems' in read) {
-      await report.add(line.line, read.problems, format);
+      report(line.line, read.problems);
       continue;
     }
     const { accountId } = read.row;
@@ -122,21 +128,28 @@ async function examineLines(
       if (duplicates.has(number)) continue;
       duplicates.add(number);
       const other = number === before ? line.line : before;
-      await report.add(number, [{ path: '/accountId', rule: `is that of line ${other} too` }], format);
+      report(number, [{ path: '/accountId', rule: `is that of line ${other} too` }]);
     }
-    refuseWhere(duplicates.size > MAX_DUPLICATES, `has more than ${MAX_DUPLICATES} rows with the id of another`);
   }
   refuseWhere(total === 0, 'is empty');
   return {
     digest: hash.digest('hex'),
-    rows: total === 0 ? 0 : ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
+    rows: ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
     ...(form?.columns ? { columns: [...form.columns] } : {}),
     first,
+    bad,
   };
 }
 
-/** Ends the reading of a file that repeats its ids throughout. */
-const MAX_DUPLICATES = 10_000;
+/** Written to a temporary file and renamed: a reader always finds a complete report. A file without bad rows has none. */
+async function writeBadRows(path: string, bad: readonly BadRow[]): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await Promise.all([temporary, path].map((name) => rm(name, { force: true })));
+  if (bad.length === 0) return;
+  const text = bad.map((row) => `${JSON.stringify(row)}\n`).join('');
+  await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
+  await rename(temporary, path);
+}
 
 function withoutMark(line: Line): Line {
   const { bytes, offset } = line;
@@ -158,70 +171,6 @@ function parseHeader({ bytes, isTerminated }: Line): Column[] {
 
 function refuseWhere(isWrong: boolean, rule: string): void {
   if (isWrong) throw createRefusal(rule);
-}
-
-/** Written to a temporary file and renamed: a reader always finds a complete report. */
-class BadRowsReport {
-  readonly #path: string;
-  readonly #handle: FileHandle;
-  #unwritten: string[] = [];
-  count = 0;
-  /** Complete for each file that may be sent: the workflow carries them from run to run. */
-  readonly lines: number[] = [];
-
-  private constructor(path: string, handle: FileHandle) {
-    this.#path = path;
-    this.#handle = handle;
-  }
-
-  static async begin(path: string): Promise<BadRowsReport> {
-    try {
-      await rm(temporary(path), { force: true });
-      return new BadRowsReport(path, await open(temporary(path), 'wx', 0o600));
-    } catch (error) {
-      return throwUnavailable(error);
-    }
-  }
-
-  async add(line: number, problems: readonly Problem[], format: PortfolioFormat): Promise<void> {
-    this.count++;
-    if (this.lines.length < MAX_BAD_ROWS) this.lines.push(line);
-    const told = problems.map(({ path, rule }) => {
-      const column = format === 'csv' ? findColumn(path) : undefined;
-      return { path, ...(column === undefined ? {} : { column }), rule };
-    });
-    this.#unwritten.push(`${JSON.stringify({ line, problems: told })}\n`);
-    if (this.#unwritten.length >= 1_000) await this.#write();
-  }
-
-  /** A file without bad rows leaves no report, and removes an earlier run's report. */
-  async finish(): Promise<void> {
-    try {
-      await this.#write();
-      await this.#handle.sync();
-      await this.#handle.close();
-      if (this.count > 0) await rename(temporary(this.#path), this.#path);
-      else await Promise.all([temporary(this.#path), this.#path].map((path) => rm(path, { force: true })));
-    } catch (error) {
-      return throwUnavailable(error);
-    }
-  }
-
-  /** A finished report remains, since it says why the file is refused. */
-  async discard(): Promise<void> {
-    await this.#handle.close().catch(() => undefined);
-    await rm(temporary(this.#path), { force: true }).catch(() => undefined);
-  }
-
-  async #write(): Promise<void> {
-    const text = this.#unwritten.join('');
-    this.#unwritten = [];
-    await this.#handle.writeFile(text).catch(throwUnavailable);
-  }
-}
-
-function temporary(path: string): string {
-  return `${path}.tmp`;
 }
 
 export interface Place {

@@ -66,8 +66,8 @@ export async function openPortfolio(directory: string, file: string): Promise<Fi
  */
 export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
   const folder = await resolveInside(directory, dirname(join(directory, checkPath(file))));
-  const { results, badRows, parts } = toOutputNames(basename(file), reviewId);
-  return { results: join(folder, results), badRows: join(folder, badRows), parts: join(folder, parts) };
+  const { results, badRows, unfinished } = toOutputNames(basename(file), reviewId);
+  return { results: join(folder, results), badRows: join(folder, badRows), unfinished: join(folder, unfinished) };
 }
 
 /**
@@ -111,7 +111,7 @@ export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
   /**
    * For example `ENOENT`. `PORTFOLIO_DIR` if this worker has no directory. `ROW` if this worker rejects a row that the
-   * worker which examined the file accepted.
+   * worker which examined the file accepted. `RESULTS` if it lacks results so far.
    */
   readonly code: string;
   constructor(code: string) {
@@ -123,6 +123,7 @@ export class PortfolioUnavailableError extends Error {
 const OF_THIS_WORKER: Partial<Record<string, string>> = {
   PORTFOLIO_DIR: 'this worker has no PORTFOLIO_DIR',
   ROW: 'this worker cannot read a row that another worker has examined',
+  RESULTS: 'this worker lacks results that another worker has written',
 };
 
 /** Throws an error of the file system as `PortfolioUnavailableError`, without its path. */

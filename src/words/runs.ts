@@ -239,7 +239,6 @@ function reportWords(report: { runKey: string; productCode: string; customerTrac
 
 function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
   const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
-  const { rowsPerSecond, secondsLeft = 0 } = progress;
   const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
   return [
     ['file', `${w.code(file)}${digest === undefined ? '' : `, SHA-256 ${w.code(digest.slice(0, 12))}…`}`],
@@ -249,14 +248,7 @@ function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): str
     ...(badRows > 0 ? [['bad rows', `${badRows}, in the bad rows’ report`]] : []),
     ['held', String(held)],
     ['under way', String(underWay)],
-    ...(rowsPerSecond === undefined ? [] : [['pace', `${rowsPerSecond} a second, ${timeLeft(secondsLeft)} left`]]),
   ];
-}
-
-function timeLeft(seconds: number): string {
-  if (seconds < 90) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`;
 }
 
 /** Describes answers beyond a record of everyone, changes between reports, and consents without a share. */

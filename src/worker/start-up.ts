@@ -5,8 +5,8 @@ import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import type { Config } from '../config/config.ts';
-import { judgeDurability } from '../ledger/database/durability.ts';
-import { inspectDurability } from '../ledger/inspect-ledger.ts';
+import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
+import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
@@ -63,7 +63,7 @@ export async function requireDurableLedger(
 ): Promise<void> {
   const { environment, ledger } = config;
   if (!isJudged(config)) return;
-  const { kind, detail, toDo } = judgeDurability(await inspectDurability(ledger.url), ledger.durability);
+  const { kind, detail, toDo } = judgeDurability(await inspect(ledger.url, readDurability), ledger.durability);
   if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
   const { kind: durability } = ledger.durability;
   if (kind !== 'sound' || durability !== 'replication') {

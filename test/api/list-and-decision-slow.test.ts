@@ -50,9 +50,8 @@ async function isListed(at: TestApi, runKey: string, bearer: string): Promise<bo
 }
 
 async function isDecided(runKey: string, customerTraceNumber: string, bearer: string): Promise<boolean> {
-  const { kind, id } = parseRunKey(runKey);
   const decision = { decisionId: newId(), customerTraceNumber, attempt: 1, action: 'abandon', reason: 'a test' };
-  const path = `/v1/${kind === 'share' ? 'shares' : 'journeys'}/${id}/decisions`;
+  const path = `/v1/runs/${encodeURIComponent(runKey)}/decisions`;
   const { status, text } = await api.call(path, { token: bearer, body: { ...decision, providerSaid: 'posted' } });
   assert.ok([200, 404].includes(status), text);
   return status === 200;

@@ -62,15 +62,13 @@ describe('the ledger is away', () => {
     ['/v1/unmatched-consents/seen', { body: { runKey: 'U-1', ...reason } }],
     [`/v1/inquiries/${trace}/seen`, { body: { decisionId: 'D-1', ...reason } }],
     [`/v1/inquiries/${trace}/attempts/1/refusal`],
-    ['/v1/journeys/U-1/reports/PREQUAL'],
-    ['/v1/journeys/U-1/references'],
+    ['/v1/runs/U-1/reports/PREQUAL'],
+    ['/v1/runs/U-1/references'],
     ['/v1/journeys/U-1/changes'],
-    ['/v1/pulls/U-1/reports/CR'],
-    ['/v1/pulls/U-1/references'],
-    ['/v1/shares/U-1/references'],
-    ['/v1/portfolio-reviews/U-1/accounts/A-1/reports/ACCTRVW'],
-    ['/v1/portfolio-reviews/U-1/accounts/A-1/references'],
-    ['/v1/journeys/U-1/decisions', { body: { ...many, inquiries: undefined, customerTraceNumber: trace, attempt: 1 } }],
+    ['/v1/runs/pull:U-1/reports/CR'],
+    ['/v1/runs/share:U-1/references'],
+    ['/v1/runs/portfolio:U-1%2FA-1/reports/ACCTRVW'],
+    ['/v1/runs/U-1/decisions', { body: { ...many, inquiries: undefined, customerTraceNumber: trace, attempt: 1 } }],
   ];
 
   test('each resource that needs it answers 503 and says so, and the others answer', async (t) => {

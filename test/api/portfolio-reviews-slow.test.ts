@@ -74,12 +74,13 @@ describe('portfolio reviews over HTTP', () => {
       ['ACC-2', 'record'],
     ]);
     assert.equal((await api.call(`${path}/bad-rows`)).status, 404);
-    const report = await api.call(`${path}/accounts/ACC-1/reports/ACCTRVW`);
+    const rowPath = `/v1/runs/portfolio:${input.reviewId}%2FACC-1`;
+    const report = await api.call(`${rowPath}/reports/ACCTRVW`);
     assert.deepEqual([report.status, report.json.redacted], [200, true], report.text);
-    assert.equal((await api.call(`${path}/accounts/ACC-1/references`)).json.references.length, 1);
+    assert.equal((await api.call(`${rowPath}/references`)).json.references.length, 1);
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
-    for (const end of ['', '/result', '/results', '/bad-rows', '/accounts/ACC-1/references']) {
-      assert.equal((await api.call(`${path}${end}`, { token: elsewhere })).status, 404, end);
+    for (const address of [path, `${path}/result`, `${path}/results`, `${path}/bad-rows`, `${rowPath}/references`]) {
+      assert.equal((await api.call(address, { token: elsewhere })).status, 404, address);
     }
     assert.deepEqual(api.unexpected, []);
   });
@@ -112,7 +113,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([status, JSON.parse(String(again)).isNew], [200, false]);
   });
 
-  test('a row on hold is decided by the review’s address, and a review is paused and goes on', async () => {
+  test('a row on hold is decided by its run key, and a review is paused and goes on', async () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
@@ -127,7 +128,10 @@ describe('portfolio reviews over HTTP', () => {
     }
     const { json } = await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`);
     const [{ runKey, decideAt, customerTraceNumber, attempt }] = json.data;
-    assert.deepEqual([runKey, decideAt], [`portfolio:${input.reviewId}/ACC-0`, `${path}/decisions`]);
+    assert.deepEqual(
+      [runKey, decideAt],
+      [`portfolio:${input.reviewId}/ACC-0`, `/v1/runs/${encodeURIComponent(runKey)}/decisions`],
+    );
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'posted' };
     const named = { inquiries: [{ runKey, customerTraceNumber, attempt }] };
     const { customerTraceNumber: _, attempt: __, ...same } = decision;

@@ -145,11 +145,11 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([again.status, again.json.isNew], [200, false]);
     const result = await api.call(`${path}/result`, { token: mine });
     assert.deepEqual([result.json.outcome, result.json.sharedWith], ['posted', { endUserCode: 'EU999' }]);
-    const references = await api.call(`${path}/references`, { token: mine });
+    const references = await api.call(`/v1/runs/share:${input.shareId}/references`, { token: mine });
     assert.deepEqual([references.status, references.json.redacted], [200, true], references.text);
     const [own] = references.json.shares;
     assert.deepEqual([own.shareId, references.json.references], [input.shareId, []], references.text);
-    assert.equal((await api.call(`${path}/references`, { token: elsewhere })).status, 404);
+    assert.equal((await api.call(`/v1/runs/share:${input.shareId}/references`, { token: elsewhere })).status, 404);
     assert.deepEqual(api.unexpected, []);
   });
 

@@ -30,7 +30,7 @@ after(async () => {
 
 describe('reports over HTTP', () => {
   test('masked by default, whole only where the token may and asks; each reading is written down', async () => {
-    const path = `/v1/journeys/${ids[0]}/reports/PREQUAL`;
+    const path = `/v1/runs/${ids[0]}/reports/PREQUAL`;
     const from = api.lines.length;
     const reader = await token({ scopes: ['reports:read'] });
     const masked = await api.call(path, { token: reader });
@@ -59,7 +59,7 @@ describe('reports over HTTP', () => {
   });
 
   test('references are masked as reports are, and what is not there is 404', async () => {
-    const path = `/v1/journeys/${ids[0]}/references`;
+    const path = `/v1/runs/${ids[0]}/references`;
     const masked = await api.call(path);
     assert.deepEqual([masked.status, masked.json.redacted], [200, true]);
     const whole = await api.call(`${path}?reveal=true`);
@@ -67,8 +67,8 @@ describe('reports over HTTP', () => {
     assert.equal(whole.json.redacted, false);
     const { consumerId } = reference.applicants[0];
     assert.ok(consumerId.length > 0 && !masked.text.includes(consumerId));
-    for (const end of ['changes', 'reports/PREAPP']) {
-      assert.equal((await api.call(`/v1/journeys/${ids[0]}/${end}`)).status, 404, end);
+    for (const end of [`journeys/${ids[0]}/changes`, `runs/${ids[0]}/reports/PREAPP`]) {
+      assert.equal((await api.call(`/v1/${end}`)).status, 404, end);
     }
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     assert.equal((await api.call(path, { token: elsewhere })).status, 404);

@@ -75,7 +75,7 @@ async function startEverything(endUserCode: string): Promise<void> {
     const { json } = await api.call(`/v1/pulls/${id}-pull`);
     return json.state === 'record' ? true : undefined;
   });
-  const read = await api.call(`/v1/pulls/${id}-pull/reports/CR`);
+  const read = await api.call(`/v1/runs/pull:${id}-pull/reports/CR`);
   assert.equal(read.status, 200, read.text);
   await post('/v1/shares', {
     shareId: `${id}-share`,
@@ -171,7 +171,7 @@ describe('two callers on one profile', () => {
     const secondary = await token({ profiles: ['default'], endUsers: [SECONDARY] });
     const waiting = async (bearer: string | undefined, waitsFor: string) => {
       const [counts, runs] = await Promise.all(
-        ['', `/runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/waiting${rest}`, { token: bearer as string })),
+        ['waiting', `runs?waitsFor=${waitsFor}`].map((rest) => api.call(`/v1/${rest}`, { token: bearer as string })),
       );
       const { count } = counts?.json.counts.find((kind: { waitsFor: string }) => kind.waitsFor === waitsFor) ?? {};
       return { count, runs: runs?.json.data.map(({ runKey }: { runKey: string }) => runKey).toSorted() };
@@ -203,7 +203,8 @@ async function nameThings(): Promise<Map<string, [theirs: string, nobodys: strin
   const nobody = `T-${randomUUID().slice(0, 13)}`;
   const { json } = await api.call(`/v1/inquiries?runKey=pull:${id}-pull`);
   const [{ customerTraceNumber }] = json.data;
-  const { reportReferenceNumber } = (await api.call(`/v1/pulls/${id}-pull/references`)).json.references[0].reference;
+  const { reportReferenceNumber } = (await api.call(`/v1/runs/pull:${id}-pull/references`)).json.references[0]
+    .reference;
   const change = (text: string) => text.slice(0, -6) + [...text.slice(-6)].toReversed().join('');
   return new Map([
     ['journeyId', [`${id}-journey`, `${nobody}-journey`]],
@@ -380,14 +381,11 @@ describe('any caller', () => {
         body: { reason: 'x' },
       });
       assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
-      assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }, 'signal'), null);
+      assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }), null);
       assert.equal(readerProblems({ by: sub }).length, 1);
       assert.throws(() => checkedAuthorization({ by: sub, reason: 'x' }), UsageError);
     }
-    assert.equal(
-      MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }, 'signal'),
-      null,
-    );
+    assert.equal(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }), null);
   });
 
   test('an id of over 100 characters reaches its operation', async () => {

@@ -105,7 +105,6 @@ test('readings refuse what makes no sense, and tells no value', async () => {
     [['report'], /missing required argument 'id'/],
     [['report', 'J-1'], /missing required argument 'productCode'/],
     [['report', 'J-1', '912345678'], /must be CR or .*<productCode>/],
-    [['report', 'share:S-1', 'CR'], /must name a run that has it.*<id>/],
     [['refusal', '912345678', '1'], /must be 28 .*<customerTraceNumber>/],
     [['refusal', REFUSED, '0'], /must be a whole number .*<attempt>/],
     [

@@ -1,8 +1,6 @@
-/** PostgreSQL: what a worker does while `setup` has the ledger's tables to itself, and while `setup` waits for them. */
+/** PostgreSQL: what a worker does while `setup` has the ledger's tables to itself. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import pg from 'pg';
-import { SCHEMA_VERSION, tablesAt } from '../../src/ledger/database/schema.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import {
   applicant,
@@ -18,7 +16,7 @@ import {
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
-import { decisionAbout, until } from './operator-hands.ts';
+import { decisionAbout } from './operator-hands.ts';
 
 let postgres: PostgresServer;
 let harness: Harness;
@@ -33,7 +31,7 @@ after(async () => {
 });
 
 /** A `setup` that has the tables, until it is let go; it changes nothing. */
-async function beginSetup(t: TestContext, onWait: (whatFor: string) => void = () => {}) {
+async function beginSetup(t: TestContext) {
   const engine = await openEngine({ url: harness.config.ledger.url });
   const [has, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async () => {
@@ -41,7 +39,7 @@ async function beginSetup(t: TestContext, onWait: (whatFor: string) => void = ()
     await end.promise;
     return undefined;
   };
-  const done = engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), work, onWait);
+  const done = engine.migrate(work);
   done.catch(has.reject);
   t.after(async () => {
     end.resolve();
@@ -105,34 +103,6 @@ describe('while `setup` migrates a ledger on PostgreSQL', { concurrency: 1 }, ()
     }
     assert.equal((await waiting.result()).shares[0]?.state, 'posted');
     assert.equal((await held.result()).outcome, 'abandoned');
-  });
-
-  test('that waits for a reader of its tables, each write waits for less than a hold, and `setup` says for whom it waits', async (t) => {
-    const reader = new pg.Client({ connectionString: harness.config.ledger.url, application_name: 'a-dump' });
-    await reader.connect();
-    t.after(() => reader.end().catch(() => undefined));
-    await reader.query('BEGIN; SELECT count(*) FROM attempts');
-    const waits: string[] = [];
-    const { hasTables, finish } = await beginSetup(t, (whatFor) => waits.push(whatFor));
-    await until(() => waits.length > 0, '`setup` does not wait');
-    assert.match(waits[0] ?? '', /\(a-dump\)/);
-    // Between its tries it lets the workers write: they come to their ends while it still waits.
-    const handles = await Promise.all(Array.from({ length: 6 }, () => harness.start(oneStage())));
-    for (const handle of handles) {
-      assert.equal((await handle.result()).stages[0]?.state, 'record');
-      assert.equal((await harness.received(handle)).length, 1);
-    }
-    let isThrough = false;
-    void hasTables.then(() => {
-      isThrough = true;
-    });
-    await until(() => waits.length > 2, '`setup` does not try again');
-    assert.equal(isThrough, false);
-    await reader.query('ROLLBACK');
-    await hasTables;
-    await finish();
-    const after = await harness.start(oneStage());
-    assert.equal((await after.result()).stages[0]?.state, 'record');
   });
 });
 

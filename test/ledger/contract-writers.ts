@@ -1,7 +1,7 @@
 /** Part of the contract suite: who may change the tables, and what an older program may still do beside newer ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSchemaVersion, SCHEMA_VERSION, tablesAt } from '../../src/ledger/database/schema.ts';
+import { readSchemaVersion, SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
 import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
@@ -15,7 +15,7 @@ const NEXT = SCHEMA_VERSION + 1;
 /** What the `setup` of a version to come does; `oldestWriter` where that version brings a fence. */
 async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
   const engine = await openEngine({ url });
-  await engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), async (session) => {
+  await engine.migrate(async (session) => {
     await session.rows(
       `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${engine.dialect.now}`,
       [NEXT, oldestWriter],
@@ -29,7 +29,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     const { url, ledger } = await opened(t);
     const engine = await openEngine({ url });
     t.after(() => engine.close());
-    const failing = engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), async (session) => {
+    const failing = engine.migrate(async (session) => {
       await session.rows('ALTER TABLE attempts ADD COLUMN half_done BIGINT');
       throw new Error('on purpose');
     });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DurabilitySetting, judgeDurability } from '../../src/ledger/database/durability.ts';
-import { inspectDurability } from '../../src/ledger/inspect-ledger.ts';
+import { type DurabilitySetting, judgeDurability, readDurability } from '../../src/ledger/database/durability.ts';
+import { inspect } from '../../src/ledger/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { losesCommits, requireDurableLedger } from '../../src/worker/start-up.ts';
 import { makeLedgerRoles } from '../support/ledger-roles.ts';
@@ -34,7 +34,7 @@ const REPLICATION: DurabilitySetting = { kind: 'replication' };
 
 /** The servers of the tests flush nothing, which is another test's case. */
 async function verdictAs(user?: string, setting = REPLICATION) {
-  return judgeDurability({ ...(await inspectDurability(urlAs(user))), isFlushed: true }, setting);
+  return judgeDurability({ ...(await inspect(urlAs(user), readDurability)), isFlushed: true }, setting);
 }
 
 async function startsIn(environment: 'uat' | 'production', setting: DurabilitySetting): Promise<string[]> {
@@ -48,17 +48,17 @@ async function startsIn(environment: 'uat' | 'production', setting: DurabilitySe
 }
 
 test('a real standby is judged by what a plain role may read', async () => {
-  const found = await inspectDurability(urlAs('plain'));
+  const found = await inspect(urlAs('plain'), readDurability);
   assert.deepEqual(found.followers, [{ sync: null, canTakeOver: true }]);
   assert.equal(found.isFlushed, false);
   const { kind, detail } = await verdictAs('plain');
   assert.equal(kind, 'loses');
   assert.match(detail, /^1 standby follows, and commits wait for none/);
-  assert.deepEqual((await inspectDurability(urlAs())).followers, [{ sync: 'async', canTakeOver: true }]);
+  assert.deepEqual((await inspect(urlAs(), readDurability)).followers, [{ sync: 'async', canTakeOver: true }]);
 });
 
 test('the standby itself is refused', async () => {
-  const found = await inspectDurability(servers.url('standby', 'durable'));
+  const found = await inspect(servers.url('standby', 'durable'), readDurability);
   assert.equal(judgeDurability(found, { kind: 'accepted', by: 'M. Vance' }).kind, 'loses');
 });
 

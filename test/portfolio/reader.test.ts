@@ -22,7 +22,7 @@ import {
   requirePortfolio,
   requireUnchanged,
 } from '../../src/portfolio/files.ts';
-import { mergeParts, writePart } from '../../src/portfolio/results.ts';
+import { finishResults, writeResults } from '../../src/portfolio/results.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -325,72 +325,56 @@ describe('the place of a portfolio file', () => {
 });
 
 describe('the result file', () => {
-  const result = (accountId: string): RowResult => ({
-    ...{ accountId, line: 2, outcome: 'record', customerTraceNumber: 'AR', at: '2026-01-05T10:00:00Z' },
-  });
-
-  test('is made of its parts, however often that is done', async () => {
-    const outputs = await outputPaths(directory, 'x.csv', 'R-1');
-    await writePart(outputs, 0, [result('A-1')]);
-    await writePart(outputs, 0, [result('A-1'), result('A-2')]);
-    await writePart(outputs, 1, [result('A-3')]);
-    // Left by a run that was reset.
-    await writePart(outputs, 2, [result('A-9')]);
-    await mergeParts(outputs, 2, () => {});
-    await mergeParts(outputs, 2, () => {});
-    const lines = (await readFile(outputs.results, 'utf8')).trimEnd().split('\n');
-    assert.deepEqual(
-      lines.map((line) => JSON.parse(line).accountId),
-      ['A-1', 'A-2', 'A-3'],
-    );
-    assert.equal((await stat(outputs.results)).mode & 0o777, 0o600);
-    await assert.rejects(stat(outputs.parts));
-  });
-
-  test('a review that was reset after its end has the rows of parts that are deleted from its first result file', async () => {
-    const { outputs, result, accounts } = await finished(3);
-    await writePart(outputs, 2, [result('A-3', 'abandoned')]);
-    await mergeParts(outputs, 3, () => {});
-    assert.deepEqual(await accounts(), ['A-1 record', 'A-2 record', 'A-3 abandoned']);
-    await assert.rejects(stat(outputs.parts));
-  });
-
-  test('a worker that died while it deleted the parts leaves none of them to the next', async () => {
-    const { outputs, accounts } = await finished(2);
-    await mkdir(`${outputs.parts}.gone`);
-    await writeFile(join(`${outputs.parts}.gone`, '000001.jsonl'), '');
-    await mergeParts(outputs, 2, () => {});
-    assert.deepEqual(await accounts(), ['A-1 record', 'A-2 record']);
-    await assert.rejects(stat(`${outputs.parts}.gone`));
-  });
-
-  test('a part that is neither there nor in a result file is waited for', async () => {
-    const outputs = await outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
-    await assert.rejects(
-      mergeParts(outputs, 1, () => {}),
-      PortfolioUnavailableError,
-    );
-    await assert.rejects(stat(outputs.results));
-  });
-});
-
-/** A review of so many parts, each with a row, that has been finished. */
-async function finished(parts: number) {
-  const outputs = await outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
+  const onBlock = () => {};
   const result = (accountId: string, outcome: RowResult['outcome'] = 'record'): RowResult => ({
-    accountId,
-    line: 2,
-    outcome,
-    customerTraceNumber: '000000000000000000000000000000AA',
-    at: '2026-01-02T03:04:05.000Z',
+    ...{ accountId, line: 2, outcome, customerTraceNumber: 'AR', at: '2026-01-05T10:00:00Z' },
   });
-  for (let part = 0; part < parts; part++) await writePart(outputs, part, [result(`A-${part + 1}`)]);
-  await mergeParts(outputs, parts, () => {});
-  const accounts = async () =>
-    (await readFile(outputs.results, 'utf8'))
+  const newOutputs = async () => outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
+  const accountsIn = async (path: string) =>
+    (await readFile(path, 'utf8'))
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as RowResult)
       .map(({ accountId, outcome }) => `${accountId} ${outcome}`);
-  return { outputs, result, accounts };
-}
+
+  test('grows behind what was written, however often that is done, and has its name at the end', async () => {
+    const outputs = await newOutputs();
+    await writeResults(outputs, 0, [result('A-1')], onBlock);
+    const first = await writeResults(outputs, 0, [result('A-1'), result('A-2')], onBlock);
+    const second = await writeResults(outputs, first, [result('A-3')], onBlock);
+    // Left by a run that was reset.
+    await writeResults(outputs, second, [result('A-9')], onBlock);
+    await assert.rejects(stat(outputs.results));
+    await finishResults(outputs, second, onBlock);
+    await finishResults(outputs, second, onBlock);
+    assert.deepEqual(await accountsIn(outputs.results), ['A-1 record', 'A-2 record', 'A-3 record']);
+    assert.equal((await stat(outputs.results)).mode & 0o777, 0o600);
+    await assert.rejects(stat(outputs.unfinished));
+  });
+
+  test('of a review without results is empty', async () => {
+    const outputs = await newOutputs();
+    for (let calls = 0; calls < 2; calls++) await finishResults(outputs, 0, onBlock);
+    assert.equal((await stat(outputs.results)).size, 0);
+  });
+
+  test('a review that was reset after its end has its earlier rows from its first result file', async () => {
+    const outputs = await newOutputs();
+    const two = await writeResults(outputs, 0, [result('A-1'), result('A-2')], onBlock);
+    await finishResults(outputs, await writeResults(outputs, two, [result('A-3')], onBlock), onBlock);
+    // A worker that died while it copied them.
+    await writeFile(outputs.unfinished, '{"accou');
+    const size = await writeResults(outputs, two, [result('A-3', 'abandoned')], onBlock);
+    await finishResults(outputs, size, onBlock);
+    assert.deepEqual(await accountsIn(outputs.results), ['A-1 record', 'A-2 record', 'A-3 abandoned']);
+    await assert.rejects(stat(outputs.unfinished));
+  });
+
+  test('results that this worker does not find are waited for', async () => {
+    const outputs = await newOutputs();
+    const lacking = { name: 'PortfolioUnavailableError', code: 'RESULTS' };
+    await assert.rejects(writeResults(outputs, 7, [result('A-1')], onBlock), lacking);
+    await assert.rejects(finishResults(outputs, 7, onBlock), lacking);
+    await assert.rejects(stat(outputs.results));
+  });
+});

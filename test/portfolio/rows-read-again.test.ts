@@ -56,7 +56,7 @@ function examinedBy(profile: RowProfile, file: string): Promise<ExaminedFile> {
 
 async function idsReadBy(profile: RowProfile, { known, first }: ExaminedFile): Promise<string[]> {
   const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(profile);
-  const { rows } = await inActivity(() => readPortfolioRows({ known, from: first, limit: 10, inFull: false }));
+  const { rows } = await inActivity(() => readPortfolioRows({ known, from: first, limit: 10 }));
   const again = await inActivity(() => readPortfolioRowsAt({ known, places: rows }));
   assert.deepEqual(again.rows, rows, 'a row that was begun is found at its place');
   return rows.map(({ accountId }) => accountId);
@@ -90,7 +90,7 @@ test('a row that a worker cannot read is left to another one, unless the file ha
   const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(WIDE);
   const places = [{ accountId: 'ACC-1', offset: Buffer.byteLength(issuedLine(0)) + 1, line: 2 }];
   const readings = [
-    () => readPortfolioRows({ known, from: examined.first, limit: 10, inFull: false }),
+    () => readPortfolioRows({ known, from: examined.first, limit: 10 }),
     () => readPortfolioRowsAt({ known, places }),
   ];
   const repeated = { type: 'PortfolioUnavailable', nonRetryable: false, details: [{ code: 'ROW' }] };

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@temporalio/client';
-import { waitingRoutes } from '../../src/api/page/page-routes.ts';
+import { allRunsRoutes } from '../../src/api/routes/runs.ts';
 import { failingRunsCheck } from '../../src/doctor/holds-check.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
@@ -26,8 +26,13 @@ async function shown() {
   const { client, config } = harness;
   const context = { config, temporal: async () => client } as Parameters<typeof failingRunsCheck.run>[0];
   const check = await failingRunsCheck.run(context, new AbortController().signal);
-  const route = waitingRoutes.find(({ path }) => path === '/v1/waiting/runs') ?? assert.fail();
-  const call = { services: { client }, caller: { profiles: '*', endUsers: '*' }, query: { waitsFor: 'repair' } };
+  const route = allRunsRoutes.find(({ path }) => path === '/v1/runs') ?? assert.fail();
+  const call = {
+    services: { client },
+    caller: { profiles: '*', endUsers: '*' },
+    query: { waitsFor: 'repair' },
+    note: () => {},
+  };
   const answer = (await route.handle(call as never)) as { body: { data: { runKey: string }[] } };
   const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
   const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });

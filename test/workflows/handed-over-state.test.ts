@@ -6,7 +6,6 @@ import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
-import type { InquiryStanding } from '../../src/workflows/inquiry/single-inquiry.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
 import { Pull, type PullRunState } from '../../src/workflows/pull/pull.ts';
 import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
@@ -172,18 +171,21 @@ describe('the next run of a journey takes up', () => {
   takesUpEach<JourneyRunState>(past, (state) => new Journey(input, state));
 });
 
-const INQUIRY_STANDING: Required<InquiryStanding> = {
-  ...{ state: 'held', attempts: 2, customerTraceNumber: TRACE, since: AT, waitingFor: 'a decision' },
-};
-
 describe('the next run of a pull takes up', () => {
   const input = reportPull();
   const past: Required<PullRunState> = {
     ...COMMON,
     config: RUN,
     withdrawal: { pullId: input.pullId, by: 'borrower', reason: 'by mistake' },
-    inquiry: INQUIRY_STANDING,
-    carried: INQUIRY,
+    stages: [
+      {
+        ...{ status: { productCode: 'CR', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
+        ...{ since: AT, ordinal: 1, inquiry: INQUIRY },
+      },
+    ],
+    shares: [],
+    consents: { standings: [] },
+    extensions: [],
   };
   takesUpEach<PullRunState>(past, (state) => new Pull(input, state));
 });
@@ -196,19 +198,17 @@ describe('the next run of a share by itself takes up', () => {
     reference: REFERENCE,
     standing: { applicants: [], position: 1 },
   };
-  const past: Required<ShareReportRunState> = {
+  const past: Omit<Required<ShareReportRunState>, 'withdrawal'> = {
     ...COMMON,
     config: run,
-    withdrawal: { shareId: input.shareId, by: 'borrower', reason: 'by mistake' },
-    inquiry: INQUIRY_STANDING,
-    carried: INQUIRY,
-    share: {
-      input: { shareId: input.shareId, endUserCode: 'EU999' },
-      state: 'posting',
-      until: AT,
-      toldMissing: ['1A'],
-    },
-    outcome: 'posted',
+    stages: [],
+    shares: [
+      {
+        ...{ input: { shareId: input.shareId, endUserCode: 'EU999' }, state: 'posting', until: AT },
+        ...{ toldMissing: ['1A'], customerTraceNumber: TRACE, attempts: 2, inquiry: INQUIRY },
+        withdrawal: { by: 'borrower', reason: 'by mistake' },
+      },
+    ],
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
     extensions: [{ until: AT, by: 'ops', reason: 'late' }],
   };

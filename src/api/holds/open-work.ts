@@ -1,14 +1,14 @@
 /** Work that needs an operator, by the ledger's rows. The list needs no worker, and it includes lost runs. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { placeAfter, type WorkCount, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
+import type { WorkRow } from '../../ledger/holds/work.ts';
 import { holdStatusSchema } from '../../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
-import { parseRunKey, type RunKind } from '../../model/run-key.ts';
-import { type OpenHold, readOpenWork, toHold } from '../../operator/open-work.ts';
+import { parseRunKey } from '../../model/run-key.ts';
+import { type OpenHold, toHold } from '../../operator/open-work.ts';
 import {
   type DecidedInquiry,
   describeAction,
@@ -18,10 +18,6 @@ import {
   questionSentences,
 } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { type ApiCaller, reachesAll, readersReach } from '../caller.ts';
-import { cursorsFor, fillPage, type Page, toPage } from '../lists/pages.ts';
-import type { ApiServices } from '../services.ts';
-import { withinReach } from './rows-in-reach.ts';
 
 // The meaning of a row, and the effect of each decision about it.
 
@@ -123,55 +119,15 @@ export const holdSchema = z
   })
   .meta({ id: 'hold' });
 
-export type Hold = z.infer<typeof holdSchema>;
-
-const COLLECTIONS: Record<RunKind, string> = {
-  journey: 'journeys',
-  pull: 'pulls',
-  share: 'shares',
-  portfolio: 'portfolio-reviews',
-};
-
-type Services = Pick<ApiServices, 'openLedger' | 'runScope' | 'client'>;
-
-/** A page holds rows of runs that the caller reaches, and its cursor names none of the others. */
-export async function openWork(
-  call: { services: Services; caller: ApiCaller },
-  query: WorkFilters & { limit: number; after?: string },
-): Promise<Page<Hold>> {
-  const { services, caller } = call;
-  const { limit, after, ...filters } = query;
-  const cursors = cursorsFor(call, 'holds', filters);
-  const place = after === undefined ? undefined : ((await cursors.open(after)) as string);
-  const ledger = await services.openLedger();
-  const pages = readOpenWork(ledger, { ...filters, ...readersReach(caller), limit, after: place });
-  const { rows, last } = await fillPage(pages, {
-    limit,
-    judge: reachesAll(caller) ? null : (batch) => withinReach(services, caller, batch),
-  });
-  return toPage(rows.map(describeHold), last && (await cursors.seal(placeAfter(last))));
-}
-
-/** How many wait, by kind and reason, the most first. For whom a run is, here the ledger alone says. */
-export async function countedWork(
-  { openLedger }: Services,
-  caller: ApiCaller,
-  filters: WorkFilters,
-): Promise<{ counts: WorkCount[]; isWhole: boolean }> {
-  const ledger = await openLedger();
-  return { counts: await ledger.work.counts({ ...filters, ...readersReach(caller) }), isWhole: true };
-}
+type Hold = z.infer<typeof holdSchema>;
 
 /** A row as the API answers it. */
 export function describeHold(row: WorkRow): Hold {
   const hold = toHold(row);
   const { runKey, customerTraceNumber, allowedActions } = hold;
-  const { kind, id } = parseRunKey(runKey);
-  const seenAt =
-    customerTraceNumber === undefined
-      ? `/v1/runs/${encodeURIComponent(runKey)}/seen`
-      : `/v1/inquiries/${customerTraceNumber}/seen`;
-  const decideAt = allowedActions.includes('seen') ? seenAt : `/v1/${COLLECTIONS[kind]}/${id}/decisions`;
+  const run = `/v1/runs/${encodeURIComponent(runKey)}`;
+  const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
+  const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
   return {
     ...(hold as Hold),
     ...(allowedActions.length === 0 ? {} : { decideAt }),

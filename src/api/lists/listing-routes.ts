@@ -11,9 +11,8 @@ import {
 import { LISTINGS } from '../../operations/table.ts';
 import { capitalize } from '../../words/writer.ts';
 import { reachesAll, readersReach } from '../caller.ts';
-import { keepReached } from '../reach.ts';
 import type { Call, Reply, Route } from '../route.ts';
-import { cursorsFor, describeCursor, fillPage, limitIn, limitParameter, pageSchema, toPage } from './pages.ts';
+import { describeCursor, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
 type Row = Record<string, unknown>;
 
@@ -48,9 +47,7 @@ function listRoute(listing: Listing): Route {
     query: z.strictObject({ limit: limitParameter, after: describeCursor(z.string()), ...input.shape }),
     answers: { 200: { description: 'One page.', schema: page } },
     async handle(call): Promise<Reply<200>> {
-      const { rows, next } = await readPage(listing, call, limitIn(call.query as { limit?: string }));
-      call.note({ count: rows.length });
-      return { status: 200, body: toPage(rows, next) };
+      return { status: 200, body: await readListing(listing, call) };
     },
   };
 }
@@ -74,9 +71,9 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
     query: z.strictObject({ after: describeCursor(z.string()), ...listing.input.shape }),
     answers: { 200: { description: 'The totals, or a part of them.', schema } },
     async handle(call): Promise<Reply<200>> {
-      const { rows, next } = await readPage(listing, call, COUNTED_AT_ONCE);
+      const { data, next } = await readListing(listing, call, { limit: COUNTED_AT_ONCE });
       const totals = create();
-      for (const record of rows) totals.add(record);
+      for (const record of data) totals.add(record);
       call.note({ count: totals.list.length });
       return { status: 200, body: { totals: totals.list, ...(next === undefined ? {} : { next }) } };
     },
@@ -84,21 +81,20 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
 }
 
 /** The ledger leaves out what names another profile or end user. Of the others the runs say whose they are. */
-async function readPage(listing: Listing, call: Call, limit: number): Promise<{ rows: Row[]; next?: string }> {
+function readListing(listing: Listing, call: Call, most: { limit?: number } = {}): Promise<Page<Row>> {
   const { caller, services } = call;
-  const { after, limit: _, ...filter } = call.query as { after?: string; limit?: string };
-  const cursors = cursorsFor(call, listing.name, call.query as Row);
-  const place = after === undefined ? undefined : ((await cursors.open(after)) as Place);
-  const query = { ...filter, ...(place ? { from: place.at } : {}), ...readersReach(caller) };
-  const rows = listing.read(await services.openLedger(), query);
-  const isAll = reachesAll(caller);
-  const { rows: page, last } = await fillPage(
-    batches(rowsBehind(listing, rows, place), isAll ? limit : Math.min(limit, JUDGED_TOGETHER)),
-    { limit, judge: isAll ? null : (batch) => keepReached(call, batch, (row: Row) => String(row[listing.owner])) },
-  );
-  if (last === undefined) return { rows: page };
-  const end: Place = { at: instantOfRow(listing, last), key: keyOfRow(listing, last) };
-  return { rows: page, next: await cursors.seal(end) };
+  const query = call.query as { after?: string; limit?: string };
+  const { after: _, limit: __, ...filter } = query;
+  return readPage<Row, Place>(call, {
+    ...{ name: listing.name, query, ...most },
+    async *read(place, limit) {
+      const from = place ? { from: place.at } : {};
+      const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...readersReach(caller) });
+      yield* batches(rowsBehind(listing, rows, place), Math.min(limit, reachesAll(caller) ? limit : JUDGED_TOGETHER));
+    },
+    readOwner: (row) => String(row[listing.owner]),
+    toPlace: (row) => ({ at: instantOfRow(listing, row), key: keyOfRow(listing, row) }),
+  });
 }
 
 /** A row that is gone hides none of its instant: then all of them come once more. */

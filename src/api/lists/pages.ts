@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
-import type { ApiCaller, Reach } from '../caller.ts';
-import type { ApiServices } from '../services.ts';
+import { type Reach, reachesAll } from '../caller.ts';
+import { keepReached } from '../reach.ts';
+import type { Call } from '../route.ts';
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
@@ -15,10 +16,6 @@ export const limitParameter = z
   .regex(/^(?:[1-9]\d?|1\d\d|200)$/, RULE)
   .exactOptional()
   .describe(`At most so many in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
-
-export function limitIn({ limit = String(DEFAULT_LIMIT) }: { limit?: string }): number {
-  return Number(limit);
-}
 
 /** A page of a list, as every list has it. @param others further members, before the rows */
 export function pageSchema<Row extends z.ZodType>(id: string, row: Row, order: string, others: z.ZodRawShape = {}) {
@@ -41,8 +38,9 @@ export interface Page<Row> {
   next?: string;
 }
 
-export function toPage<Row>(data: Row[], next: string | undefined): Page<Row> {
-  return next === undefined ? { data, hasMore: false } : { data, hasMore: true, next };
+/** A list that has one page. */
+export function toPage<Row>(data: Row[]): Page<Row> {
+  return { data, hasMore: false };
 }
 
 // Cursors of lists: `next` of one page, `after` of the request for the following page.
@@ -63,17 +61,14 @@ interface Cursors {
   open(after: string): Promise<unknown>;
 }
 
-interface Asking {
-  caller: ApiCaller;
-  services: Pick<ApiServices, 'openLedger'>;
-}
+type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 
 /**
  * A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger.
  *
  * @param list names the list. Operations with one name and one filter may share cursors.
  */
-export function cursorsFor({ caller, services }: Asking, list: string, query: Record<string, unknown>): Cursors {
+function cursorsFor({ caller, services }: Asking, list: string, query: PagedList<never, never>['query']): Cursors {
   const { after: _after, limit: _limit, ...filter } = query;
   const bound = JSON.stringify([
     ...[list, caller.issuer, caller.subject, namesIn(caller.profiles), namesIn(caller.endUsers)],
@@ -115,24 +110,39 @@ interface Batch<Row> {
   hasMore: boolean;
 }
 
+/** A list of rows, of which each is about a run. */
+interface PagedList<Row, Place> {
+  name: string;
+  query: { after?: string | undefined; limit?: string | undefined };
+  /** Default: the query's. */
+  limit?: number;
+  /** Reads all rows behind the place, or from the first. */
+  read(place: Place | undefined, limit: number): AsyncIterable<Batch<Row>>;
+  readOwner(row: Row): string;
+  toPlace(row: Row): Place;
+}
+
 /**
- * Fills a page with rows that the caller reaches. `last` is the row after which the next page begins. It is absent where
- * no reached row follows. Among many rows of others the page ends early, at a row that may be another's.
+ * Fills a page with rows that the caller reaches; its cursor names none of the others. Among many rows of others the page
+ * ends early, at a row that may be another's.
  */
-export async function fillPage<Row>(
-  batches: AsyncIterable<Batch<Row>>,
-  { limit, judge }: { limit: number; judge: ((rows: readonly Row[]) => Promise<readonly Row[]>) | null },
-): Promise<{ rows: Row[]; last?: Row }> {
+export async function readPage<Row, Place>(asking: Asking, list: PagedList<Row, Place>): Promise<Page<Row>> {
+  const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, readOwner, toPlace } = list;
+  const cursors = cursorsFor(asking, name, query);
+  const place = query.after === undefined ? undefined : ((await cursors.open(query.after)) as Place);
+  const isAll = reachesAll(asking.caller);
   const found: Row[] = [];
   let judged = 0;
-  for await (const { rows, hasMore } of batches) {
-    found.push(...(judge === null ? rows : await judge(rows)));
+  let last: Row | undefined;
+  for await (const { rows, hasMore } of read(place, limit)) {
+    found.push(...(await keepReached(asking, rows, readOwner)));
     judged += rows.length;
-    const isFull = found.length > limit || (found.length === limit && judge === null && hasMore);
-    const page = found.slice(0, limit);
-    const isLong = judged >= (page.length > 0 ? MOST_JUDGED : MOST_JUDGED_IN_VAIN);
-    const last = isFull ? page.at(-1) : hasMore && isLong ? rows.at(-1) : undefined;
-    if (last !== undefined) return { rows: page, last };
+    const isFull = found.length > limit || (found.length === limit && isAll && hasMore);
+    const isLong = judged >= (found.length > 0 ? MOST_JUDGED : MOST_JUDGED_IN_VAIN);
+    last = isFull ? found[limit - 1] : hasMore && isLong ? rows.at(-1) : undefined;
+    if (last !== undefined) break;
   }
-  return { rows: found };
+  const data = found.slice(0, limit);
+  asking.note({ count: data.length });
+  return last === undefined ? toPage(data) : { data, hasMore: true, next: await cursors.seal(toPlace(last)) };
 }

@@ -14,23 +14,21 @@ import {
   toWorkflowId,
   workflowTypesFilter,
 } from '../../model/run-key.ts';
-import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
+import {
+  isWaitsFor,
+  type SearchAttributeName,
+  WAITS_FOR,
+  WAITS_WORDS,
+  type WaitsFor,
+} from '../../model/search-attributes.ts';
+import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { reachesAll } from '../caller.ts';
 import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { reachFilter } from '../reach-filter.ts';
 import type { Call } from '../route.ts';
-import {
-  cursorsFor,
-  describeCursor,
-  fillPage,
-  limitIn,
-  limitParameter,
-  type Page,
-  pageSchema,
-  toPage,
-} from './pages.ts';
+import { describeCursor, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 
@@ -57,12 +55,55 @@ export const runListSchema = pageSchema(
   },
 );
 
+/** The kinds of waits. Each run is of one kind, a person first; a run whose tasks fail is of `repair` as well. */
+const WAITING = ['person', 'repair', ...WAITS_FOR, 'other'] as const;
+type Waiting = (typeof WAITING)[number];
+
+const WORDS: Readonly<Record<Waiting, string>> = {
+  person: 'a person',
+  repair: 'a repair, since their tasks fail',
+  ...WAITS_WORDS,
+  other: 'none of these',
+};
+
+function toCondition(waitsFor: Waiting): string {
+  if (waitsFor === 'person') return 'NeedsAttention IS NOT NULL';
+  if (waitsFor === 'repair') return TASKS_FAIL;
+  return `NeedsAttention IS NULL AND WaitsFor ${waitsFor === 'other' ? 'IS NULL' : `= '${waitsFor satisfies WaitsFor}'`}`;
+}
+
+export const waitingSchema = z
+  .object({
+    asOf: z.string().meta({ format: 'date-time' }),
+    counts: z.array(
+      z.object({
+        waitsFor: z.enum(WAITING).meta({
+          description:
+            'person: a decision or a look. repair: the workflow tasks of the run fail, so it makes no progress, whatever else it is ' +
+            'counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
+            'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
+            'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
+            'other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more.',
+        }),
+        words: z.string().meta({ description: 'Words for people, to follow "waits for".' }),
+        count: z.int().min(0),
+        isWhole: z
+          .boolean()
+          .meta({ description: 'false: there are at least so many. Only for a token that does not reach all runs.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'waitingCounts' });
+
 export const listQuery = z.strictObject({
   limit: limitParameter,
   after: describeCursor(z.string()),
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
-  waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
+  waitsFor: z
+    .enum(WAITING)
+    .exactOptional()
+    .describe('Only those that are running and wait for this, as `GET /v1/waiting` counts them.'),
 });
 
 export const allRunsQuery = listQuery.extend({
@@ -72,44 +113,87 @@ export const allRunsQuery = listQuery.extend({
     .describe('Only of this kind.'),
 });
 
-type ListQuery = z.infer<typeof listQuery>;
+type Asking = Pick<Call, 'services' | 'caller' | 'note'>;
 
 /** Rows of other callers that one question to Temporal may bring. */
 const JUDGED_TOGETHER = 50;
 
-/** A page holds runs that the caller reaches, and its cursor names none of the others. */
 export async function listRuns(
-  call: { query: ListQuery } & Pick<Call, 'services' | 'caller'>,
+  call: { query: z.infer<typeof listQuery> } & Asking,
   kind?: RunKind,
 ): Promise<{ asOf: string } & Page<ListedRun>> {
   const { query, caller } = call;
   const { client } = call.services;
-  const limit = limitIn(query);
-  const cursors = cursorsFor(call, `runs ${kind ?? ''}`, query);
-  const { asOf, ...place } = query.after === undefined ? firstPage() : ((await cursors.open(query.after)) as Cursor);
-  const conditions = [
-    kind === undefined ? RUNS_WITH_INQUIRIES : workflowTypesFilter(RUN_KINDS[kind]),
-    // A run that has handed over is gone on with by another, under the same id.
-    "ExecutionStatus != 'ContinuedAsNew'",
-    `StartTime <= '${asOf}'`,
-    ...(query.open ? ["ExecutionStatus = 'Running'"] : []),
-    ...(query.needsAttention ? [await filterBy(client, 'needsAttention', 'NeedsAttention', 'IS NOT NULL')] : []),
-    ...(query.waitsFor
-      ? [await filterBy(client, 'waitsFor', 'WaitsFor', `= '${query.waitsFor}' AND ExecutionStatus = 'Running'`)]
-      : []),
-  ];
-  const isAll = reachesAll(caller);
-  if (!isAll)
-    conditions.push(...reachFilter(caller, await askSearchAttributes(client.connection, client.options.namespace)));
-  const asked = { query: conditions.join(' AND '), pageSize: isAll ? limit : JUDGED_TOGETHER };
-  const { rows, last } = await fillPage(batchesAfter(client, asked, place), {
-    limit,
-    judge: isAll ? null : (batch) => keepReached(call, batch, ({ run }) => run.runKey),
+  const { open, needsAttention, waitsFor } = query;
+  const isPlain = reachesAll(caller) && !needsAttention && !waitsFor;
+  const registered = isPlain ? [] : await askSearchAttributes(client.connection, client.options.namespace);
+  if (needsAttention) requireAttributes(registered, 'needsAttention', ['NeedsAttention']);
+  if (waitsFor && waitsFor !== 'repair') requireAttributes(registered, 'waitsFor', ['NeedsAttention', 'WaitsFor']);
+  let asOf = new Date().toISOString();
+  const page = await readPage<Row, Cursor>(call, {
+    ...{ name: `runs ${kind ?? ''}`, query },
+    read(place = { asOf, token: '' }, limit) {
+      asOf = place.asOf;
+      const conditions = [
+        kind === undefined ? RUNS_WITH_INQUIRIES : workflowTypesFilter(RUN_KINDS[kind]),
+        // A run that has handed over is gone on with by another, under the same id.
+        "ExecutionStatus != 'ContinuedAsNew'",
+        `StartTime <= '${asOf}'`,
+        ...(open || waitsFor ? [RUNNING] : []),
+        ...(needsAttention ? ['NeedsAttention IS NOT NULL'] : []),
+        ...(waitsFor ? [toCondition(waitsFor)] : []),
+        ...reachFilter(caller, registered),
+      ];
+      const pageSize = reachesAll(caller) ? limit : JUDGED_TOGETHER;
+      return batchesAfter(client, { query: conditions.join(' AND '), pageSize }, place);
+    },
+    readOwner: ({ run }) => run.runKey,
+    toPlace: ({ place }) => ({ asOf, ...place }),
   });
-  const next = last && (await cursors.seal({ asOf, ...last.place } satisfies Cursor));
-  const data = rows.map(({ run }) => run);
-  return { asOf, ...toPage(data, next) };
+  return { asOf, ...page, data: page.data.map(({ run }) => run) };
 }
+
+const RUNNING = "ExecutionStatus = 'Running'";
+
+const COUNT_TIMEOUT_MS = 2_000;
+
+/** More is counted only for a caller who reaches every run. */
+const MOST_COUNTED = 1_000;
+
+/** Counts runs by what they wait for: each count is one call to Temporal. Without search attributes there are none. */
+export async function countWaiting({ services, caller }: Asking): Promise<z.infer<typeof waitingSchema>> {
+  const { client } = services;
+  const asOf = new Date().toISOString();
+  const count = async (waitsFor: Waiting, registered: readonly SearchAttributeName[]) => {
+    const conditions = [RUNS_WITH_INQUIRIES, RUNNING, toCondition(waitsFor), ...reachFilter(caller, registered)];
+    const query = conditions.join(' AND ');
+    if (reachesAll(caller)) return { count: (await client.workflow.count(query)).count, isWhole: true };
+    const { namespace } = client.options;
+    const asked = { namespace, query, pageSize: MOST_COUNTED };
+    const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions(asked);
+    const runs = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
+    const reached = await keepReached({ services, caller }, runs, ({ runKey }) => runKey);
+    return { count: reached.length, isWhole: (nextPageToken ?? []).length === 0 };
+  };
+  const ask = async () => {
+    const registered = await askSearchAttributes(client.connection, client.options.namespace);
+    if (!COUNTED_BY.every((name) => registered.includes(name))) return [];
+    return Promise.all(
+      WAITING.map(async (waitsFor) => {
+        const counted = await whereKnown(() => count(waitsFor, registered));
+        return counted && { waitsFor, words: WORDS[waitsFor], ...counted };
+      }),
+    );
+  };
+  try {
+    const counts = await client.withDeadline(Date.now() + COUNT_TIMEOUT_MS, ask);
+    return { asOf, counts: counts.filter((entry) => entry !== null) };
+  } catch (error) {
+    throw translatedServerError(error);
+  }
+}
+
+const COUNTED_BY: readonly SearchAttributeName[] = ['NeedsAttention', 'WaitsFor', 'GatewayProfile', 'EndUserCodes'];
 
 /** The end of a page: after one run of a page of Temporal's. */
 interface Place {
@@ -123,11 +207,16 @@ interface Cursor extends Place {
   asOf: string;
 }
 
-function firstPage(): Cursor {
-  return { asOf: new Date().toISOString(), token: '' };
+interface Row {
+  run: ListedRun;
+  place: Place;
 }
 
-async function* batchesAfter(client: Client, asked: { query: string; pageSize: number }, first: Place) {
+async function* batchesAfter(
+  client: Client,
+  asked: { query: string; pageSize: number },
+  first: Place,
+): AsyncGenerator<{ rows: Row[]; hasMore: boolean }> {
   let { token, runId } = first;
   for (let hasMore = true; hasMore; ) {
     const page = await askPage(client, { ...asked, nextPageToken: Buffer.from(token, 'base64url') });
@@ -148,15 +237,17 @@ async function* batchesAfter(client: Client, asked: { query: string; pageSize: n
 }
 
 /** @throws Refusal 400 */
-async function filterBy(client: Client, asked: string, name: SearchAttributeName, condition: string): Promise<string> {
-  const registered = await askSearchAttributes(client.connection, client.options.namespace);
-  if (!registered.includes(name)) {
-    throw new Refusal(
-      'attributeMissing',
-      `${asked}: this installation has no such list, since its search attribute ${name} is missing: \`credit-journey setup\` registers it`,
-    );
-  }
-  return `${name} ${condition}`;
+function requireAttributes(
+  registered: readonly SearchAttributeName[],
+  asked: string,
+  names: readonly SearchAttributeName[],
+): void {
+  const missing = names.find((name) => !registered.includes(name));
+  if (missing === undefined) return;
+  throw new Refusal(
+    'attributeMissing',
+    `${asked}: this installation has no such list, since its search attribute ${missing} is missing: \`credit-journey setup\` registers it`,
+  );
 }
 
 const TIMEOUT_MS = 10_000;

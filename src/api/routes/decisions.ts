@@ -1,111 +1,38 @@
 /** Decisions about inquiries on hold: of one run, or the same about many. */
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/variables.ts';
-import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { acceptedSchema, journeyStatusSchema } from '../../messages/journey/shapes.ts';
-import { portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
-import { pullStatusSchema } from '../../messages/pull/shapes.ts';
-import { decision, resolveInquiry, resolveShareReport } from '../../messages/resolve-inquiry.ts';
-import { shareReportStatusSchema } from '../../messages/share/shapes.ts';
-import { type RunKind, runKeyProblem } from '../../model/run-key.ts';
+import { acceptedSchema } from '../../messages/journey/shapes.ts';
+import { decision } from '../../messages/resolve-inquiry.ts';
+import { runKeyProblem } from '../../model/run-key.ts';
 import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
 import { type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
-import { runKeyOfKind } from './runs.ts';
 
-const { max } = GATEWAY_LIMITS.maxApplicants;
+const given = decision
+  .schema(failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max))
+  .omit({ by: true })
+  .meta({ id: 'decision' });
 
-const ofJourney = resolveInquiry
-  .schema(applicantsSchema(max))
-  .omit({ journeyId: true, by: true })
-  .meta({ id: 'journeyDecision' });
-const ofPull = decision.schema(failsafeApplicantsSchema(max)).omit({ by: true }).meta({ id: 'decision' });
-const ofShare = resolveShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'shareDecision' });
-
-function decisionAnswerSchema(status: z.ZodType, id: string) {
-  return z
-    .object({
-      accepted: acceptedSchema.shape.accepted,
-      duplicate: acceptedSchema.shape.duplicate,
-      recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
-      heldBy: z.enum(['run', 'ledger']).meta({
-        description:
-          'run: the run continues with the decision. ledger: there is no run; its next start continues with the decision.',
-      }),
-      status: z.exactOptional(status),
-    })
-    .meta({ id });
-}
-
-const problems = {
-  409:
-    '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `notOnHold`, ' +
-    '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
-    'with other content.',
-} as const;
-
-const description =
-  'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.';
-
-interface DecidedKind {
-  kind: RunKind;
-  path: `/v1/${string}`;
-  operationId: string;
-  /** The summary's name for the thing on hold. */
-  words: string;
-  body: z.ZodType;
-  answer: z.ZodType;
-}
-
-const KINDS: readonly DecidedKind[] = [
-  {
-    ...{ kind: 'journey', path: '/v1/journeys/{journeyId}/decisions', operationId: 'decideJourneyInquiry' },
-    ...{
-      words: 'an inquiry of a journey',
-      body: ofJourney,
-      answer: decisionAnswerSchema(journeyStatusSchema, 'journeyDecided'),
-    },
-  },
-  {
-    ...{ kind: 'pull', path: '/v1/pulls/{pullId}/decisions', operationId: 'decidePullInquiry' },
-    ...{ words: 'a pull', body: ofPull, answer: decisionAnswerSchema(pullStatusSchema, 'pullDecided') },
-  },
-  {
-    ...{ kind: 'share', path: '/v1/shares/{shareId}/decisions', operationId: 'decideShareInquiry' },
-    ...{
-      words: 'a share by itself',
-      body: ofShare,
-      answer: decisionAnswerSchema(shareReportStatusSchema, 'shareDecided'),
-    },
-  },
-  {
-    ...{ kind: 'portfolio', path: '/v1/portfolio-reviews/{reviewId}/decisions', operationId: 'decideReviewInquiry' },
-    ...{
-      words: 'an inquiry of a portfolio review',
-      body: ofPull,
-      answer: decisionAnswerSchema(portfolioStatusSchema, 'reviewDecided'),
-    },
-  },
-];
-
-function decisionRoute({ kind, words, answer, ...form }: DecidedKind): Route {
-  const about = runKeyOfKind(kind);
-  return {
-    ...{ method: 'POST', ...form, about, description, scope: 'holds:decide', problems },
-    summary: `Decide about ${words} on hold`,
-    answers: { 200: { description: 'It was taken.', schema: answer } },
-    async handle({ services, sending, params, body, by }) {
-      return { status: 200, body: await decideOne({ services, sending }, about(params), { ...body, by: by() }) };
-    },
-  };
-}
+/** The answer does not say the run's state: that is in its status, which takes a separate scope. */
+const decidedSchema = z
+  .object({
+    accepted: acceptedSchema.shape.accepted,
+    duplicate: acceptedSchema.shape.duplicate,
+    recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
+    heldBy: z.enum(['run', 'ledger']).meta({
+      description:
+        'run: the run continues with the decision. ledger: there is no run; its next start continues with the decision.',
+    }),
+  })
+  .meta({ id: 'decided' });
 
 /** One decision about many inquiries: no field belongs to a single one. */
 const sameDecision = {
-  decisionId: ofPull.shape.decisionId,
-  action: ofPull.shape.action.exclude(['amend']),
-  providerSaid: ofPull.shape.providerSaid,
-  reason: ofPull.shape.reason,
+  decisionId: given.shape.decisionId,
+  action: given.shape.action.exclude(['amend']),
+  providerSaid: given.shape.providerSaid,
+  reason: given.shape.reason,
   outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
 };
 
@@ -120,7 +47,7 @@ const manyBody = z
           runKey: z.string().refine((id) => runKeyProblem(id) === null, 'must be as the list of holds has it'),
           // The answer repeats it, so that it must be nothing else.
           customerTraceNumber: z.string().regex(new RegExp(TRACE_NUMBER.form), TRACE_NUMBER.rule),
-          attempt: ofPull.shape.attempt,
+          attempt: given.shape.attempt,
         }),
       )
       .min(1)
@@ -131,7 +58,28 @@ const manyBody = z
 const NOTHING_OF_ONE = 'No reference, applicants or proof: those belong to one inquiry alone.';
 
 export const decisionRoutes: readonly Route[] = [
-  ...KINDS.map(decisionRoute),
+  route({
+    method: 'POST',
+    path: '/v1/runs/{runKey}/decisions',
+    operationId: 'decideInquiry',
+    summary: 'Decide about an inquiry of a run on hold',
+    description:
+      'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.',
+    scope: 'holds:decide',
+    about: ({ runKey }) => runKey,
+    body: given,
+    answers: { 200: { description: 'It was taken.', schema: decidedSchema } },
+    problems: {
+      409:
+        '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `notOnHold`, ' +
+        '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
+        'with other content.',
+    },
+    async handle({ services, sending, params, body, by }): Promise<Reply<200>> {
+      const { status: _, ...made } = await decideOne({ services, sending }, params.runKey, { ...body, by: by() });
+      return { status: 200, body: made };
+    },
+  }),
   route({
     method: 'POST',
     path: '/v1/decisions/preview',

@@ -5,13 +5,15 @@ import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { WorkFilters } from '../../ledger/holds/work.ts';
+import { placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
+import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
-import { countedWork, holdSchema, openWork } from '../holds/open-work.ts';
-import { describeCursor, limitIn, limitParameter, pageSchema } from '../lists/pages.ts';
+import { type ApiCaller, readersReach } from '../caller.ts';
+import { describeHold, holdSchema } from '../holds/open-work.ts';
+import { describeCursor, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
 import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -40,8 +42,12 @@ const listQuery = z.strictObject({
   ...filters,
 });
 
-function filtersIn({ kind, reason, profile, endUserCode, runKey }: z.infer<typeof countQuery>): WorkFilters {
-  return omitUndefined({ kind, reason, gatewayProfile: profile, endUserCode, runKey });
+/** For whom a run is, here the ledger alone says. */
+function filtersIn(
+  { kind, reason, profile, endUserCode, runKey }: z.infer<typeof countQuery>,
+  caller: ApiCaller,
+): WorkFilters {
+  return { ...omitUndefined({ kind, reason, gatewayProfile: profile, endUserCode, runKey }), ...readersReach(caller) };
 }
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
@@ -82,17 +88,22 @@ export const holdRoutes: readonly Route[] = [
     scope: 'holds:read',
     query: listQuery,
     answers: { 200: { description: 'One page.', schema: holdList } },
-    async handle({ services, caller, query, note }): Promise<Reply<200>> {
+    async handle(call): Promise<Reply<200>> {
+      const { query, caller } = call;
       const asOf = new Date().toISOString();
-      const filters = filtersIn(query);
-      const wanted = { ...filters, limit: limitIn(query), ...omitUndefined({ after: query.after }) };
-      const [page, { counts }] = await Promise.all([
-        openWork({ services, caller }, wanted),
-        countedWork(services, caller, filters),
+      const filters = filtersIn(query, caller);
+      const ledger = await call.services.openLedger();
+      const [page, counts] = await Promise.all([
+        readPage<WorkRow, string>(call, {
+          ...{ name: 'holds', query },
+          read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
+          readOwner: ({ runKey }) => runKey,
+          toPlace: placeAfter,
+        }),
+        ledger.work.counts(filters),
       ]);
-      note({ count: page.data.length });
       const total = counts.reduce((sum, { count }) => sum + count, 0);
-      return { status: 200, body: { asOf, total, ...page } };
+      return { status: 200, body: { asOf, total, ...page, data: page.data.map(describeHold) } };
     },
   }),
   route({
@@ -105,7 +116,8 @@ export const holdRoutes: readonly Route[] = [
     answers: { 200: { description: 'The counts, the largest first.', schema: countsSchema } },
     async handle({ services, caller, query }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
-      return { status: 200, body: { asOf, ...(await countedWork(services, caller, filtersIn(query))) } };
+      const counts = await (await services.openLedger()).work.counts(filtersIn(query, caller));
+      return { status: 200, body: { asOf, counts, isWhole: true } };
     },
   }),
   route({

@@ -83,7 +83,7 @@ export const pauseRoutes: readonly Route[] = [
     },
     async handle({ services, caller }): Promise<Reply<200>> {
       const all = await (await services.openLedger()).pauses.list();
-      return { status: 200, body: toPage(keepReached(caller, all), undefined) };
+      return { status: 200, body: toPage(keepReached(caller, all)) };
     },
   }),
   route({

@@ -6,7 +6,6 @@ import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../mess
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
-import { rowRunKey, toRunKey } from '../../model/run-key.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
 import { changesAnswer, type Reading, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
@@ -97,103 +96,55 @@ function toReading({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked,
   return { reader: { by: by(), via, ...omitUndefined({ purpose, endUser }) }, view };
 }
 
-/** Runs whose reports are read by their product. */
-interface Source {
-  path: `/v1/${string}`;
-  /** In operation ids. */
-  name: string;
-  words: string;
-  about(params: Readonly<Record<string, string>>): string;
-  /** Returns the key of the run that the reports belong to; for a review's row, the row's key. */
-  parseRunKey(params: Readonly<Record<string, string>>): string;
-}
-
-const ofJourney = ({ journeyId = '' }: Readonly<Record<string, string>>) => journeyId;
-const ofPull = ({ pullId = '' }: Readonly<Record<string, string>>) => toRunKey('pull', pullId);
-
-const SOURCES: readonly Source[] = [
-  { path: '/v1/journeys/{journeyId}', name: 'Journey', words: 'a journey', about: ofJourney, parseRunKey: ofJourney },
-  { path: '/v1/pulls/{pullId}', name: 'Pull', words: 'a pull', about: ofPull, parseRunKey: ofPull },
-  {
-    path: '/v1/portfolio-reviews/{reviewId}/accounts/{accountId}',
-    name: 'ReviewAccount',
-    words: 'a row of a portfolio review',
-    about: ({ reviewId = '' }) => toRunKey('portfolio', reviewId),
-    parseRunKey: ({ reviewId = '', accountId = '' }) => rowRunKey(reviewId, accountId),
-  },
-];
-
 const LOGGED = 'The ledger keeps who read it, by the token, and when.';
 const problems = {
   403: 'Also: it was pulled for another end user than `endUser`.',
   410: 'It was disposed of.',
 } as const;
 
-/** It brings no report of its own. */
-const SHARE: Source = {
-  path: '/v1/shares/{shareId}',
-  name: 'Share',
-  words: 'a share by itself: its own, once it was posted',
-  about: ({ shareId = '' }) => toRunKey('share', shareId),
-  parseRunKey: ({ shareId = '' }) => toRunKey('share', shareId),
-};
-
-function buildReportRoutes(source: Source): Route[] {
-  const { path, name, words, about, parseRunKey } = source;
-  return [
-    {
-      method: 'GET',
-      path: `${path}/reports/{productCode}`,
-      operationId: `get${name}Report`,
-      summary: `Read the newest report of a product, of ${words}`,
-      description: LOGGED,
-      scope: 'reports:read',
-      about,
-      query: reportQuery,
-      answers: { 200: { description: 'The report.', schema: reportSchema } },
-      problems,
-      async handle(call): Promise<Reply<200>> {
-        const { services, params, note } = call;
-        const query = call.query as z.infer<typeof reportQuery>;
-        const [runKey, productCode] = [parseRunKey(params), params.productCode as ProductCode];
-        note({ journeyId: runKey, productCode });
-        const reading = toReading(call, query);
-        const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
-        const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
-        note({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
-        if (query.purpose !== undefined) note({ reissued: true });
-        return { status: 200, body: text };
-      },
-    },
-    referencesRoute(source),
-  ];
-}
-
-function referencesRoute({ path, name, words, about, parseRunKey }: Source): Route {
-  return {
+export const reportRoutes: readonly Route[] = [
+  route({
     method: 'GET',
-    path: `${path}/references`,
-    operationId: `get${name}References`,
-    summary: `Read the references for later shares, of ${words}`,
+    path: '/v1/runs/{runKey}/reports/{productCode}',
+    operationId: 'getReport',
+    summary: 'Read the newest report of a product, of a journey, a pull or a row of a portfolio review',
+    description: LOGGED,
     scope: 'reports:read',
-    about,
+    about: ({ runKey }) => runKey,
+    query: reportQuery,
+    answers: { 200: { description: 'The report.', schema: reportSchema } },
+    problems,
+    async handle(call): Promise<Reply<200>> {
+      const { services, params, query, note } = call;
+      const [runKey, productCode] = [params.runKey, params.productCode as ProductCode];
+      note({ productCode });
+      const reading = toReading(call, query);
+      const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
+      const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
+      note({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+      if (query.purpose !== undefined) note({ reissued: true });
+      return { status: 200, body: text };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/runs/{runKey}/references',
+    operationId: 'getReferences',
+    summary: 'Read the references for later shares, of a run',
+    description: 'A share by itself has its own, once it was posted.',
+    scope: 'reports:read',
+    about: ({ runKey }) => runKey,
     query: referencesQuery,
     answers: { 200: { description: 'The references.', schema: referencesSchema } },
     problems: { 410: problems[410] },
     async handle(call): Promise<Reply<200>> {
-      const { services, params, note } = call;
-      const runKey = parseRunKey(params);
-      const { view } = toReading(call, call.query as Words);
-      const { answer, count } = await referencesAnswer(await services.openLedger(), runKey, view);
+      const { services, params, query, note } = call;
+      const { view } = toReading(call, query);
+      const { answer, count } = await referencesAnswer(await services.openLedger(), params.runKey, view);
       note({ count, revealed: view === 'whole' });
       return { status: 200, body: answer };
     },
-  };
-}
-
-export const reportRoutes: readonly Route[] = [
-  ...SOURCES.flatMap(buildReportRoutes),
-  referencesRoute(SHARE),
+  }),
   route({
     method: 'GET',
     path: '/v1/journeys/{journeyId}/changes',

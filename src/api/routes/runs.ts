@@ -13,7 +13,16 @@ import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type RunScope, reaches, reachesAll } from '../caller.ts';
-import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
+import {
+  allRunsQuery,
+  countWaiting,
+  listedRunSchema,
+  listQuery,
+  listRuns,
+  readRun,
+  runListSchema,
+  waitingSchema,
+} from '../lists/runs.ts';
 import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
 import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
@@ -54,6 +63,8 @@ export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, st
   return (params) => toRunKey(kind, params[ID_NAMES[kind]] as string);
 }
 
+const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
+
 /** Starts, lists and reads runs of one kind. */
 export function runRoutes<Input extends object, Result extends object>(
   kindOfRun: KindOfRun<Input, Result>,
@@ -74,12 +85,10 @@ export function runRoutes<Input extends object, Result extends object>(
     {
       ...{ method: 'GET', path, operationId: `list${name}s`, scope: reads, query: listQuery },
       summary: `List ${many}: open ones first, then those that ended last`,
-      description: 'The list comes from Temporal’s visibility, which may lag by a second.',
+      description: LAGS,
       answers: { 200: { description: 'One page.', schema: runListSchema } },
       async handle(call) {
-        const body = await listRuns(call as Parameters<typeof listRuns>[0], kind);
-        call.note({ count: body.data.length });
-        return { status: 200, body };
+        return { status: 200, body: await listRuns(call as Parameters<typeof listRuns>[0], kind) };
       },
     },
     {
@@ -115,14 +124,24 @@ export const allRunsRoutes: readonly Route[] = [
     path: '/v1/runs',
     operationId: 'listRuns',
     summary: 'Runs of every kind: those that run first, then those that ended last',
-    description: 'The list comes from Temporal’s visibility, which may lag by a second.',
+    description: LAGS,
     scope: 'holds:read',
     query: allRunsQuery,
     answers: { 200: { description: 'One page.', schema: runListSchema } },
     async handle(call): Promise<Reply<200>> {
-      const body = await listRuns(call, call.query.kind);
-      call.note({ count: body.data.length });
-      return { status: 200, body };
+      return { status: 200, body: await listRuns(call, call.query.kind) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/waiting',
+    operationId: 'countWaiting',
+    summary: 'Count the runs that wait, by what they wait for',
+    description: `${LAGS} Without search attributes there are no counts.`,
+    scope: 'holds:read',
+    answers: { 200: { description: 'One count for each thing to wait for.', schema: waitingSchema } },
+    async handle(call): Promise<Reply<200>> {
+      return { status: 200, body: await countWaiting(call) };
     },
   }),
 ];

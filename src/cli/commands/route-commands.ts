@@ -47,7 +47,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     name: 'report',
     description: 'print a stored report from the ledger: masked, or with --reveal (personal data)',
     routes: reports,
-    operationIds: ['getJourneyReport', 'getPullReport', 'getReviewAccountReport'],
+    operationIds: ['getReport'],
     arguments: [['<id>', RUN_ID], ['<productCode>']],
     examples: [
       'credit-journey start --sample --journey-id J-1001',
@@ -75,7 +75,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     description:
       'print the references to store for later shares: consumer ids masked, or with --reveal (personal data)',
     routes: reports,
-    operationIds: ['getJourneyReferences', 'getPullReferences', 'getReviewAccountReferences', 'getShareReferences'],
+    operationIds: ['getReferences'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey references J-1001 --reveal'],
     needs: 'ledger',

@@ -6,7 +6,7 @@ import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
-import { toFields, toInstants } from '../database/fields.ts';
+import { toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import {
   listPlaceholders,
@@ -235,34 +235,22 @@ class PageReader {
 
 const CONSENT_LINKS = 'customer_trace_number, attempt, applicant_id, consent_id FROM attempt_consents';
 
-const ACCESSES = `customer_trace_number, attempt, count(*) AS accesses, count(purpose) AS reissues,
+const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpose) AS reissues,
   max(recorded_at) AS last_at FROM report_accesses`;
 
-interface AccessCountRow {
-  customer_trace_number: string;
-  attempt: number;
-  accesses: number;
-  reissues: number;
-  last_at: number;
-}
+type OfAttempt = Pick<AttemptRow, 'customer_trace_number' | 'attempt'>;
+type AccessCountRow = OfAttempt & { count: number; reissues: number; last_at: number };
+type ConsentLinkRow = OfAttempt & { applicant_id: string; consent_id: string };
 
 function toAccesses(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
-  if (!row) return {};
-  return { accesses: { count: row.accesses, reissues: row.reissues, lastAt: utcInstant(row.last_at) } };
-}
-
-interface ConsentLinkRow {
-  customer_trace_number: string;
-  attempt: number;
-  applicant_id: string;
-  consent_id: string;
+  return row ? { accesses: toFields(row, ['count', 'reissues', 'last_at']) } : {};
 }
 
 function toValues(place: AttemptPlace): SqlValue[] {
   return ORDER.map((column) => place[column]);
 }
 
-function attemptKey(row: { customer_trace_number: string; attempt: number }): string {
+function attemptKey(row: OfAttempt): string {
   return `${row.customer_trace_number} ${row.attempt}`;
 }
 
@@ -293,8 +281,11 @@ function auditedAttempt(
       'return_reason_code',
       'http_status',
       'failure_type',
+      'claimed_at',
+      'requested_at',
+      'abandoned_at',
+      'disposed_at',
     ]),
-    ...toInstants(row, ['claimed_at', 'requested_at', 'abandoned_at', 'disposed_at']),
     outcome: row.audit_outcome,
     posted: isPosted({
       state,

@@ -9,7 +9,6 @@ import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
 import { toEvent } from '../retention/retention-log.ts';
-import { standingWithdrawal, type WithdrawnShareRow } from '../shares/shares.ts';
 import type {
   AuditedConsent,
   AuditedDecision,
@@ -40,16 +39,17 @@ export function readDecisionsPage(
 ): Promise<Page<AuditedDecision, Ordered>> {
   const { runKey, customerTraceNumber, by } = query;
   const rows = `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
-      d.decision_id, d.attempt, d.action, d.decided_by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
+      d.decision_id, d.attempt, d.action, d.decided_by AS by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
       i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
       FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
     UNION ALL
     SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
       NULL, r.action, r.decided_by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
       i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.wait_until
-      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
-  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, decided_by: by };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedDecision });
+      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+      WHERE r.action <> 'withdrawShare'`;
+  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, by };
+  return readPage<AuditedDecision>(tx, { rows, conditions, query, after });
 }
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
@@ -64,7 +64,7 @@ export function readConsentsPage(
         AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
     FROM consents c`;
   const conditions = { journey_id: query.runKey };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedConsent });
+  return readPage(tx, { rows, conditions, query, after, toAudited: toAuditedConsent });
 }
 
 /** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
@@ -75,7 +75,7 @@ export function readDisposalsPage(
 ): Promise<Page<AuditedDisposal, Ordered>> {
   const conditions = { run_key: query.runKey };
   const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
-  return readPage(tx, { rows, conditions, query, after, auditedOf: toEvent });
+  return readPage(tx, { rows, conditions, query, after, toAudited: toEvent });
 }
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
@@ -84,13 +84,9 @@ export function readShareWithdrawalsPage(
   query: RecordsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedShareWithdrawal, Ordered>> {
-  const rows = "SELECT w.*, w.run_key || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
-  const conditions = { run_key: query.runKey };
-  const toAuditedWithdrawal = (row: WithdrawnShareRow) => ({
-    ...toFields(row, ['run_key', 'share_id']),
-    ...standingWithdrawal(row),
-  });
-  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedWithdrawal });
+  const rows = `SELECT w.run_key, w.share_id, w.replaced_by, w.decided_by AS by, w.reason, w.recorded_at,
+      w.run_key || ' ' || w.share_id AS row_key FROM run_decisions w WHERE w.action = 'withdrawShare'`;
+  return readPage<AuditedShareWithdrawal>(tx, { rows, conditions: { run_key: query.runKey }, query, after });
 }
 
 /** Reads like `readDecisionsPage`: readings of sealed content. */
@@ -100,24 +96,29 @@ export function readAccessesPage(
   after?: Ordered,
 ): Promise<Page<AuditedAccess, Ordered>> {
   const { runKey, customerTraceNumber, by } = query;
-  const rows = `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
+  const rows = `SELECT r.recorded_at, r.access_id AS row_key, r.access_id, r.kind, i.run_key, r.customer_trace_number,
+      r.attempt, i.product_code, i.end_user_code, i.end_user, r.purpose, r.accessed_by AS by, r.accessed_via AS via, r.is_redacted
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
-  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, accessed_by: by };
-  return readPage(tx, { rows, conditions, query, after, auditedOf: toAuditedAccess });
+  const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, by };
+  const toAudited = ({ is_redacted, ...row }: { is_redacted: number }) =>
+    ({ ...toFields(row), redacted: is_redacted === 1 }) as AuditedAccess;
+  return readPage(tx, { rows, conditions, query, after, toAudited });
 }
 
-interface Source<Row, Audited> {
+interface Source<Audited> {
   rows: string;
   /** Columns and the values that they must have. The first is the owner's. */
   conditions: Readonly<Record<string, string | undefined>>;
   query: RecordsQuery;
   after: Ordered | undefined;
-  auditedOf: (row: Row) => Audited;
+  /** Default: each column is a field. */
+  // biome-ignore lint/suspicious/noExplicitAny: each list has rows of its own
+  toAudited?: (row: any) => Audited;
 }
 
-async function readPage<Row extends object, Audited>(
+async function readPage<Audited>(
   { session }: Transaction,
-  { rows, conditions, query, after, auditedOf: toAuditedWithdrawal }: Source<Row, Audited>,
+  { rows, conditions, query, after, toAudited = (row) => toFields(row) as Audited }: Source<Audited>,
 ): Promise<Page<Audited, Ordered>> {
   const { fromMs, beforeMs } = periodMs(query);
   const values: SqlValue[] = [fromMs, beforeMs];
@@ -126,7 +127,7 @@ async function readPage<Row extends object, Audited>(
     value === undefined ? [] : [`${column} = ${place(value)}`],
   );
   const [owner] = Object.keys(conditions);
-  const { items, end } = await readKeyset<Row & Ordered, keyof Ordered>(session, {
+  const { items, end } = await readKeyset<Ordered, keyof Ordered>(session, {
     from: `(${rows}) found`,
     where: ['recorded_at >= $1 AND recorded_at < $2', ...wanted, ...withoutForeignRuns(`found.${owner}`, query, place)],
     values,
@@ -134,35 +135,7 @@ async function readPage<Row extends object, Audited>(
     after,
     limit: PAGE_SIZE,
   });
-  return { items: items.map(toAuditedWithdrawal), end };
-}
-
-const DECIDED = [
-  'run_key',
-  'customer_trace_number',
-  'profile',
-  'product_code',
-  'share_id',
-  'end_user_code',
-  'end_user',
-  'attempt',
-  'until',
-  'decision_id',
-  'action',
-  'reason',
-  'provider_said',
-  'failure_type',
-  'decided_at',
-  'proven_by',
-] as const;
-
-interface DecisionRow extends Columns<Omit<AuditedDecision, 'by' | 'recordedAt'>> {
-  decided_by: string;
-  recorded_at: number;
-}
-
-function toAuditedDecision(row: DecisionRow): AuditedDecision {
-  return { ...toFields(row, DECIDED), by: row.decided_by, recordedAt: utcInstant(row.recorded_at) };
+  return { items: items.map(({ row_key: _, ...row }) => toAudited(row)), end };
 }
 
 function toAuditedConsent(row: ConsentRow & { permitted: number }): AuditedConsent {
@@ -173,35 +146,6 @@ function toAuditedConsent(row: ConsentRow & { permitted: number }): AuditedConse
     recordedAt: utcInstant(row.recorded_at),
     permittedAttempts: row.permitted,
     ...(row.unmatched === null ? {} : { unmatched: row.unmatched }),
-  };
-}
-
-const READ = [
-  'access_id',
-  'kind',
-  'run_key',
-  'customer_trace_number',
-  'attempt',
-  'product_code',
-  'end_user_code',
-  'end_user',
-  'purpose',
-] as const;
-
-interface AccessRow extends Columns<Omit<AuditedAccess, 'by' | 'via' | 'redacted' | 'recordedAt'>> {
-  accessed_by: string;
-  accessed_via: AuditedAccess['via'];
-  is_redacted: number;
-  recorded_at: number;
-}
-
-function toAuditedAccess(row: AccessRow): AuditedAccess {
-  return {
-    ...toFields(row, READ),
-    by: row.accessed_by,
-    via: row.accessed_via,
-    redacted: row.is_redacted === 1,
-    recordedAt: utcInstant(row.recorded_at),
   };
 }
 
@@ -241,14 +185,10 @@ export async function readNamed({ session }: Transaction, name: string): Promise
   const found: NamedRecord[] = [];
   for (const source of SOURCES) {
     const rows = await session.rows<Columns<NamedRecord>>(`${source} LIMIT ${MOST}`, [name]);
-    found.push(...rows.map(toNamedRecord));
+    found.push(...rows.map((row) => toFields(row)));
   }
   const isRepeated = (record: NamedRecord, index: number) =>
     record.what === 'share' &&
     found.findIndex(({ what, runKey }) => what === 'share' && runKey === record.runKey) < index;
   return found.filter((record, index) => !isRepeated(record, index)).slice(0, MOST);
-}
-
-function toNamedRecord(row: Columns<NamedRecord>): NamedRecord {
-  return toFields(row, ['what', 'run_key', 'customer_trace_number', 'share_id']);
 }

@@ -2,7 +2,7 @@
  * Checks whether a power cut or a failover can lose commits that PostgreSQL has confirmed. If the new primary lacks a
  * claim, a run may claim again, and an inquiry is posted twice.
  */
-import type { SqlSession } from './sql-session.ts';
+import type { Unsealed } from './sql-session.ts';
 
 /** How a deployment keeps its commits: `LEDGER_DURABILITY` (docs/configuration.md). */
 export interface DurabilitySetting {
@@ -69,8 +69,13 @@ const FOLLOWERS = `SELECT r.sync_state AS sync, r.application_name !~ '^(pg_base
     AND r.state IS DISTINCT FROM 'backup' AND s.slot_type IS DISTINCT FROM 'logical' AS takes_over
   FROM pg_stat_replication r LEFT JOIN pg_replication_slots s ON s.active_pid = r.pid`;
 
-/** Any role may read all of it, except the states of followers. */
-export async function readDurability(session: SqlSession): Promise<Durability> {
+/**
+ * How the database keeps confirmed commits, as far as it shows that. Any role may read all of it, except the states of
+ * followers. A new setting of a role or a database shows only on a newer connection.
+ */
+export async function readDurability({ session, dialect }: Unsealed): Promise<Durability> {
+  // SQLite needs no row locks.
+  if (dialect.forUpdate === '') return ON_ONE_MACHINE;
   const [[row], followers] = await Promise.all([
     session.rows<SettingsRow>(SETTINGS),
     session.rows<{ sync: Follower['sync']; takes_over: boolean | null }>(FOLLOWERS),

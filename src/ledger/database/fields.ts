@@ -19,33 +19,27 @@ export type Columns<Fields> = {
     : Fields[Field];
 };
 
-type FieldsOf<Row, Column extends keyof Row> = {
-  [Name in Column as null extends Row[Name] ? never : FieldName<Name>]: Row[Name];
-} & { [Name in Column as null extends Row[Name] ? FieldName<Name> : never]?: NonNullable<Row[Name]> };
+/** A time in milliseconds is read as RFC 3339; one that a message brought is kept as it came. */
+type FieldValue<Name, Value> = Name extends `${string}_at` ? string : Value;
 
-/** These columns of the row, as fields. */
+type FieldsOf<Row, Column extends keyof Row> = {
+  [Name in Column as null extends Row[Name] ? never : FieldName<Name>]: FieldValue<Name, Row[Name]>;
+} & {
+  [Name in Column as null extends Row[Name] ? FieldName<Name> : never]?: FieldValue<Name, NonNullable<Row[Name]>>;
+};
+
+/** These columns of the row, as fields; without a list all of them. */
 export function toFields<Row extends object, Column extends keyof Row & string>(
   row: Row,
-  columns: readonly Column[],
+  columns: readonly Column[] = Object.keys(row) as Column[],
 ): FieldsOf<Row, Column> {
-  const set = columns.filter((column) => row[column] !== null && row[column] !== undefined);
-  return Object.fromEntries(set.map((column) => [fieldName(column), row[column]])) as FieldsOf<Row, Column>;
-}
-
-type InstantsOf<Row, Column extends keyof Row> = {
-  [Name in Column as null extends Row[Name] ? never : FieldName<Name>]: string;
-} & { [Name in Column as null extends Row[Name] ? FieldName<Name> : never]?: string };
-
-/** These columns of the row, which hold milliseconds, as fields in RFC 3339. */
-export function toInstants<Column extends string, Row extends { readonly [Name in Column]: number | null }>(
-  row: Row,
-  columns: readonly Column[],
-): InstantsOf<Row, Column> {
-  const set = columns.flatMap((column) => {
-    const ms = row[column];
-    return ms === null ? [] : [[fieldName(column), utcInstant(ms)]];
+  const fields = columns.flatMap((column) => {
+    const value: unknown = row[column];
+    if (value === null || value === undefined) return [];
+    const isTime = column.endsWith('_at') && typeof value === 'number';
+    return [[fieldName(column), isTime ? utcInstant(value) : value]];
   });
-  return Object.fromEntries(set) as InstantsOf<Row, Column>;
+  return Object.fromEntries(fields) as FieldsOf<Row, Column>;
 }
 
 /** The columns of a row that holds these fields; any other field of the object is left out. */

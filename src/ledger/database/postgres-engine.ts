@@ -1,5 +1,4 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import {
@@ -209,21 +208,13 @@ const MAX_AGE_S = 30 * 60;
 /** A vacuum reads whole tables beside other work: millions of rows take minutes. */
 const VACUUM_TIMEOUT_MS = 10 * 60_000;
 
-// SQLSTATE (PostgreSQL, appendix A).
-const LOCK_NOT_AVAILABLE = '55P03';
-
 /**
  * Any number that differs from other users of advisory locks in the same database. Writers share the lock, and a
  * migration holds it alone. So the version that a transaction reads under it stays valid until its commit.
  */
 const MIGRATION_LOCK = 7_205_759;
-/**
- * How long a migration waits for the tables, while all others wait too. A dump or a report may hold the tables for
- * hours. After this time the others continue, and the migration tries again.
- */
-const TABLE_LOCK_TIMEOUT_MS = 500;
-const TABLE_LOCK_PAUSE_MS = 1_500;
-const MIGRATION_PATIENCE_MS = 10 * 60_000;
+/** A migration waits for this long for writers, and then for readers of a table that it changes; they wait meanwhile. */
+const MIGRATION_LOCK_TIMEOUT_MS = 10_000;
 
 const DIALECT: SqlDialect = {
   // Not now(), which is the transaction's beginning: waits for a lock must not make a claim look older than it is.
@@ -269,13 +260,11 @@ const BEGIN_WRITE = [
 ];
 const BEGIN_MIGRATION = [
   'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
-  'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
-  `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; SET LOCAL synchronous_commit = on`,
-].join('; ');
-/** Sessions that hold one of the tables `$1`, so that an operator sees what the migration waits for. */
-const HOLDERS = `SELECT DISTINCT a.pid, a.application_name AS name
-  FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid
-  WHERE c.relname = ANY ($1) AND l.granted AND a.pid <> pg_backend_pid() ORDER BY a.pid`;
+  `SELECT set_config('lock_timeout', '${MIGRATION_LOCK_TIMEOUT_MS}', true), set_config('statement_timeout', '0', true),
+    set_config('idle_in_transaction_session_timeout', '0', true)`,
+  'SET LOCAL synchronous_commit = on',
+  `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+];
 const BEGIN_READ = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', SETTINGS];
 
 /**
@@ -333,17 +322,13 @@ class PostgresEngine implements SqlEngine {
     return this.#transaction(BEGIN_WRITE, work);
   }
 
-  async migrate<T>(
-    tables: readonly string[],
-    work: (session: SqlSession) => Promise<Written<T>>,
-    onWait: (whatFor: string) => void = () => {},
-  ): Promise<T> {
+  async migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     const client = new pg.Client({ ...this.#connection, application_name: 'credit-journey setup' });
     client.on('error', () => {});
     try {
       await client.connect();
-      await takeTables(client, tables, onWait);
       const session = new PostgresSession(client);
+      session.begin(BEGIN_MIGRATION);
       return await finishTransaction(session, work);
     } catch (error) {
       if (error instanceof LedgerUnavailableError) throw error;
@@ -420,32 +405,6 @@ async function finishTransaction<T>(
   const [isKept, value] = await Promise.all([session.end(keep), answer]);
   if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
   return value;
-}
-
-/** Begins a transaction that holds the tables alone. Between its attempts other transactions write. */
-async function takeTables(
-  client: pg.Client,
-  tables: readonly string[],
-  onWait: (whatFor: string) => void,
-): Promise<void> {
-  const endsAt = performance.now() + MIGRATION_PATIENCE_MS;
-  for (;;) {
-    await client.query(BEGIN_MIGRATION);
-    try {
-      await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-      if (tables.length > 0) await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
-      await client.query('SET LOCAL lock_timeout = 0');
-      return;
-    } catch (error) {
-      if (readErrorCode(error) !== LOCK_NOT_AVAILABLE || performance.now() > endsAt) throw error;
-    }
-    await client.query('ROLLBACK');
-    const { rows } = await client.query<{ pid: number; name: string }>(HOLDERS, [tables]);
-    onWait(
-      rows.map(({ pid, name }) => `process ${pid} of the database${name && ` (${name})`}`).join(', ') || 'writers',
-    );
-    await sleep(TABLE_LOCK_PAUSE_MS);
-  }
 }
 
 /** Counts and instants as numbers; the ledger's stay far below 2^53. */

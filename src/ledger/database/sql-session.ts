@@ -109,16 +109,11 @@ export interface SqlEngine {
    */
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
   /**
-   * One transaction that may change the tables. It runs alone among all writers, without a time limit. No other session
-   * holds one of `tables` when `work` begins. `onWait` gets the names of the sessions that it waits for.
+   * One transaction that may change the tables. It runs alone among all writers, without a time limit.
    *
-   * @throws LedgerUnavailableError on any failure, also where others held the tables all the time
+   * @throws LedgerUnavailableError on any failure, also where others held the tables
    */
-  migrate<T>(
-    tables: readonly string[],
-    work: (session: SqlSession) => Promise<Written<T>>,
-    onWait?: (whatFor: string) => void,
-  ): Promise<T>;
+  migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
   /**
    * Removes overwritten data from the engine's files, as far as it can. `false` where another session prevented it, or
    * a right was missing.

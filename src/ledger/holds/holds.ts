@@ -11,15 +11,14 @@ import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
-import { columnsFrom } from '../database/fields.ts';
-import { insertRow, type Transaction, type Unsealed } from '../database/sql-session.ts';
+import type { Transaction, Unsealed } from '../database/sql-session.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention/retention.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 import { readUndecided } from './open-inquiries.ts';
-import { NAMED, type RunFlag, type RunHold, type RunSeen, type WorkEnd, type WorkKey } from './work.ts';
+import type { RunFlag, RunHold, RunSeen, WorkDetails, WorkEnd, WorkKey } from './work.ts';
 
 interface HeldRow {
   work_id: string;
@@ -40,8 +39,7 @@ export async function openHeld(
   customerTraceNumber: string,
   isWanted: (reason: FailureType) => boolean = () => true,
 ): Promise<void> {
-  const { session, dialect } = tx;
-  const undecided = await readUndecided(session, dialect, customerTraceNumber);
+  const undecided = await readUndecided(tx, customerTraceNumber);
   if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
@@ -60,17 +58,29 @@ export async function drawAttention(
   await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
 }
 
-async function insertOfInquiry(
-  { session, dialect }: Transaction,
-  { kind, reason, customerTraceNumber, attempt }: Omit<WorkKey, 'runKey'> & { attempt?: number },
-): Promise<void> {
+interface WorkOfInquiry extends Required<Omit<WorkKey, 'runKey'>> {
+  attempt?: number;
+  /** When the run began to wait, by its own clock; without it the ledger itself has caused the row. */
+  heldSinceMs?: number;
+  details?: WorkDetails | undefined;
+  /** A review, which the row is about instead of the inquiry. */
+  review?: string | null;
+}
+
+/** Opens a row of the inquiry's run, for the same end user. */
+async function insertOfInquiry({ session, dialect }: Transaction, work: WorkOfInquiry): Promise<void> {
+  const { kind, reason, customerTraceNumber, attempt, heldSinceMs, details, review } = work;
   await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, reason, since, attempt, run_key, profile, end_user_code, end_user,
-       product_code, share_id, customer_trace_number)
-     SELECT $1, $2, $3, ${dialect.now}, CAST($4 AS BIGINT), run_key, profile, end_user_code, end_user, product_code, share_id,
-       customer_trace_number
-     FROM inquiries WHERE customer_trace_number = $5 ON CONFLICT DO NOTHING`,
-    [randomUUID(), kind, reason, attempt ?? null, customerTraceNumber ?? null],
+    `INSERT INTO work_for_people (work_id, kind, reason, attempt, held_since, since, details, run_key, customer_trace_number,
+       profile, end_user_code, end_user, product_code, share_id)
+     SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT), coalesce(CAST($5 AS BIGINT), ${dialect.now}), CAST($6 AS TEXT),
+       coalesce($7, run_key), CASE WHEN $7 IS NULL THEN customer_trace_number END,
+       profile, end_user_code, end_user, product_code, share_id
+     FROM inquiries WHERE customer_trace_number = $8 ON CONFLICT DO NOTHING`,
+    [
+      ...[randomUUID(), kind, reason, attempt, heldSinceMs],
+      ...[details && JSON.stringify(details), review, customerTraceNumber],
+    ],
   );
 }
 
@@ -103,7 +113,7 @@ export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<See
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   await lockInquiry(tx, customerTraceNumber);
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
-  const undecided = runIsGone ? await readUndecided(session, dialect, customerTraceNumber) : undefined;
+  const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const [known] = await session.rows<{ by: string; reason: string }>(
     `SELECT decided_by AS by, reason FROM run_decisions
@@ -195,26 +205,14 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
     return;
   }
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
-  await insertRow(
-    session,
-    'work_for_people',
-    {
-      work_id: randomUUID(),
-      ...columnsFrom({ ...inquiry, kind: 'held', reason, attempt }, NAMED),
-      since: sinceMs,
-      held_since: sinceMs,
-      profile: inquiry.profile,
-      details: details && JSON.stringify(details),
-    },
-    {},
-  );
+  await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt, heldSinceMs: sinceMs, details });
 }
 
 /**
  * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
 export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
-  const { session, dialect } = tx;
+  const { session } = tx;
   const untilMs = parseInstant(until);
   const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
   const rows = await session.rows<HeldRow & { customer_trace_number: string }>(
@@ -224,7 +222,7 @@ export async function closeWork(tx: Transaction, { runKey, until }: { runKey: st
   );
   for (const { work_id, reason, attempt, customer_trace_number } of rows) {
     await lockInquiry(tx, customer_trace_number);
-    const undecided = await readUndecided(session, dialect, customer_trace_number);
+    const undecided = await readUndecided(tx, customer_trace_number);
     const isSame = undecided?.reason === reason && undecided.attempt === attempt;
     if (isSame && MAY_BE_POSTED.includes(undecided.reason)) continue;
     await close(tx, { how: 'ended' }, 'work_id = $1', [work_id]);
@@ -262,26 +260,22 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
  * file names the rows.
  */
 export async function flagReport(
-  { session, dialect }: Transaction,
+  tx: Transaction,
   reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
   customerTraceNumber: string,
 ): Promise<void> {
-  const [inquiry] = await session.rows<{ run_key: string }>(
+  const [inquiry] = await tx.session.rows<{ run_key: string }>(
     'SELECT run_key FROM inquiries WHERE customer_trace_number = $1',
     [customerTraceNumber],
   );
   if (!inquiry) return;
   const review = reviewOfRow(inquiry.run_key);
-  const [runKey, number] = review === null ? [inquiry.run_key, customerTraceNumber] : [review, null];
-  await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, run_key, reason, customer_trace_number, since, profile, end_user_code,
-       end_user, product_code)
-     SELECT $4, 'flagged', $1, $2, $3, ${dialect.now}, profile, end_user_code, end_user, product_code
-     FROM inquiries WHERE customer_trace_number = $5 AND NOT EXISTS (SELECT 1 FROM work_for_people w
-       WHERE w.kind = 'flagged' AND w.run_key = $1 AND w.reason = $2 AND coalesce(w.customer_trace_number, '') = $6)
-     ON CONFLICT DO NOTHING`,
-    [runKey, reason, number, randomUUID(), customerTraceNumber, number ?? ''],
+  const flagged = await tx.session.rows(
+    `SELECT 1 FROM work_for_people WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
+       AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
+    [review ?? inquiry.run_key, reason, review === null ? customerTraceNumber : ''],
   );
+  if (flagged.length === 0) await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber, review });
 }
 
 /**

@@ -257,7 +257,7 @@ function isForThese(places: readonly string[]): string {
 }
 
 /** Columns whose names a row shares with its object. */
-export const NAMED = [
+const NAMED = [
   'run_key',
   'kind',
   'reason',

@@ -97,6 +97,7 @@ export interface InquiryState {
   /** The claimed attempts. */
   attempts: AttemptRow[];
   closed: ClosedRow[];
+  decisions: DecisionRow[];
   /** Includes pauses of any profile. */
   pausesInForce: number;
   /** Whether the run was withdrawn, if the state was read for a claim. */
@@ -186,7 +187,15 @@ export async function readState(
   const disposal = readDisposal(row, isBegun);
   return {
     known: disposal ? { ...known, disposal } : known,
-    ...{ inquiry, attempts, closed, pausesInForce: row.pauses, isWithdrawn: row.is_withdrawn > 0, nowMs: row.now },
+    ...{
+      inquiry,
+      attempts,
+      closed,
+      decisions,
+      pausesInForce: row.pauses,
+      isWithdrawn: row.is_withdrawn > 0,
+      nowMs: row.now,
+    },
   };
 }
 

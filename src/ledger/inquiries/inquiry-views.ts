@@ -4,7 +4,7 @@ import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveAttempt, effectiveState, findLatest, lateToJudge, permitFor } from '../claim.ts';
-import { toFields, toInstants } from '../database/fields.ts';
+import { toFields } from '../database/fields.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import { decisionDifferences } from './decision.ts';
@@ -35,7 +35,7 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
     return {
       attempt: latest?.attempt ?? 0,
       state: 'abandoned',
-      ...(row ? { claimedAt: utcInstant(row.claimed_at) } : {}),
+      ...(row ? toFields(row, ['claimed_at']) : {}),
     };
   }
   if (effective?.closed) return closedView(state.closed.at(-1) as ClosedRow);
@@ -52,13 +52,13 @@ export function standingView(state: InquiryState, cipher: LedgerCipher): Attempt
   return latestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
 }
 
-function closedView({ attempt, closed_at, run_id }: ClosedRow): AttemptView {
-  return { attempt, state: 'notSent', closedAt: utcInstant(closed_at), runId: run_id };
+function closedView(row: ClosedRow): AttemptView {
+  return { ...toFields(row, ['attempt', 'closed_at', 'run_id']), state: 'notSent' };
 }
 
 /** The attempt was posted, and a person must name its outcome: its answer is not the outcome. */
-function lateView({ attempt, claimed_at, run_id }: AttemptRow): AttemptView {
-  return { attempt, state: 'unknown', failureType: 'AnsweredLate', claimedAt: utcInstant(claimed_at), runId: run_id };
+function lateView(row: AttemptRow): AttemptView {
+  return { ...toFields(row, ['attempt', 'claimed_at', 'run_id']), state: 'unknown', failureType: 'AnsweredLate' };
 }
 
 function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
@@ -68,9 +68,8 @@ function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): Atte
   const sealed = row.accepted_answer ?? row.answer;
   const column = row.accepted_answer ? 'accepted_answer' : 'answer';
   return {
-    ...toFields(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms']),
+    ...toFields(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms', 'claimed_at']),
     state,
-    claimedAt: utcInstant(row.claimed_at),
     ...(state === 'sending' ? { waitMs: answerInMs } : {}),
     ...(failureType === null || row.accepted_answer ? {} : { failureType }),
     ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: utcInstant(row.resend_from) } : {}),
@@ -125,7 +124,7 @@ export async function readInquiries(
       attempts: [
         ...own.map((attempt) => ({
           ...attemptView(attempt, row.now, cipher),
-          ...toInstants(attempt, ['requested_at']),
+          ...toFields(attempt, ['requested_at']),
           ...(attempt.late_at === null ? {} : { lateAnswerAt: utcInstant(attempt.late_at) }),
           ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
           ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
@@ -139,11 +138,9 @@ export async function readInquiries(
 
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
   return {
-    ...toFields(row, DESCRIPTION),
-    ...toInstants(row, ['created_at']),
+    ...toFields(row, [...DESCRIPTION, 'created_at']),
     ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
-    ...toFields(row, ['workflow_id', 'run_id']),
-    ...toInstants(row, ['abandoned_at', 'disposed_at']),
+    ...toFields(row, ['workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
   };
 }
 

@@ -21,7 +21,7 @@ import {
   type Written,
 } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
-import { attentionSelection, undecidedSelection } from '../holds/open-inquiries.ts';
+import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../holds/open-inquiries.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
 import type {
   AgePage,
@@ -44,7 +44,7 @@ import {
 
 /** Reads only. */
 export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
-  const { session, dialect } = tx;
+  const { session } = tx;
   const { sql, values } = selectUndisposed(scope);
   const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
@@ -78,7 +78,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
-    obstacles: [...holds.map(toObstacle), ...(await readNeeds(session, dialect, scope))],
+    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))],
     holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
     histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
@@ -99,19 +99,25 @@ function findNewest(row: NewestRow | undefined): number | null {
 type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
 
 /** Reads the obstacles of a scope, except legal holds: each is an inquiry that is not finished. */
-async function readNeeds(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Need[]> {
-  const { sql, values } = selectUndisposed(scope, 2);
-  const needs = await session.rows<Pick<Need, 'reason'> & TraceRow>(
+async function readNeeds(tx: Transaction, scope: DisposalScope): Promise<Need[]> {
+  const { session } = tx;
+  const { sql, values } = selectUndisposed(scope);
+  const needs = await session.rows<{ reason: Need['reason'] | 'doubtful' } & TraceRow>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
-     WHERE state = 'sending' AND answer_by > ${dialect.now} AND customer_trace_number IN (${sql})
-     UNION SELECT 'undecided', customer_trace_number FROM inquiries
-     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${undecidedSelection(dialect, sql)})
-     UNION SELECT 'attention', customer_trace_number FROM inquiries
-     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${attentionSelection(sql)})
+     WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${sql})
+     UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, sql)}) doubtful
+     UNION SELECT 'attention', w.customer_trace_number FROM work_for_people w
+     WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${sql})
      ORDER BY 2, 1`,
-    [0, ...values],
+    values,
   );
-  return needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number }));
+  const found: Need[] = [];
+  for (const { reason: claimed, customer_trace_number: customerTraceNumber } of needs) {
+    const reason = claimed === 'doubtful' ? 'undecided' : claimed;
+    if (claimed === 'doubtful' && !(await readUndecided(tx, customerTraceNumber))) continue;
+    found.push({ reason, customerTraceNumber });
+  }
+  return found;
 }
 
 interface TraceRow {

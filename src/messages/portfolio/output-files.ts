@@ -5,14 +5,18 @@ export interface PortfolioOutputs {
   results: string;
   /** One JSON line for each row that nothing was sent for. */
   badRows: string;
-  /** A directory that exists while the review runs. */
-  parts: string;
+  /** The results so far, while the review runs. */
+  unfinished: string;
 }
 
 /** @param file path of the input, whose folder is kept */
 export function toOutputNames(file: string, reviewId: string): PortfolioOutputs {
   const stem = `${file}.${reviewId}`;
-  return { results: `${stem}.results.jsonl`, badRows: `${stem}.bad-rows.jsonl`, parts: `${stem}.parts` };
+  return {
+    results: `${stem}.results.jsonl`,
+    badRows: `${stem}.bad-rows.jsonl`,
+    unfinished: `${stem}.results.jsonl.part`,
+  };
 }
 
 /**

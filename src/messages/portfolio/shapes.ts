@@ -29,15 +29,12 @@ export const portfolioProgressSchema = z
     flagged,
     held: count,
     underWay: count,
-    rowsPerSecond: z.number().exactOptional(),
-    secondsLeft: z.number().exactOptional(),
   })
   .meta({ id: 'portfolioProgress' });
 
 export const portfolioStatusSchema = z
   .object({
     reviewId: z.string(),
-    environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
     /** `held`: only inquiries that wait for a person are left. */
     state: z.enum([
@@ -45,7 +42,6 @@ export const portfolioStatusSchema = z
       ...outcome.options,
       ...TERMINAL_STATES,
     ]),
-    waitingFor: z.string().exactOptional(),
     /** Its files cannot be reached. The worker keeps trying. */
     attention: z.literal(PORTFOLIO_UNAVAILABLE).exactOptional().meta({
       description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',

@@ -22,6 +22,7 @@ import type { EarlyConsents, RefusedMessage, ShareState } from '../../messages/j
 import type { MessageWith } from '../../messages/message.ts';
 import { consentValidForMs } from '../../messages/request-share.ts';
 import { problemWords } from '../../model/problems.ts';
+import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
@@ -34,16 +35,16 @@ import {
   type Accepted,
   createRefusal,
   handleUpdate,
-  readKind,
   refuseMessage,
   toAccepted,
 } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
 import { noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
-/** A run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its run key. */
+/** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost {
-  readonly journeyId: string;
+  readonly kind: RunKind;
+  readonly runKey: string;
   /** Absent until the run is prepared. */
   readonly config: RunConfig | undefined;
   readonly consents: Consents;
@@ -200,7 +201,7 @@ export class Consents {
   }
 
   async #ask(share: ShareRecord): Promise<void> {
-    const { config, journeyId: runKey, applicantIds, shares } = this.#host;
+    const { config, runKey, applicantIds, shares } = this.#host;
     const { shareId } = share.input;
     const { firstExecutionRunId: firstRunId } = workflowInfo();
     const args = {
@@ -267,7 +268,7 @@ export class Consents {
   fault({ journeyId, shareId, applicantId, consentId }: GrantKey, fault: GrantFault): void {
     if (this.#faults.some((candidate) => candidate.shareId === shareId && candidate.consentId === consentId)) return;
     this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
-    refuseMessage(this.#host, 'consent', GRANT_FAULTS[fault], consentId);
+    refuseConsent(this.#host, GRANT_FAULTS[fault], consentId);
   }
 
   /** Notes grants that are too old, and does not tell their senders. */
@@ -328,7 +329,7 @@ export class Consents {
   }
 
   async #write(batch: readonly WaitingConsent[]): Promise<void> {
-    const { config, journeyId, shares } = this.#host;
+    const { config, runKey, shares } = this.#host;
     const consents = batch.map(({ record }) => record);
     const faultyGrants = config ? [...this.#faults] : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
@@ -337,7 +338,7 @@ export class Consents {
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
       ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
-      ...{ runKey: journeyId, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
+      ...{ runKey, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
       ...{ consents, faultyGrants },
       shares: known.map((share) => askAbout(this.#host, share)),
     };
@@ -386,7 +387,7 @@ export class Consents {
   }
 
   #refuse({ consentId }: ConsentRecord, reason: string): void {
-    refuseMessage(this.#host, 'consent', reason, consentId);
+    refuseConsent(this.#host, reason, consentId);
   }
 }
 
@@ -438,9 +439,9 @@ export function handleConsents<Status>(
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objectTo(run, message);
+      const reason = definition.objection(run, message) ?? objectTo(run, message);
       if (reason !== null) {
-        refuseMessage(run, 'consent', reason, isRecord(message) ? message.consentId : undefined);
+        refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
       const { isKnown } = run.consents.take(addReceivedAt(message), true);
@@ -448,6 +449,12 @@ export function handleConsents<Status>(
     },
     { description: definition.signals?.consent as string },
   );
+}
+
+/** Refuses a consent whose sender waits for no answer. */
+function refuseConsent(run: ConsentHost, reason: string, id: unknown): void {
+  const { consentId } = refuseMessage(run, 'consent', reason, id);
+  run.events.emit('consent.refused', [consentId ?? '', reason], { ...omitUndefined({ consentId }), reason });
 }
 
 function addReceivedAt(message: ConsentMessage): ConsentRecord {
@@ -486,7 +493,7 @@ async function answer<Status>(
 }
 
 function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
-  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${readKind(run)}`;
+  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${run.kind}`;
   if (isAhead(message, Date.now())) return '/decidedAt must not be in the future';
   // Refusals are always taken.
   if (message.decision !== 'granted') return null;
@@ -507,8 +514,8 @@ export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Pr
  * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
  * emitted. A run that ends before it could know which grants count refuses the grants that it received.
  */
-export async function drainMessages(run: Pick<ConsentHost, 'journeyId' | 'config' | 'consents'>): Promise<void> {
-  if (!run.config) run.consents.refuseUnjudged(`the ${readKind(run)} has ended`);
+export async function drainMessages(run: Pick<ConsentHost, 'kind' | 'config' | 'consents'>): Promise<void> {
+  if (!run.config) run.consents.refuseUnjudged(`the ${run.kind} has ended`);
   const isRecorded = () => run.consents.isIdle;
   if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
 }

@@ -1,5 +1,6 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
+import { omitUndefined } from '../../base/defined.ts';
 import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -26,6 +27,7 @@ export interface ShareRecord {
   report?: ReportReference;
   state: ShareState;
   customerTraceNumber?: string;
+  attempts?: number;
   reportReferenceNumber?: string;
   /** From the answer that confirmed its posting. */
   remarks?: Problem[];
@@ -74,6 +76,11 @@ export function noteRefusalAfterPosting(
 /** Returns the trace number by which events name the inquiry. */
 export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
+}
+
+/** Returns the members of the event of its end, beside the outcome. */
+export function membersOfEnd(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
+  return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
 /** `waiting` also while a refusal is on its way to the ledger. */

@@ -12,6 +12,7 @@ import { requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { handleConsents } from '../consent/consents.ts';
+import { answerWithdrawal, takingBackObjection } from '../machine/share-withdrawal.ts';
 import {
   handleQueries,
   handleUnknownSignals,
@@ -27,17 +28,9 @@ import {
   handleWithdrawals,
 } from '../run/messages/run-messages.ts';
 import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
-import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
-import {
-  isKnownShare,
-  knownShare,
-  replacedShare,
-  shareObjection,
-  takeShare,
-  takingBackObjection,
-} from './share-requests.ts';
+import { isKnownShare, knownShare, replacedShare, shareObjection } from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
@@ -48,7 +41,7 @@ export function handleMessages(journey: Journey): void {
     objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
     record: { runKey: journey.journeyId },
   });
-  handleDecisions(journey, resolveInquiry, (applicants) => checkApplicants({ profile: journey.profile, applicants }));
+  handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
   journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
@@ -109,11 +102,14 @@ function handleShares(journey: Journey): void {
       }
       const replaced = replacedShare(journey, message);
       if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
-      return toAccepted(journey, !takeShare(journey, share));
+      return toAccepted(journey, !journey.takeShare(share));
     },
   });
   handleUpdate(journey, withdrawShare, 'withdrawShare', {
-    objection: (message) => takingBackObjection(journey, message),
+    objection: (message) => {
+      const share = journey.shares.get(message.shareId);
+      return share ? takingBackObjection(share, message) : '/shareId names no share of this journey';
+    },
     answer: (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
   });
 }

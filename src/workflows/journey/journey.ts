@@ -13,52 +13,43 @@ import type {
   JourneyResult,
   JourneyState,
   JourneyStatus,
-  RefusedMessage,
-  ShareStatus,
-  StageStatus,
 } from '../../messages/journey/shapes.ts';
-import type { consumersWithoutRecord, listProviderWords } from '../../messages/pull/consumer-results.ts';
-import type { ShareInput } from '../../messages/request-share.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
-import { findEndUser, listEndUsers } from '../../model/stage-end-user.ts';
-import { type CarriedConsents, Consents } from '../consent/consents.ts';
-import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
-import { tellIfConsent } from '../run/messages/refused-messages.ts';
-import { Run, type RunAttributes, type RunState } from '../run/run.ts';
-import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
+import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
+import type { Wait } from '../run/run-decisions.ts';
 
 /** State that a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's input. */
-export interface JourneyRunState extends RunState<WithdrawMessage> {
-  stages: StageRecord[];
-  shares: ShareRecord[];
+export interface JourneyRunState extends CreditRunState<WithdrawMessage, RunConfig, StageRecord> {
   advances: PassGateMessage[];
   skips?: Skip[];
   applicants: Applicant[];
   applicantIds: string[];
   persons: readonly NamedPerson[];
-  consents: CarriedConsents;
   stageWasAbandoned: boolean;
   isClosing: boolean;
   gate?: { before: StageCode; since: string; until: string };
-  extensions: readonly Extension[];
   stagesEndedAs?: JourneyOutcome;
   openUntil?: string;
 }
 
-export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome, WithdrawMessage> {
+export class Journey extends CreditRun<
+  LendingJourneyInput,
+  RunConfig,
+  JourneyOutcome,
+  WithdrawMessage,
+  StageCode,
+  StageRecord
+> {
   readonly kind = 'journey';
-  readonly stages: StageRecord[];
-  readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly skips = new Map<StageCode, Skip>();
-  readonly consents: Consents;
-  applicants: Applicant[];
+  applicants: Applicant[] = [];
   readonly persons: NamedPersons;
   /** A stage's inquiry was abandoned: the journey ends with it. */
   stageWasAbandoned = false;
@@ -74,7 +65,6 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
   stagesEndedAs: JourneyOutcome | undefined;
   /** When the journey closes, once all has settled. It takes further shares until then. */
   openUntil: string | undefined;
-  readonly extensions: Extensions;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();
@@ -86,25 +76,20 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
    */
   constructor(input: LendingJourneyInput, state?: JourneyRunState) {
     super(input, state);
-    this.consents = new Consents(this, state?.consents);
-    this.extensions = new Extensions(state?.extensions);
-    this.applicants = [];
     this.persons = new NamedPersons(state?.persons);
     if (state) {
-      this.stages = state.stages;
       this.#resume(state);
       return;
     }
     const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
-    this.stages = listed.map((productCode) => ({ status: { productCode, state: 'pending', attempts: 0 } }));
+    for (const productCode of listed) this.stages.push({ status: { productCode, state: 'pending', attempts: 0 } });
     this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
     for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
-      if (isRecord(share)) this.addShare(share);
+      if (isRecord(share)) this.takeShare(share);
     }
   }
 
   #resume(state: JourneyRunState): void {
-    for (const share of state.shares) this.shares.set(share.input.shareId, share);
     for (const message of state.advances) this.advances.set(message.to, message);
     for (const skip of state.skips ?? []) this.skips.set(skip.skip, skip);
     for (const applicantId of state.applicantIds) this.#applicantIds.add(applicantId);
@@ -122,18 +107,16 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
       ...super.toState(),
-      ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing },
+      ...{ persons: this.persons.list, advances: [...this.advances.values()] },
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
-      ...{ persons: this.persons.list, extensions: this.extensions.carried },
-      consents: this.consents.carried,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...omitUndefined({ stagesEndedAs, openUntil }),
     };
   }
 
   tellEnded(outcome: Ended<JourneyOutcome>): void {
-    const shares = this.#shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
+    const shares = this.shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
       ...{ shareId, state },
       ...omitUndefined({ customerTraceNumber, attention }),
     }));
@@ -149,34 +132,15 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     return super.isEnding || this.stageWasAbandoned;
   }
 
-  get stagesAreSettled(): boolean {
-    return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
-  }
-
   /** Returns when the wait at a gate, or of a share for consent, ends by now; `undefined` if nothing waits. */
-  endOfWait({ gate, shareId }: Wait): string | undefined {
-    if (shareId !== undefined) return this.#waitingShare(shareId)?.until;
-    return this.gate === gate ? this.gateTimes.until : undefined;
+  override endOfWait(wait: Wait): string | undefined {
+    if (wait.shareId !== undefined) return super.endOfWait(wait);
+    return this.gate === wait.gate ? this.gateTimes.until : undefined;
   }
 
-  extendWait({ shareId }: Wait, until: string): void {
-    const share = this.#waitingShare(shareId);
-    if (share) share.until = until;
+  override extendWait(wait: Wait, until: string): void {
+    if (wait.shareId !== undefined) super.extendWait(wait, until);
     else this.gateTimes = { ...this.gateTimes, until };
-  }
-
-  /** Returns the share only once its report exists: no time limit runs before that. */
-  #waitingShare(shareId: string | undefined): ShareRecord | undefined {
-    const share = shareId === undefined ? undefined : this.shares.get(shareId);
-    return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
-  }
-
-  /** Shares that wait for nothing but an applicant's consent. */
-  get sharesInWait(): ShareRecord[] {
-    return [...this.shares.values()].filter(
-      ({ state, until, toldMissing = [] }) =>
-        state === 'awaitingConsent' && until !== undefined && toldMissing.length > 0,
-    );
   }
 
   /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
@@ -187,10 +151,6 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     } finally {
       this.checksOfMessages--;
     }
-  }
-
-  get sharesAreSettled(): boolean {
-    return [...this.shares.values()].every((share) => !isOpen(share));
   }
 
   setApplicants(applicants: Applicant[]): void {
@@ -208,21 +168,12 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     }
   }
 
-  get applicantIds(): string[] {
+  override get applicantIds(): string[] {
     return [...this.#applicantIds];
   }
 
-  knowsApplicant(applicantId: string): boolean {
+  override knowsApplicant(applicantId: string): boolean {
     return this.#applicantIds.has(applicantId);
-  }
-
-  addShare(input: ShareInput): void {
-    this.shares.set(input.shareId, { input, state: 'awaitingConsent' });
-  }
-
-  changeStage(stage: StageRecord, change: Partial<StageStatus>): void {
-    if (change.state !== stage.status.state) stage.since = new Date().toISOString();
-    Object.assign(stage.status, change);
   }
 
   /** The latest pull of a stage. */
@@ -274,7 +225,7 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
   }
 
   /** Returns the report that a share is of: `notYet`, or `null` if none exists and none will. */
-  findReport({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
+  override findReport({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
     if (report) return report;
     if (share.reportOf !== undefined) {
       const stage = this.stage(share.reportOf);
@@ -286,11 +237,14 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     return this.latestReport?.reference ?? null;
   }
 
-  /** Every applicant of the report shared must consent; before there is a report, every applicant there is. */
-  listApplicants(share: ShareRecord): string[] {
-    const report = this.findReport(share);
-    if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
+  /** Before there is a report, every applicant there is must consent. */
+  override listApplicants(share: ShareRecord): string[] {
+    if (this.knownReport(share)) return super.listApplicants(share);
     return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
+  }
+
+  override get sharePurposeCode(): string | undefined {
+    return this.input.permissiblePurposeCodes.SECONDUSE;
   }
 
   /** The applicants of messages that were accepted and take effect later. */
@@ -306,21 +260,15 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
       return '/applicantId is about to name another person: send the grant once that stage has begun';
     }
     const share = this.shares.get(shareId);
-    const report = share && this.findReport(share);
-    if (!report || report === 'notYet') return null;
+    const report = share && this.knownReport(share);
+    if (!report) return null;
     const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
     return isStill ? null : '/applicantId names another person than in the report that is shared';
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
-    const report = this.findReport(share);
-    if (report === null || report === 'notYet') return false;
-    return !this.persons.isFromApplicant(grant, this.#personsAt(report));
-  }
-
-  reportTerms(share: ShareRecord) {
-    const report = this.findReport(share);
-    return report === null || report === 'notYet' ? {} : { reportReferenceNumber: report.reportReferenceNumber };
+    const report = this.knownReport(share);
+    return report !== undefined && !this.persons.isFromApplicant(grant, this.#personsAt(report));
   }
 
   #personsAt({ reportReferenceNumber }: ReportReference): number {
@@ -328,50 +276,29 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     return this.stages.find(hasReference)?.personsAt ?? 0;
   }
 
-  override refuse(refused: RefusedMessage): void {
-    super.refuse(refused);
-    tellIfConsent(this, refused);
-  }
-
   status(): JourneyStatus {
-    const [state, waitingFor] = [this.#state, this.#waitingFor];
-    const { journeyId, reportTooOld } = this;
+    const { journeyId, reportTooOld, standing } = this;
+    const early = this.endedAs ? undefined : this.consents.early;
     return {
-      ...{ journeyId, environment: this.config?.environment ?? null, state },
+      ...{ journeyId, ...this.commonStatus, ...standing, state: standing.state as JourneyState },
       ...omitUndefined({
-        waitingFor,
-        waitingUntil: state === 'waitingAtGate' ? this.gateTimes.until : undefined,
+        waitingUntil: standing.state === 'waitingAtGate' ? this.gateTimes.until : undefined,
         reportTooOld,
       }),
       stages: this.stages.map(({ status }) => ({ ...status })),
-      shares: this.#shareStatuses,
-      ...this.problems,
-      holds: this.holds.list,
-      ...this.#earlyConsents,
-      ...this.refusedMessages,
+      shares: this.shareStatuses,
+      ...(early?.count ? { earlyConsents: early } : {}),
     };
   }
 
   references(): JourneyReferences {
-    const said = this.#ofStages(({ said: words = [] }) => words);
-    const withoutRecord = this.#ofStages(({ withoutRecord: consumers = [] }) => consumers);
     return {
       journeyId: this.journeyId,
-      references: this.#ofStages(({ reference }) => (reference ? [{ reference }] : [])),
+      ...this.stageReferences,
       shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
         reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
       ),
-      ...(said.length > 0 ? { said } : {}),
-      ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
     };
-  }
-
-  /** Something of each stage, with the stage's name. */
-  #ofStages<T extends object>(list: (stage: StageRecord) => readonly T[]) {
-    return this.stages.flatMap((stage) => {
-      const { productCode, occurrence } = stage.status;
-      return list(stage).map((item) => ({ productCode, ...omitUndefined({ occurrence }), ...item }));
-    });
   }
 
   result(outcome: JourneyOutcome): JourneyResult {
@@ -379,114 +306,27 @@ export class Journey extends Run<LendingJourneyInput, RunConfig, JourneyOutcome,
     return {
       ...{ journeyId: this.journeyId, environment: this.config.environment, outcome },
       stages: this.stages.map(({ status, reference }) => ({ ...status, ...omitUndefined({ reference }) })),
-      shares: this.#shareStatuses,
+      shares: this.shareStatuses,
     };
   }
 
-  get #state(): JourneyState {
-    if (this.endedAs) return this.endedAs;
-    if (this.holds.list.length > 0) return 'held';
-    if (this.outcome) return this.outcome;
-    if (this.gate && !this.isEnding) return 'waitingAtGate';
-    return this.stagesAreSettled && this.#awaitingShare ? 'waitingForConsent' : 'running';
+  protected override get openStanding() {
+    const isAtGate = this.gate !== undefined && !this.isEnding;
+    return isAtGate ? { state: 'waitingAtGate', waitingFor: this.gate as string } : super.openStanding;
   }
 
-  get #waitingFor(): string | undefined {
-    if (this.endedAs) return undefined;
-    const [hold] = this.holds.list;
-    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
-    if (this.outcome) return undefined;
-    if (this.gate && !this.isEnding) return this.gate;
-    if (this.waits.words !== undefined) return this.waits.words;
-    const share = this.stagesAreSettled ? this.#awaitingShare : undefined;
-    return share && `share ${share.input.shareId}`;
-  }
-
-  get #awaitingShare(): ShareRecord | undefined {
-    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
-  }
-
-  get #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
-    const early = this.endedAs ? undefined : this.consents.early;
-    return early?.count ? { earlyConsents: early } : {};
-  }
-
-  get #shareStatuses(): ShareStatus[] {
-    return [...this.shares.values()].map((share) => {
-      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
-      const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
-      return {
-        ...{ shareId: input.shareId, state, waitingFor },
-        ...omitUndefined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
-        ...omitUndefined({ replacedBy: withdrawn?.replacedBy, attention }),
-      };
-    });
-  }
-
-  /** The search attributes as they were upserted last. */
-  get listed() {
-    return this.published.carried;
-  }
-
-  get stageBegunLast(): StageCode | undefined {
-    return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
-  }
-
-  publish(passing: readonly SearchAttributeName[] = []): void {
-    this.published.upsert(this.#attributes, passing);
-  }
-
-  get #attributes(): RunAttributes {
-    const stages = this.stages.map(({ status }) => status);
-    const shares = [...this.shares.values()];
-    const attention = [
-      ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...shares, ...stages].flatMap((part) => part.attention ?? []),
-    ];
-    const traceNumbers = [
-      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
-      ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
-    ].filter((traceNumber) => traceNumber !== undefined);
-    const stage = this.stageBegunLast;
-    return {
-      NeedsAttention: attention[0] ?? null,
-      WaitsFor: this.#waitsFor,
-      ...(stage ? { JourneyStage: stage, EndUserCode: findEndUser(this.input, stage) } : {}),
-      ...(this.config ? { GatewayProfile: this.config.profile, EndUserCodes: listEndUsers(this.input) } : {}),
-      CustomerTraceNumber: traceNumbers,
-    };
-  }
-
-  /** The longest of several waits. A wait for an operator is not listed here. */
-  get #waitsFor(): WaitsFor | null {
+  protected override get waitsFor(): WaitsFor | null {
     if (this.gate && !this.isEnding) return 'gate';
-    if (this.waits.first) return this.waits.first;
-    if (!this.stagesAreSettled) return null;
-    if (this.sharesInWait.length > 0) return 'consents';
-    const isOpen = this.openUntil !== undefined && this.sharesAreSettled;
-    return isOpen && !this.isEnding && !this.isClosing ? 'requests' : null;
+    const isOpen = this.openUntil !== undefined && this.stagesAreSettled && this.sharesAreSettled;
+    return super.waitsFor ?? (isOpen && !this.isEnding && !this.isClosing ? 'requests' : null);
   }
 }
 
 export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
 
-export interface StageRecord {
-  status: StageStatus;
-  reference?: ReportReference;
-  /** The provider's words beside its codes. They may name a person. */
-  said?: ReturnType<typeof listProviderWords>;
-  /** The consumers that the answer names and has no record of. */
-  withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
-  since?: string;
-  /** Its latest trace number's; `undefined` until it has begun. */
-  ordinal?: number;
-  /** The trace number that it will have, until it has begun. */
-  plannedTraceNumber?: string;
+export interface StageRecord extends StepRecord {
   /** Absent for a first pull. */
   repeat?: WantedRepeat;
-  /** State of the inquiry while it is under way. */
-  inquiry?: CarriedInquiry;
   /** The earlier applicants while the inquiry is under way; an abandoned repeat restores them. */
   applicantsBefore?: Applicant[];
   /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */

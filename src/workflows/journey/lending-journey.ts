@@ -5,10 +5,10 @@ import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { closeDown, drainMessages } from '../consent/consents.ts';
+import { settleAllWithdrawals } from '../machine/share-withdrawal.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
-import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
@@ -82,8 +82,6 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
   // Both are idempotent: the next run does them again.
   if (journey.comparisons.length > 0) await continuation.waitFor(Promise.all(journey.comparisons));
   await continuation.waitFor(closeDown(journey));
-  // A run that no list has yet ends without an upsert.
-  if (journey.stageBegunLast || journey.listed.WaitsFor) journey.publish();
-  journey.outcome = outcome;
+  journey.end(outcome);
   return outcome;
 }

@@ -1,11 +1,10 @@
-/** Rules of `requestShare` and `withdrawShare` for the journey's present state. No waiting. */
+/** Rules of `requestShare` for the journey's present state. No waiting. */
 import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
-import type { WithdrawShareMessage } from '../../messages/withdraw.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
-import { withdrawalObjection } from '../share/share-withdrawal.ts';
+import { withdrawalObjection } from '../machine/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 
 const MAX_SHARES = 20;
@@ -53,17 +52,6 @@ function replacingObjection(journey: Journey, { share: { shareId }, replaces }: 
   return objection && `/replaces: ${objection}`;
 }
 
-/** Returns why the share cannot be withdrawn now, or `null`; also `null` if it already was. */
-export function takingBackObjection(journey: Journey, { shareId, by, reason }: WithdrawShareMessage): string | null {
-  const share = journey.shares.get(shareId);
-  if (!share) return '/shareId names no share of this journey';
-  const before = share.withdrawal ?? share.withdrawn;
-  // A withdrawal that only the ledger knows is not compared.
-  if (before?.by === undefined) return withdrawalObjection(share);
-  const differing = differingPaths({ by: before.by, reason: before.reason }, { by, reason });
-  return differing.length > 0 ? otherContent('the share was withdrawn', differing) : null;
-}
-
 export function knownShare(journey: Journey, shareId: string): ShareRecord {
   const share = journey.shares.get(shareId);
   if (!share) throw new Error('a share that its validator knew');
@@ -103,11 +91,4 @@ export function replacedShare(
   const replaced = knownShare(journey, replaces);
   if (replaced.withdrawn) return undefined;
   return { share: replaced, withdrawal: { by, reason, replacement: share } };
-}
-
-/** Takes a share that `shareObjection` permits; returns `false` if it was taken before. */
-export function takeShare(journey: Journey, share: ShareInput): boolean {
-  if (journey.shares.has(share.shareId)) return false;
-  journey.addShare(share);
-  return true;
 }

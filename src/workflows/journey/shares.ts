@@ -1,70 +1,17 @@
-/** Carries a journey's shares to their ends, and finds the report of each. */
+/** Carries a journey's shares to their ends. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import type { ShareState } from '../../messages/journey/shapes.ts';
-import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
-import { passingIn } from '../inquiry/retries.ts';
-import { SharePosting, type SharePostingContext } from '../share/share-posting.ts';
-import { settleWithdrawal } from '../share/share-withdrawal.ts';
+import { changeShare, isOpen, membersOfEnd, type ShareRecord } from '../consent/share-record.ts';
+import { carryShare } from '../machine/share-posting.ts';
 import type { Journey } from './journey.ts';
-import { takeShare } from './share-requests.ts';
 
-/** Carries one share to its end: its report, the consent of each applicant, one posting. */
 async function runShare(journey: Journey, config: RunConfig, share: ShareRecord): Promise<void> {
-  for (;;) {
-    await journey.continuation.wait(
-      () => share.withdrawal !== undefined || journey.isEnding || journey.findReport(share) !== 'notYet',
-    );
-    if (share.withdrawal && !share.inquiry) {
-      if (await settleWithdrawal(journey, share, (replacement) => takeShare(journey, replacement))) {
-        return endShare(journey, share, 'withdrawn');
-      }
-      continue;
-    }
-    const report = journey.findReport(share);
-    if (report === 'notYet') return endShare(journey, share, 'abandoned');
-    if (report === null) return endShare(journey, share, journey.isEnding ? 'abandoned' : 'nothingToShare');
-    journey.consents.look(share);
-    const end = await new SharePosting(journey, toPostingHost(journey, config, share, report)).toItsEnd();
-    if (end !== 'otherReport') return endShare(journey, share, end === 'stopped' ? 'abandoned' : end);
-    delete share.until;
-  }
-}
-
-function endShare(
-  journey: Journey,
-  share: ShareRecord,
-  outcome: WebhookEventData['share.ended']['outcome'] & ShareState,
-): void {
+  const outcome = await carryShare(journey, config, share);
   changeShare(share, outcome);
   const { shareId } = share.input;
-  const { replacedBy } = share.withdrawn ?? {};
-  const ended = { shareId, outcome, ...toTraceNumber(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
-  journey.events.emit('share.ended', [shareId, outcome], ended);
-}
-
-function toPostingHost(
-  journey: Journey,
-  config: RunConfig,
-  share: ShareRecord,
-  report: SharePostingContext['report'],
-): SharePostingContext {
-  return {
-    ...{ share, report, called: `${share.input.shareId} ` },
-    permissiblePurposeCode: journey.input.permissiblePurposeCodes.SECONDUSE,
-    inquiry: {
-      ...journey.hostFor(config),
-      onProgress: (progress) => {
-        journey.waits.tell(progress.customerTraceNumber, progress.waitingFor);
-        journey.publish(passingIn(config, progress));
-      },
-    },
-    takeReplacement: (replacement) => takeShare(journey, replacement),
-    isOtherReport: () => journey.findReport(share) !== report,
-  };
+  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, ...membersOfEnd(share) });
 }
 
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */

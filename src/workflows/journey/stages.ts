@@ -2,13 +2,11 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
-import { answeredInquiry, consumersWithoutRecord, listProviderWords } from '../../messages/pull/consumer-results.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { stageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { passingIn } from '../inquiry/retries.ts';
 import { closedGate, passGate, repeatDecision } from './advances.ts';
 import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey, StageRecord } from './journey.ts';
@@ -131,29 +129,16 @@ function settle(
   stage: StageRecord,
   { answer, applicants = journey.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
-  const { outcome, reference, flagged } = answer;
-  const told = answeredInquiry(
-    answer,
-    applicants.map(({ applicantId }) => applicantId),
-  );
-  journey.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
-  const said = listProviderWords(answer);
-  if (said.length > 0) stage.said = said;
-  const withoutRecord = consumersWithoutRecord(answer);
-  if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
-  if (flagged) journey.publish();
+  const { outcome, reference } = answer;
+  const answered = journey.takeAnswer(stage, answer, applicants);
   if (reference) {
-    stage.reference = reference;
     stage.personsAt = journey.persons.list.length;
-    stage.status.reportReferenceNumber = reference.reportReferenceNumber;
     if (changes) takeChanges(journey, stage, changes);
     else compareWithReportBefore(journey, config, stage);
   }
-  const { productCode, customerTraceNumber, attempts, attention } = stage.status;
-  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
-    ...{ stage: productCode, outcome, ...told },
-    ...omitUndefined({ customerTraceNumber }),
-    attempts,
+  const { productCode, attention } = stage.status;
+  journey.events.emit('stage.answered', [productCode, answered.customerTraceNumber ?? ''], {
+    ...{ stage: productCode, ...answered },
     ...omitUndefined({ attention }),
   });
   if (journey.withdrawal) return 'withdrawn';
@@ -161,19 +146,13 @@ function settle(
 }
 
 function createHost(journey: Journey, config: RunConfig, stage: StageRecord): InquiryContext {
+  const { onStanding, ...host } = journey.hostOfStep(config, stage);
   return {
-    ...journey.hostFor(config),
+    ...host,
     onStanding: (standing) => {
-      stage.inquiry = standing;
+      onStanding(standing);
       // An amendment names its applicants from its first attempt on.
       if (standing.applicants) journey.persons.name(standing.applicants);
-    },
-    onProgress: (progress) => {
-      const { customerTraceNumber, ordinal, attempts, state, waitingFor } = progress;
-      stage.ordinal = ordinal;
-      journey.changeStage(stage, { customerTraceNumber, attempts, state });
-      journey.waits.tell(customerTraceNumber, waitingFor);
-      journey.publish(passingIn(config, progress));
     },
   };
 }

@@ -3,6 +3,7 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
@@ -14,16 +15,13 @@ import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import type { CarriedRow, Review, ReviewState } from './review.ts';
+import type { CarriedRow, FileState, Review } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
 const MAX_READ_AT_ONCE = 100;
 
-/** A part of the result file: rows that are done, and were not written when a worker died, are found in the ledger. */
-const RESULTS_IN_A_PART = 200;
-
-/** The whole file is compared by its digest each time that a tenth of its rows is done, and at the end. */
-const COMPARISONS = 10;
+/** Rows that are done, and were not written when a worker died, are found in the ledger. */
+const RESULTS_AT_ONCE = 200;
 
 /** Bounds a history also by what it has begun. */
 const ROWS_IN_A_RUN = 2_000;
@@ -49,7 +47,8 @@ type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
   readonly #review: Review;
-  readonly #state: ReviewState;
+  readonly #config: RunConfig;
+  readonly #state: FileState;
   readonly #queue: WaitingRow[] = [];
   readonly #open = new Map<string, OpenRow>();
   #carried: CarriedRow[];
@@ -59,8 +58,9 @@ export class ReviewRows {
   #begun = 0;
   #failure: { error: unknown } | undefined;
 
-  constructor(review: Review, state: ReviewState) {
+  constructor(review: Review, config: RunConfig, state: FileState) {
     this.#review = review;
+    this.#config = config;
     this.#state = state;
     this.#carried = [...state.carried];
   }
@@ -91,7 +91,7 @@ export class ReviewRows {
   }
 
   /** Returns the state for the next run, after `work` has returned `leaving`. */
-  toState(): ReviewState {
+  toState(): FileState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
     const held = [...this.#open.values()].map((open) => this.#begunRow(open));
     const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [toCarriedRow(row, row.resume)] : []));
@@ -108,7 +108,7 @@ export class ReviewRows {
     if (review.isStopping && !review.isLeaving) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
     if (this.#mayRead()) void this.#inBackground('reading', () => this.#readLine());
-    const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
+    const isDue = this.#results.length >= RESULTS_AT_ONCE || (this.#results.length > 0 && this.#isQuiet());
     if (isDue && !this.#isWriting) void this.#inBackground('writing', () => this.#write());
   }
 
@@ -177,7 +177,7 @@ export class ReviewRows {
   #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
     // A row does not rest: the review waits for all of them, and hands over by itself.
-    const { continuation: _, ...host } = review.hostFor(this.#state.config);
+    const { continuation: _, ...host } = review.hostFor(this.#config);
     return {
       ...host,
       isEnding: () => review.isHalted,
@@ -246,7 +246,6 @@ export class ReviewRows {
     const { customerTraceNumber } = open;
     this.#state.done[outcome]++;
     if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
-    this.#review.pace.note(this.#review.done);
     const at = new Date().toISOString();
     this.#results.push({ accountId, line, outcome, customerTraceNumber, ...told, ...omitUndefined({ attention }), at });
   }
@@ -300,16 +299,11 @@ export class ReviewRows {
   }
 
   async #readNext(): Promise<void> {
-    const { next, known, rows, comparedAt } = this.#state;
+    const { next, known } = this.#state;
     if (!next) return;
-    const { done } = this.#review;
-    const inFull = done - comparedAt >= rows / COMPARISONS;
-    const read = await this.#review.files.ask(
-      'readPortfolioRows',
-      `reading rows from line ${next.line}${inFull ? ', comparing the whole file' : ''}`,
-      { known, from: next, limit: Math.min(2 * this.#readAhead(), MAX_READ_AT_ONCE), inFull },
-    );
-    if (inFull) this.#state.comparedAt = done;
+    const limit = Math.min(2 * this.#readAhead(), MAX_READ_AT_ONCE);
+    const summary = `reading rows from line ${next.line}`;
+    const read = await this.#review.files.ask('readPortfolioRows', summary, { known, from: next, limit });
     this.#state.known = { ...known, mark: read.mark };
     if (read.next) this.#state.next = read.next;
     else delete this.#state.next;
@@ -341,11 +335,10 @@ export class ReviewRows {
 
   async #write(): Promise<void> {
     const { reviewId, files } = this.#review;
-    const { parts: part, known } = this.#state;
-    const results = this.#results.slice(0, RESULTS_IN_A_PART);
-    const args = { reviewId, folder: known.folder, file: known.file, part, results };
-    await files.ask('writePortfolioResults', `writing ${results.length} results`, args);
-    this.#state.parts = part + 1;
+    const { resultBytes: size, known } = this.#state;
+    const results = this.#results.slice(0, RESULTS_AT_ONCE);
+    const args = { reviewId, folder: known.folder, file: known.file, size, results };
+    this.#state.resultBytes = await files.ask('writePortfolioResults', `writing ${results.length} results`, args);
     this.#results = this.#results.slice(results.length);
   }
 

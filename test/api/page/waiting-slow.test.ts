@@ -59,7 +59,7 @@ async function untilCounted(expected: Partial<typeof NONE>): Promise<void> {
 }
 
 async function listed(waitsFor: string): Promise<string[]> {
-  const { status, json, text } = await api.call(`/v1/waiting/runs?waitsFor=${waitsFor}`, { token: mine });
+  const { status, json, text } = await api.call(`/v1/runs?waitsFor=${waitsFor}`, { token: mine });
   assert.equal(status, 200, text);
   assert.equal(json.hasMore, false);
   return json.data.map(({ runKey }: Json) => runKey);

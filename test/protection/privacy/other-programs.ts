@@ -46,13 +46,13 @@ export async function readReports(
     (await fetch(`${url}/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).text();
   const journeyId = journey.workflowId.replace('journey-', '');
   const answers = await Promise.all([
-    ask(`/journeys/${journeyId}/reports/PREQUAL`),
-    ask(`/journeys/${journeyId}/reports/PREQUAL?reveal=true`),
-    ask(`/journeys/${journeyId}/references`),
+    ask(`/runs/${journeyId}/reports/PREQUAL`),
+    ask(`/runs/${journeyId}/reports/PREQUAL?reveal=true`),
+    ask(`/runs/${journeyId}/references`),
     ask(refusal),
     ask(`${refusal}?reveal=true`),
-    ask(`/journeys/${person.ssn}/reports/${last}`),
-    ask(`/journeys/${encodeURIComponent(person.emailAddress)}/references?ssn=${person.ssn}`),
+    ask(`/runs/${person.ssn}/reports/${last}`),
+    ask(`/runs/${encodeURIComponent(person.emailAddress)}/references?ssn=${person.ssn}`),
   ]);
   return answers.join('\n');
 }

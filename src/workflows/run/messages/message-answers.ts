@@ -9,7 +9,6 @@ import {
 import { WIRE_NAMES } from '../../../messages/all-messages.ts';
 import type { RefusedMessage, Stands } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
-import { parseRunKey, type RunKind } from '../../../model/run-key.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function createRefusal(reason: string): ApplicationFailure {
@@ -68,25 +67,17 @@ export function handleQueries<Status, References>(
   setHandler(defineQuery<References>('references'), () => run.references(), { description: descriptions.references });
 }
 
-/** Takes any id: the input may not be checked yet. */
-export function readKind({ journeyId }: { journeyId: string }): RunKind {
-  return parseRunKey(String(journeyId)).kind;
-}
-
 /** Notes a signal that makes no sense. Its id is shown only if it looks like one of ours. */
 export function refuseMessage(
   run: { refuse(refused: RefusedMessage): void },
   message: string,
   reason: string,
   consentId?: unknown,
-): void {
+): RefusedMessage {
   const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
-  run.refuse({
-    message,
-    at: new Date().toISOString(),
-    reason,
-    ...(isShown ? { consentId } : {}),
-  });
+  const refused = { message, at: new Date().toISOString(), reason, ...(isShown ? { consentId } : {}) };
+  run.refuse(refused);
+  return refused;
 }
 
 /** Names that callers may have meant: ours, misspelt or sent as a signal. Any other name is the sender's own text. */

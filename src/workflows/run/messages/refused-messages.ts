@@ -1,6 +1,5 @@
 /** Messages that a run has refused and whose sender waited for no answer. */
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
-import type { EventsOut } from '../events-out.ts';
 
 /** Number of messages that `status` shows; the total counts the rest. */
 const SHOWN = 50;
@@ -26,16 +25,4 @@ export class RefusedMessages {
   list(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
     return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
   }
-}
-
-/** Emits `consent.refused` for a consent whose sender waits for no answer. */
-export function tellIfConsent(
-  { events }: { events: Pick<EventsOut, 'emit'> },
-  { message, consentId, reason }: RefusedMessage,
-): void {
-  if (message !== 'consent') return;
-  events.emit('consent.refused', [consentId ?? '', reason], {
-    ...(consentId === undefined ? {} : { consentId }),
-    reason,
-  });
 }

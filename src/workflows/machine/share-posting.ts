@@ -1,15 +1,16 @@
-/** One share, of a journey or by itself: the consent of its report's applicants, then one posting. */
+/** One share, of a journey or by itself: its report, the consent of the report's applicants, one posting. */
 
 import { workflowInfo } from '@temporalio/workflow';
+import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
-import { consentValidForMs, type ShareInput } from '../../messages/request-share.ts';
+import type { ShareState } from '../../messages/journey/shapes.ts';
+import { consentValidForMs } from '../../messages/request-share.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import type { ConsentHost } from '../consent/consents.ts';
 import {
   type Consent,
   changeShare,
@@ -23,6 +24,7 @@ import {
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
+import type { SharingRun } from './credit-run.ts';
 import {
   CLAIM_CAME_FIRST,
   isTakenBack,
@@ -33,36 +35,14 @@ import {
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
-/** A share, and what differs between a journey's shares and a share by itself. */
-export interface SharePostingContext {
-  share: ShareRecord;
-  report: ReportReference;
-  inquiry: InquiryContext;
-  /** Used if the share names none of its own. */
-  permissiblePurposeCode?: string | undefined;
-  /** The share's name in the timeline, beside the secondary user. */
-  called?: string;
-  /** Whether the share has another report by now, since its stage is repeated. */
-  isOtherReport?(): boolean;
-  /** Called with the share that takes the place of one that was withdrawn. */
-  takeReplacement?(replacement: ShareInput): void;
-}
-
 /**
  * `stopped`: the run is ending, and nothing is in flight. `otherReport`: nothing was posted, and the consents stay as
  * they are.
  */
-type ShareEnd =
-  | 'posted'
-  | 'notPosted'
-  | 'denied'
-  | 'revoked'
-  | 'expired'
-  | 'reportGone'
-  | 'abandoned'
-  | 'withdrawn'
-  | 'stopped'
-  | 'otherReport';
+type ShareEnd = Exclude<ShareOutcome, 'nothingToShare'> | 'stopped' | 'otherReport';
+
+/** The end of a share. */
+export type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
 
 /**
  * Ends of a share without an attempt of this run. A run that failed, or that a reset has undone, may have posted it all
@@ -76,19 +56,42 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
   'stopped',
 ]);
 
-export class SharePosting {
-  readonly #run: ConsentHost;
-  readonly #terms: SharePostingContext;
+/** Carries one share to its end: its report, the consent of each applicant, one posting. */
+export async function carryShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
+  for (;;) {
+    await run.continuation.wait(
+      () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet',
+    );
+    if (share.withdrawal && !share.inquiry) {
+      if (await settleWithdrawal(run, share)) return 'withdrawn';
+      continue;
+    }
+    const report = run.findReport(share);
+    if (report === 'notYet') return 'abandoned';
+    if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
+    run.consents.look(share);
+    const end = await new SharePosting(run, config, share, report).toItsEnd();
+    if (end === 'stopped') return 'abandoned';
+    if (end !== 'otherReport') return end;
+    delete share.until;
+  }
+}
+
+class SharePosting {
+  readonly #run: SharingRun;
+  readonly #config: RunConfig;
   readonly #share: ShareRecord;
+  readonly #report: ReportReference;
   readonly #applicantIds: readonly string[];
   /** The instant by which predicates judge the age of grants: when the share last began to wait. */
   #nowMs = Date.now();
 
-  constructor(run: ConsentHost, terms: SharePostingContext) {
+  constructor(run: SharingRun, config: RunConfig, share: ShareRecord, report: ReportReference) {
     this.#run = run;
-    this.#terms = terms;
-    this.#share = terms.share;
-    this.#applicantIds = terms.report.applicants.map(({ applicantId }) => applicantId);
+    this.#config = config;
+    this.#share = share;
+    this.#report = report;
+    this.#applicantIds = report.applicants.map(({ applicantId }) => applicantId);
   }
 
   /** Waits for consent again if the claim says that a grant is missing or too old. */
@@ -120,18 +123,19 @@ export class SharePosting {
   }
 
   #isWithdrawn(): Promise<boolean> {
-    return settleWithdrawal(this.#run, this.#share, this.#terms.takeReplacement);
+    return settleWithdrawal(this.#run, this.#share);
   }
 
   /** `null` once each applicant has consented; else the share's end. */
   async #awaitConsent(): Promise<ShareEnd | null> {
-    const { report, inquiry, isOtherReport = () => false } = this.#terms;
+    const run = this.#run;
     const share = this.#share;
+    // A repeat of its stage brings another one.
+    const isOtherReport = () => run.findReport(share) !== this.#report;
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
-      const isOver = () =>
-        isTakenBack(share) || inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
+      const isOver = () => isTakenBack(share) || run.isEnding || isOtherReport() || this.#consent().kind !== 'waiting';
       // Silence means no.
       const isTimeOver = !(await this.#wait(isOver));
       if (isTimeOver && this.#consent().kind === 'waiting') return 'expired';
@@ -139,13 +143,13 @@ export class SharePosting {
         if (await this.#isWithdrawn()) return 'withdrawn';
         continue;
       }
-      if (inquiry.isEnding()) return 'stopped';
+      if (run.isEnding) return 'stopped';
       const { kind } = this.#consent();
       if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
       // The ledger holds the share's trace number to this report's request.
-      share.report = report;
+      share.report = this.#report;
       delete share.toldMissing;
       changeShare(share, 'posting');
       return null;
@@ -182,8 +186,8 @@ export class SharePosting {
       const expiryMs = firstExpiryInMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
-      const { called = '' } = this.#terms;
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(input)}`;
+      const called = `${input.shareId} with ${nameOfUser(input)}`;
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
       await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
@@ -222,15 +226,14 @@ export class SharePosting {
 
   /** Whether it was posted, such as by an earlier run. */
   async #wasPosted(): Promise<boolean> {
-    const { report } = this.#terms;
     const host = this.#host();
     const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
-    const content = { inquiry, reference: report };
+    const content = { inquiry, reference: this.#report };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
     while (step.kind === 'wait') step = await waitOut(host, content, step);
     if (step.kind !== 'answered' || step.answer.kind !== 'outcome' || step.answer.outcome !== 'record') return false;
-    this.#share.report = report;
+    this.#share.report = this.#report;
     this.#share.customerTraceNumber = inquiry.customerTraceNumber;
     this.#notePosting(step.answer);
     return true;
@@ -265,14 +268,13 @@ export class SharePosting {
 
   #spec(): InquirySpec {
     const { input } = this.#share;
-    const { report } = this.#terms;
     const validForMs = consentValidForMs(input);
-    const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
+    const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#run.sharePurposeCode;
     return {
-      runKey: this.#run.journeyId,
+      runKey: this.#run.runKey,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
-      reference: report,
+      reference: this.#report,
       ...toSecondaryUser(input),
       ...omitUndefined({ consentValidForMs: validForMs, permissiblePurposeCode }),
     };
@@ -280,17 +282,17 @@ export class SharePosting {
 
   #host(): InquiryContext {
     const share = this.#share;
-    const { inquiry } = this.#terms;
     return {
-      ...inquiry,
+      ...this.#run.hostFor(this.#config),
       onStanding: (standing) => {
         share.inquiry = standing;
       },
       onProgress: (progress) => {
-        share.customerTraceNumber = progress.customerTraceNumber;
-        changeShare(share, progress.state === 'held' ? 'held' : 'posting');
-        if (progress.state === 'held') refuseWhileHeld(this.#run, share);
-        inquiry.onProgress(progress);
+        const { customerTraceNumber, attempts, state } = progress;
+        Object.assign(share, { customerTraceNumber, attempts });
+        changeShare(share, state === 'held' ? 'held' : 'posting');
+        if (state === 'held') refuseWhileHeld(this.#run, share);
+        this.#run.showProgress(this.#config, progress);
       },
     };
   }

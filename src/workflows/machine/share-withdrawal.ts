@@ -4,12 +4,14 @@
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { omitUndefined } from '../../base/defined.ts';
-import type { ShareInput } from '../../messages/request-share.ts';
+import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ConsentHost } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
+import type { SharingRun } from './credit-run.ts';
 
 export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
 const ON_HOLD = 'the share is on hold: a person must decide about its inquiry';
@@ -26,6 +28,27 @@ export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecor
   return state === 'awaitingConsent' || state === 'posting' ? null : `the share has ended: ${state}`;
 }
 
+/** Returns why this message cannot withdraw the share, or `null`; also `null` if it already did. */
+export function takingBackObjection(share: ShareRecord, { by, reason }: RunWithdrawal): string | null {
+  const before = share.withdrawal ?? share.withdrawn;
+  // A withdrawal that only the ledger knows is not compared.
+  if (before?.by === undefined) return withdrawalObjection(share);
+  const differing = differingPaths({ by: before.by, reason: before.reason }, { by, reason });
+  return differing.length > 0 ? otherContent('the share was withdrawn', differing) : null;
+}
+
+/** Asks for the withdrawal that `withdrawalObjection` permits; returns `false` if one was asked for before. */
+export function askForWithdrawal(
+  run: Pick<ConsentHost, 'inFlight'>,
+  share: ShareRecord,
+  asked: AskedWithdrawal,
+): boolean {
+  if (isTakenBack(share)) return false;
+  share.withdrawal = asked;
+  run.inFlight.recheck();
+  return true;
+}
+
 /**
  * Asks for the withdrawal, and answers once the ledger has it. With the ledger away the answer says `recorded: false`;
  * the run continues to ask, and shows under `refusedMessages` if the claim was first.
@@ -35,54 +58,47 @@ export async function answerWithdrawal<Status>(
   share: ShareRecord,
   { by, reason, replacement }: Omit<AskedWithdrawal, 'isAnswered' | 'refusal'>,
 ): Promise<Accepted<Status>> {
-  const isNew = !isTakenBack(share);
-  if (isNew) share.withdrawal = { by, reason, ...(replacement ? { replacement } : {}) };
+  const isNew = askForWithdrawal(run, share, { by, reason, ...omitUndefined({ replacement }) });
   const asked = share.withdrawal;
   if (!asked) return { ...toAccepted(run, true), recorded: true };
-  run.inFlight.recheck();
   const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
     summary: 'answering before a withdrawal is recorded',
   });
   if (!isKnown) asked.isAnswered = true;
   if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
-  return { ...toAccepted(run, !isNew), recorded: isKnown };
+  return { ...toAccepted(run, !isNew), recorded: share.withdrawn !== undefined };
 }
 
 /** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
-export function refuseWithdrawal(run: Pick<ConsentHost, 'refuse'>, share: ShareRecord, reason: string): void {
+export function refuseWithdrawal(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord, reason: string): void {
   const { withdrawal: asked } = share;
   if (!asked) return;
   delete share.withdrawal;
   noteRefusal(run, asked, reason);
 }
 
-function noteRefusal(run: Pick<ConsentHost, 'refuse'>, asked: AskedWithdrawal, reason: string): void {
+function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithdrawal, reason: string): void {
   asked.refusal = reason;
-  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : 'withdrawShare', reason);
+  const withdrawal = run.kind === 'share' ? 'withdraw' : 'withdrawShare';
+  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, reason);
 }
 
 /** It waits for a person: a withdrawal would leave an attempt undecided. */
-export function refuseWhileHeld(run: Pick<ConsentHost, 'refuse'>, share: ShareRecord): void {
+export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord): void {
   refuseWithdrawal(run, share, ON_HOLD);
 }
 
 /**
  * Has the ledger decide about the withdrawal that was asked for, however long that takes; returns whether the share is
- * withdrawn. Nothing of the share may be in flight.
- *
- * @param takeReplacement called with the share that takes its place
+ * withdrawn. Nothing of the share may be in flight. A run that has not ended takes the share that takes its place.
  */
-export async function settleWithdrawal(
-  run: ConsentHost,
-  share: ShareRecord,
-  takeReplacement?: (replacement: ShareInput) => void,
-): Promise<boolean> {
+export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<boolean> {
   const { withdrawal: asked } = share;
   if (!asked) return share.withdrawn !== undefined;
   if (!run.config) throw new Error('a withdrawal of a run without a ledger');
   const { shareId } = share.input;
   const replacement = omitUndefined({ replacedBy: asked.replacement?.shareId });
-  const withdrawal = { runKey: run.journeyId, shareId, by: asked.by, reason: asked.reason, ...replacement };
+  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason, ...replacement };
   const args = { ledgerId: run.config.ledgerId, withdrawal };
   const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
@@ -99,16 +115,18 @@ export async function settleWithdrawal(
   delete share.withdrawal;
   changeShare(share, 'withdrawn');
   if (!asked.replacement) return true;
-  if (asked.replacement.shareId === replacedBy) takeReplacement?.(asked.replacement);
-  else noteRefusal(run, asked, 'the share was withdrawn before with other content: /replaces differs');
+  const hasEnded = run.outcome !== undefined || run.endedAs !== undefined;
+  if (asked.replacement.shareId !== replacedBy) {
+    noteRefusal(run, asked, 'the share was withdrawn before with other content: /replaces differs');
+  } else if (!hasEnded) run.takeShare(asked.replacement);
   return true;
 }
 
 /** Settles the withdrawals of a run that ends without an outcome, for shares that no task carries any more. */
-export async function settleAllWithdrawals(run: ConsentHost): Promise<void> {
+export async function settleAllWithdrawals(run: SharingRun): Promise<void> {
   for (const share of run.shares.values()) {
     if (!share.withdrawal) continue;
     if (run.config) await settleWithdrawal(run, share);
-    else refuseWithdrawal(run, share, 'the run has ended before its input was checked');
+    else delete share.withdrawal;
   }
 }
