@@ -1,6 +1,6 @@
 /**
- * `resolve`: makes one list of decisions, shows it, and sends it once the operator has agreed. The list comes from options
- * and questions about one hold, from the same for all holds of a kind, or from a file of the provider's answers.
+ * `resolve` makes a list of decisions, shows it, and sends it once the operator has agreed. Options and questions make the
+ * list: about one hold, or the same about all of a kind. A file of the provider's answers makes it, too.
  */
 import { randomUUID } from 'node:crypto';
 import { describeDecided } from '../../api/holds/decide.ts';
