@@ -124,8 +124,7 @@ async function askReference({ applicantIds: known = [] }: DecidableHold, prompte
   const { applicantId, consumerId } = applicants.element.shape;
   const ask = (question: string, schema: Parameters<typeof problemsIn>[0], none?: string) =>
     prompter.line(question, {
-      problem: (text) =>
-        text === none ? null : (problemsIn(schema, text, { jitless: false, ignores: () => false })[0]?.rule ?? null),
+      problem: (text) => (text === none ? null : (problemsIn(schema, text)[0]?.rule ?? null)),
     });
   const reference: ReportReference = {
     reportReferenceNumber: await ask('reportReferenceNumber', reportReferenceNumber),

@@ -63,7 +63,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objection(message);
+      const reason = definition.objection(run, message) ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
     },
