@@ -18,11 +18,8 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
-import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
-import type { ShareInput } from '../../messages/request-share.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import type { ReportProduct } from '../../model/products.ts';
 import { type RunKind, runName } from '../../model/run-key.ts';
 
 /** An error about one run. */
@@ -54,37 +51,13 @@ export class JourneyFinishedError extends RunError {
   }
 }
 
-/**
- * Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). `input` is
- * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
- */
+/** Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). */
 export class ShareAfterEndError extends JourneyFinishedError {
   override readonly code = 'shareAfterEnd';
-  readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
-    report: { journeyId: string; productCode?: ReportProduct };
-    permissiblePurposeCode?: string;
-  };
 
-  constructor(journeyId: string, { reportOf, ...share }: ShareInput) {
+  constructor(journeyId: string) {
     super(journeyId);
-    this.input = { ...share, report: { journeyId, ...(reportOf && { productCode: reportOf }) } };
-    this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
-  }
-
-  /** The command line that shares the report. Values to fill in are in angle brackets. */
-  get command(): string {
-    const { shareId, endUserCode, endUser, permissiblePurposeCode = '<code>', report, ...waits } = this.input;
-    const options = {
-      '--report-of': report.productCode ?? '<productCode>',
-      '--share-id': shareId,
-      '--end-user-code': endUserCode,
-      '--end-user': endUser === undefined ? undefined : `'${endUser.replaceAll("'", "'\\''")}'`,
-      '--permissible-purpose-code': permissiblePurposeCode,
-      '--await-consent-for': waits.awaitConsentFor,
-      '--consent-valid-for': waits.consentValidFor,
-    };
-    const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-    return ['credit-journey share', report.journeyId, '--ended', ...given].join(' ');
+    this.message += ': share its report by itself, with `credit-journey share --ended` or `shareReport`';
   }
 }
 
