@@ -256,6 +256,7 @@ export async function registerSchemaCommands(program: Command, named: string | u
 }
 
 const GROUPS: Readonly<Record<string, string>> = {
+  seen: 'record that an operator has seen to a flag',
   portfolio: 'review a portfolio file: ACCTRVW for each of its rows',
   'legal-hold': 'keep a run, or a whole review, from being disposed of',
 };
