@@ -56,16 +56,10 @@ export function pauseWords(pause: Pause): string {
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
 
-interface PauseRow {
-  pause_id: string;
-  profile: string | null;
-  recorded_by: string;
-  reason: string;
+type PauseRow = Columns<PauseScope & Authorization & { pauseId: string; endedBy?: string; endedReason?: string }> & {
   recorded_at: number;
-  ended_by: string | null;
-  ended_reason: string | null;
   ended_at: number | null;
-}
+};
 
 /** Whether nothing may be claimed for the profile. */
 export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
@@ -83,7 +77,8 @@ export async function readPauses(
 
 async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
   return session.rows<PauseRow>(
-    `SELECT p.*, e.recorded_by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+    `SELECT p.pause_id, p.profile, p.recorded_by AS by, p.reason, p.recorded_at, e.recorded_by AS ended_by,
+       e.reason AS ended_reason, e.recorded_at AS ended_at
      FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
      WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
   );
@@ -199,14 +194,7 @@ export async function forgetWaiting({ session }: Transaction, inquiries: readonl
 }
 
 function toPause(row: PauseRow): Pause {
-  const { profile, ended_by, ended_reason, ended_at } = row;
-  return {
-    ...(profile === null ? {} : { profile }),
-    by: row.recorded_by,
-    reason: row.reason,
-    since: utcInstant(row.recorded_at),
-    ...(ended_at === null
-      ? {}
-      : { ended: { by: ended_by ?? '', reason: ended_reason ?? '', at: utcInstant(ended_at) } }),
-  };
+  const { recordedAt: since, endedAt: at, endedBy = '', endedReason = '' } = toFields(row);
+  const pause = { ...toFields(row, ['profile', 'by', 'reason']), since };
+  return at === undefined ? pause : { ...pause, ended: { by: endedBy, reason: endedReason, at } };
 }

@@ -22,7 +22,7 @@ import {
 } from '../database/sql-session.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { type AttemptRow, type InquiryRow, openAnswer } from '../inquiries/inquiry-rows.ts';
+import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type {
   DerivedDocument,
@@ -173,34 +173,6 @@ export class SealedReports {
   }
 
   /**
-   * The newest answered report of an owner and product, unsealed; `null` where there is none. It writes down no reader:
-   * people and programs have `reading.report`.
-   *
-   * @throws DisposedError where it was disposed of
-   */
-  async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
-    const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
-    const row = await this.transactions.read(({ session }) => findReport(session, wanted));
-    return row ? { ...toFields(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
-  }
-
-  /** Returns the gateway's text beside a refusal, and writes down no reader. @throws DisposedError like `readReport` */
-  async readRefusal(of: ReportOrigin): Promise<StoredRefusal | null> {
-    const row = await this.transactions.read(({ session }) => findRefusal(session, of));
-    if (!row) return null;
-    const about = toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
-    return { ...about, isWhole: row.is_whole === 1, ...(await this.open(row)) };
-  }
-
-  /** The newest document of a kind about a caller's reports, and no reader; `null` where there is none. Throws likewise. */
-  async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const row = await this.transactions.read(({ session }) => findDerived(session, runKey, kind));
-    if (!row) return null;
-    const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
-    return { kind, of: toFields(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
-  }
-
-  /**
    * The newest answered report of each inquiry, unsealed, and whose `consumerId`s it names; in the order asked for. It
    * writes down no reader: they are compared, and leave no worker.
    */
@@ -242,7 +214,7 @@ export class SealedReports {
   }
 
   /** @throws DisposedError where neither its text nor its key is left */
-  protected async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
+  async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
     const sealed = sealedIn(row);
     if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
     const bound = { ledgerId: this.identity.ledgerId, ...toFields(row, [...ATTEMPT_KEY, 'kind']) };
@@ -296,11 +268,8 @@ type AnsweredRow = Pick<AttemptRow, 'customer_trace_number' | 'attempt' | 'answe
 function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher): Map<string, string> {
   const ids = new Map<string, string>();
   for (const row of attempts) {
-    const column = row.accepted_answer ? 'accepted_answer' : 'answer';
-    const sealed = row[column];
-    const answer = sealed && openAnswer(cipher, sealed, row, column);
-    if (answer?.kind !== 'outcome') continue;
-    for (const { applicantId, consumerId } of answer.reference?.applicants ?? []) ids.set(consumerId, applicantId);
+    const answer = openOutcome(cipher, row, row.accepted_answer ? 'accepted_answer' : 'answer');
+    for (const { applicantId, consumerId } of answer?.reference?.applicants ?? []) ids.set(consumerId, applicantId);
   }
   return ids;
 }
@@ -312,28 +281,36 @@ function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher):
  */
 export function makeReadings(sealed: SealedReports, transactions: Transactions) {
   /** A reading is no claim: programs of any version write it. */
-  const note = (kind: BodyKind, origin: ReportOrigin, reader: Reader) =>
-    transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
+  const giveOut = async <Found extends ReportOrigin>(kind: BodyKind, found: Found, reader: Reader): Promise<Found> => {
+    await transactions.write((tx) => noteAccess(tx, kind, found, reader), { byAnyVersion: true });
+    return found;
+  };
   return {
     /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-    async report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
-      const found = await sealed.readReport(runKey, productCode, customerTraceNumber);
-      if (found) await note('report', found, reader);
-      return found;
+    async report(wanted: WantedReport, reader: Reader): Promise<StoredReport | null> {
+      const row = await transactions.read(({ session }) => findReport(session, wanted));
+      if (!row) return null;
+      const about = toFields(row, [...ATTEMPT_KEY, 'product_code']);
+      return giveOut('report', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
     /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-    async refusal(of: ReportOrigin, reader: Reader) {
-      const found = await sealed.readRefusal(of);
-      if (found) await note('refusal', of, reader);
-      return found;
+    async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
+      const row = await transactions.read(({ session }) => findRefusal(session, of));
+      if (!row) return null;
+      const about = { ...toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']), isWhole: row.is_whole === 1 };
+      return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
     /** The newest list of changes of an owner; `null` where there is none. */
-    async changes(runKey: string, reader: Reader) {
-      const found = await sealed.readDerived(runKey, 'changes');
-      if (found) await note('changes', found.of, reader);
-      return found;
+    async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
+      const row = await transactions.read(({ session }) => findDerived(session, runKey, 'changes'));
+      if (!row) return null;
+      const of = toFields(row, ATTEMPT_KEY);
+      const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
+      const opened = await sealed.open(row);
+      await giveOut('changes', of, reader);
+      return { kind: 'changes', of, from, ...opened };
     },
   };
 }

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { ProductCode } from '../../model/products.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
+import { type Columns, toFields } from '../database/fields.ts';
 import {
   listPlaceholders,
   type SqlSession,
@@ -13,7 +13,6 @@ import {
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
 import type {
-  Authorization,
   DisposalScope,
   HoldAuthorization,
   LegalHold,
@@ -23,14 +22,9 @@ import type {
   SetHold,
 } from './retention.ts';
 
-interface EventRow {
-  run_key: string;
-  product_code: ProductCode | null;
-  kind: RetentionEvent['kind'];
+interface EventRow extends Columns<DisposalScope & Pick<RetentionEvent, 'kind' | 'matter' | 'reason'>> {
   hold_id: string | null;
-  matter: string | null;
   recorded_by: string;
-  reason: string;
   details: string | null;
   recorded_at: number;
 }
@@ -70,11 +64,8 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
 
 export function toEvent(row: EventRow): RetentionEvent {
   return {
-    ...toScope(row),
-    ...toAuthorization(row),
-    kind: row.kind,
-    recordedAt: utcInstant(row.recorded_at),
-    ...(row.matter === null ? {} : { matter: row.matter }),
+    ...toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'reason', 'recorded_at']),
+    by: row.recorded_by,
     ...(row.details === null ? {} : { [row.kind === 'historyDeleted' ? 'run' : 'details']: JSON.parse(row.details) }),
   };
 }
@@ -88,7 +79,7 @@ export async function readUnfinished({ session }: Transaction): Promise<Disposal
          AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
      ORDER BY b.run_key, b.product_code`,
   );
-  return rows.map(toScope);
+  return rows.map((row) => toFields(row));
 }
 
 /** When a scope's last disposal was begun and finished, in milliseconds. */
@@ -113,14 +104,6 @@ export async function countDeletedHistories(session: SqlSession, runKey: string)
     [runKey],
   );
   return row?.count ?? 0;
-}
-
-function toScope(row: Pick<EventRow, 'run_key' | 'product_code'>): DisposalScope {
-  return { runKey: row.run_key, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
-}
-
-function toAuthorization(row: EventRow): Authorization {
-  return { by: row.recorded_by, reason: row.reason };
 }
 
 // Legal holds: each hold is an event, and its release another. A hold in force prevents the disposal of what it covers.
