@@ -56,7 +56,7 @@ export interface DevEnvironment {
   worker: WorkerControl;
   /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
-  /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
+  /** Resolves, with a sentence, if the Temporal server or the worker ends unasked: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
   stop(): Promise<void>;
@@ -85,7 +85,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await lockDataDirectory(dataDir, parts);
     const memory = await readDevMemory(dataDir);
-    const ports = await choosePorts(options, memory, notice);
+    const ports = await choosePorts(options, memory);
     const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
     const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
 
@@ -102,7 +102,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     if (unused.length > 0) notice(`set in this shell and not used: ${unused.join(', ')} (dev has its own)`);
     await prepareFiles(env, dataDir);
     await prepareLedger(dataDir, notice);
-    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
+    const death = Promise.withResolvers<string>();
+    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
     parts.defer(() => worker.stop());
     await worker.start();
     const api = await startDevApi({
@@ -121,11 +122,10 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     parts.defer(await writeReadyFile(dataDir, ready));
 
     let isStopping = false;
-    const broken = server.ended.then((exitCode) =>
-      isStopping
-        ? new Promise<string>(() => {})
-        : `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`,
-    );
+    void server.ended.then((exitCode) => {
+      const how = `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`;
+      if (!isStopping) death.resolve(how);
+    });
     return {
       ...addresses,
       ...called,
@@ -134,7 +134,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       pageUrl: api.pageUrl,
       worker,
       variables: ready,
-      broken,
+      broken: death.promise,
       stop: async () => {
         isStopping = true;
         await parts.disposeAsync();
@@ -241,7 +241,9 @@ export interface DevMemory extends Partial<DevPorts> {
   codecSegment?: string;
 }
 
-/** The codec server takes any port; its address is found by the UI and in `env`. */
+const PORTS = ['temporalPort', 'uiPort', 'sandboxPort', 'codecPort'] as const satisfies (keyof DevPorts)[];
+
+/** The codec server takes any free port: the UI and `env` have its address. */
 const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
 /** 32 bytes in base64url. */
@@ -252,7 +254,7 @@ export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
 
-const FLAGS: Partial<Record<keyof DevPorts, string>> = {
+const FLAGS: Record<Exclude<keyof DevPorts, 'codecPort'>, string> = {
   temporalPort: '--temporal-port',
   uiPort: '--ui-port',
   sandboxPort: '--sandbox-port',
@@ -281,53 +283,23 @@ function memoryFile(dataDir: string): string {
 }
 
 /**
- * Chooses each port for the next run: the one asked for; else the remembered one; else the default; else a free one. 0
- * asks for a free port if none is remembered. Calls `onNotice` if a port has changed.
+ * Chooses each port for the next run: the one asked for, else the remembered one, else the default, else a free one. A
+ * port that was asked for, or that runs and users know from the last run, does not move by itself.
  *
  * @throws PortTakenError
  */
-export async function choosePorts(
-  asked: Partial<DevPorts>,
-  memory: DevMemory,
-  onNotice: (message: string) => void,
-): Promise<DevPorts> {
-  const chosen: DevPorts = { sandboxPort: 0, temporalPort: 0, uiPort: 0, codecPort: 0 };
-  const names = Object.keys(chosen) as (keyof DevPorts)[];
-  // Ports that were asked for come first, then the sandbox's, which must not move.
-  names.sort((a, b) => Number(Boolean(asked[b])) - Number(Boolean(asked[a])));
-  for (const name of names) chosen[name] = await choosePort(name, asked[name], memory[name], chosen, onNotice);
-  return chosen;
-}
-
-async function choosePort(
-  name: keyof DevPorts,
-  asked: number | undefined,
-  remembered: number | undefined,
-  chosen: DevPorts,
-  onNotice: (message: string) => void,
-): Promise<number> {
-  const others = Object.values(chosen);
-  const canHave = async (port: number) => !others.includes(port) && (await isPortFree(port));
-  if (asked) {
-    if (!(await canHave(asked))) throw new PortTakenError(`port ${asked} (${FLAGS[name]}) is taken`);
-    if (name === 'sandboxPort' && remembered !== undefined && remembered !== asked) {
-      onNotice(`the sandbox moves from port ${remembered} to ${asked}: journeys under way will hold as ProfileChanged`);
-    }
-    return asked;
+export async function choosePorts(asked: Partial<DevPorts>, memory: DevMemory): Promise<DevPorts> {
+  const chosen: Partial<DevPorts> = {};
+  const named = [...Object.values(asked), ...Object.values(memory)];
+  const free = (await freePorts(2 * PORTS.length)).filter((port) => !named.includes(port));
+  for (const name of PORTS) {
+    const port = asked[name] || (memory[name] ?? (asked[name] === 0 ? undefined : DEFAULT_PORTS[name]));
+    if (port !== undefined && !Object.values(chosen).includes(port) && (await isPortFree(port))) chosen[name] = port;
+    else if (name !== 'codecPort' && (asked[name] || memory[name] !== undefined)) {
+      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${FLAGS[name]}`);
+    } else chosen[name] = free.pop() as number;
   }
-  const preferred = remembered ?? (asked === 0 ? undefined : DEFAULT_PORTS[name]);
-  if (preferred !== undefined && (await canHave(preferred))) return preferred;
-  // A run is bound to its gateway's address: the sandbox may not move by itself. The others may.
-  if (name === 'sandboxPort' && remembered !== undefined) {
-    throw new PortTakenError(
-      `port ${remembered}, where this data directory's sandbox has been, is taken: free it, ` +
-        `use another --data-dir, or move it with ${FLAGS[name]} (journeys under way then hold as ProfileChanged)`,
-    );
-  }
-  // One more than those that it may not have.
-  const free = (await freePorts(others.length + 1)).find((port) => !others.includes(port)) as number;
-  if (remembered !== undefined) onNotice(`port ${remembered} is taken: ${free} instead`);
-  return free;
+  return chosen as DevPorts;
 }
 
 // Made-up rows of a portfolio, and one to try a review with: rows that the sandbox has a record of, and a row that is bad.

@@ -156,7 +156,7 @@ function handleTakingBack(run: ReportShare): void {
   setHandler(
     defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
     (message) => {
-      const reason = withdrawShareReport.objection(run, message, 'signal') ?? objection(message);
+      const reason = withdrawShareReport.objection(run, message) ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
     },

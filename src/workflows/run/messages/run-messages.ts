@@ -1,6 +1,6 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities } from '../../../activities/contract.ts';
+import type { JourneyActivities } from '../../../activities/index.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
@@ -63,7 +63,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objection(message);
+      const reason = definition.objection(run, message) ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
     },
