@@ -99,12 +99,11 @@ export async function beginPause(
   authorization: Authorization,
 ): Promise<PauseVerdict> {
   const { session, dialect } = tx;
-  let isNew = false;
   // The lock of the chain's head keeps two pauses of one scope apart.
-  await chaining(tx, async (insert) => {
-    if (await readOwn(session, scope)) return;
+  const isNew = await chaining(tx, async (insert) => {
+    if (await readOwn(session, scope)) return false;
     await insert('inquiry_pauses', endColumns(`pause-${randomUUID()}`, 'begun', scope, authorization));
-    isNew = true;
+    return true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
   const row = await readOwn(session, scope);
@@ -114,19 +113,14 @@ export async function beginPause(
 }
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
-export async function endPause(
-  tx: Transaction,
-  scope: PauseScope,
-  authorization: Authorization,
-): Promise<ResumeVerdict> {
-  let ended: Pause | null = null;
-  await chaining(tx, async (insert) => {
+export function endPause(tx: Transaction, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict> {
+  return chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
-    if (!row) return;
+    if (!row) return { kind: 'notPaused' };
     const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
-    ended = { ...toPause(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
+    const ended = { ...authorization, at: utcInstant(end?.recorded_at as number) };
+    return { kind: 'resumed', pause: { ...toPause(row), ended } };
   });
-  return ended ? { kind: 'resumed', pause: ended } : { kind: 'notPaused' };
 }
 
 function endColumns(

@@ -15,7 +15,6 @@ import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
 import {
   insertRow,
   listPlaceholders,
-  type SqlSession,
   type SqlValue,
   type Transaction,
   type Unsealed,
@@ -107,43 +106,6 @@ export interface WantedReport {
   runKey: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
-}
-
-/** Finds the newest report that is left, or else one that was disposed of. */
-function findReport(
-  session: SqlSession,
-  { runKey, productCode, customerTraceNumber }: WantedReport,
-): Promise<BodyRow | undefined> {
-  const isWanted = `i.run_key = $1 AND i.product_code = $2
-    AND i.customer_trace_number = coalesce($3, i.customer_trace_number)`;
-  return findBody(session, `${isWanted} AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`, [
-    runKey,
-    productCode,
-    customerTraceNumber ?? null,
-  ]);
-}
-
-/** Finds the body of an attempt's refusal: the one that came in time before one that came late. */
-function findRefusal(
-  session: SqlSession,
-  { customerTraceNumber, attempt }: ReportOrigin,
-): Promise<BodyRow | undefined> {
-  const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
-  return findBody(session, wanted, [customerTraceNumber, attempt]);
-}
-
-/** Finds the list of changes that the ledger stored last for the owner, which may have been destroyed. */
-function findDerived(session: SqlSession, runKey: string, kind: DerivedDocument['kind']): Promise<BodyRow | undefined> {
-  return findBody(session, `i.run_key = $1 AND b.kind = $2 ORDER BY ${NEWEST}`, [runKey, kind]);
-}
-
-async function findBody(
-  session: SqlSession,
-  condition: string,
-  values: readonly SqlValue[],
-): Promise<BodyRow | undefined> {
-  const [row] = await session.rows<BodyRow>(`${BODIES} ${condition} LIMIT 1`, values);
-  return row;
 }
 
 function sealedIn(row: BodyRow): Sealed | null {
@@ -280,6 +242,10 @@ function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher):
  * than the one for whom the report was pulled: giving it to another one is a share.
  */
 export function makeReadings(sealed: SealedReports, transactions: Transactions) {
+  const find = async (condition: string, values: readonly SqlValue[]): Promise<BodyRow | undefined> => {
+    const statement = `${BODIES} ${condition} LIMIT 1`;
+    return (await transactions.read(({ session }) => session.rows<BodyRow>(statement, values)))[0];
+  };
   /** A reading is no claim: programs of any version write it. */
   const giveOut = async <Found extends ReportOrigin>(kind: BodyKind, found: Found, reader: Reader): Promise<Found> => {
     await transactions.write((tx) => noteAccess(tx, kind, found, reader), { byAnyVersion: true });
@@ -288,7 +254,13 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
   return {
     /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
     async report(wanted: WantedReport, reader: Reader): Promise<StoredReport | null> {
-      const row = await transactions.read(({ session }) => findReport(session, wanted));
+      const { runKey, productCode, customerTraceNumber = null } = wanted;
+      // The newest that is left comes before those that were disposed of.
+      const row = await find(
+        `i.run_key = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
+         AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`,
+        [runKey, productCode, customerTraceNumber],
+      );
       if (!row) return null;
       const about = toFields(row, [...ATTEMPT_KEY, 'product_code']);
       return giveOut('report', { ...about, ...(await sealed.open(row)) }, reader);
@@ -296,7 +268,9 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
 
     /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
     async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
-      const row = await transactions.read(({ session }) => findRefusal(session, of));
+      // The one that came in time is before one that came late.
+      const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+      const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
       if (!row) return null;
       const about = { ...toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']), isWhole: row.is_whole === 1 };
       return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
@@ -304,7 +278,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
 
     /** The newest list of changes of an owner; `null` where there is none. */
     async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
-      const row = await transactions.read(({ session }) => findDerived(session, runKey, 'changes'));
+      const row = await find(`i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey]);
       if (!row) return null;
       const of = toFields(row, ATTEMPT_KEY);
       const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };

@@ -1,6 +1,5 @@
 /** The log of retention: each step of a disposal and each legal hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
-import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
 import { type Columns, toFields } from '../database/fields.ts';
@@ -154,17 +153,16 @@ function readInForce(session: SqlSession, condition: string, values: readonly Sq
  * Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. A hold covers the whole owner, also
  * where the step is about one product. Until the commit no hold can be set.
  */
-export async function unlessHeld(
+export function unlessHeld(
   tx: Transaction,
   runKey: string,
   step: (insert: InsertChained) => Promise<void>,
 ): Promise<Obstacle[]> {
-  let obstacles: Obstacle[] = [];
-  await chaining(tx, async (insert) => {
-    obstacles = (await readHolds(tx, runKey)).map(toObstacle);
+  return chaining(tx, async (insert) => {
+    const obstacles = (await readHolds(tx, runKey)).map(toObstacle);
     if (obstacles.length === 0) await step(insert);
+    return obstacles;
   });
-  return obstacles;
 }
 
 export function toObstacle(hold: LegalHold): Obstacle {
@@ -175,60 +173,49 @@ export function toObstacle(hold: LegalHold): Obstacle {
  * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
  * could be held.
  */
-export async function setLegalHold(
+export function setLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<SetHold | null> {
   const { session } = tx;
-  let set: SetHold | null = null;
-  await chaining(tx, async (insert) => {
+  return chaining(tx, async (insert) => {
     const before = await readHolds(tx, journeyId);
     const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
     const isNew = hold === undefined;
     if (!hold) {
-      if (!(await isAnythingLeft(session, journeyId))) return;
+      if (!(await isAnythingLeft(session, journeyId))) return null;
       const holdId = `hold-${randomUUID()}`;
       const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
       hold = toLegalHold(await appendEvent(tx, insert, event));
     }
     const others = before.filter((other) => !isOwn(other));
-    set = { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
+    return { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
   });
-  return set;
 }
 
 /** Releases the hold of this matter on this id, and no other. */
-export async function releaseLegalHold(
+export function releaseLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<ReleasedHold> {
-  const { session } = tx;
-  const result: ReleasedHold = { released: null, others: [] };
-  await chaining(tx, async (insert) => {
-    const rows = await readRows(session, journeyId);
+  return chaining(tx, async (insert) => {
+    const rows = await readRows(tx.session, journeyId);
     const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
-    result.others = rows.filter((row) => row !== own).map(toLegalHold);
-    if (!own) return;
-    const end = {
-      runKey: journeyId,
-      kind: 'legalHoldReleased',
-      ...omitUndefined({ holdId: own.hold_id ?? undefined }),
-    } as const;
+    const others = rows.filter((row) => row !== own).map(toLegalHold);
+    if (!own) return { released: null, others };
+    const end = { runKey: journeyId, kind: 'legalHoldReleased', ...toFields(own, ['hold_id']) } as const;
     await appendEvent(tx, insert, { ...end, ...authorization });
-    result.released = toLegalHold(own);
+    return { released: toLegalHold(own), others };
   });
-  return result;
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
 async function isAnythingLeft(session: SqlSession, runKey: string): Promise<boolean> {
-  const found = await session.rows(`SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`, [
-    runKey,
-  ]);
-  return found.length > 0;
+  const left = `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`;
+  return (await session.rows(left, [runKey])).length > 0;
 }
 
 async function countDestroyed(session: SqlSession, runKey: string): Promise<SetHold['destroyed']> {
