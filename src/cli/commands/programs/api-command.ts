@@ -63,32 +63,23 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
     logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
   }
   const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
+  await using parts = new AsyncDisposableStack();
   const journeys = await LedgerJourneys.connect({
     besideLedger: true,
     openLedger: () => openLedgerAccess(ledgerAccess),
   });
-  const shown = await serveMetrics(metricsAddress, 'api').catch(async (error: unknown) => {
-    await journeys.close();
-    throw error;
+  parts.defer(() => journeys.close());
+  const shown = await serveMetrics(metricsAddress, 'api');
+  parts.defer(() => shown?.close());
+  const api = await startApi({
+    ...options,
+    ...omitUndefined({ signer, metrics: shown?.metrics }),
+    journeys,
+    onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
   });
-  try {
-    const api = await startApi({
-      ...options,
-      ...omitUndefined({ signer, metrics: shown?.metrics }),
-      journeys,
-      onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
-    });
-    const close = async () => {
-      await api.close();
-      await shown?.close();
-      await journeys.close();
-    };
-    return { ...api, close };
-  } catch (error) {
-    await shown?.close();
-    await journeys.close();
-    throw error;
-  }
+  parts.defer(() => api.close());
+  const open = parts.move();
+  return { ...api, close: () => open.disposeAsync() };
 }
 
 /** @throws ConfigError */
