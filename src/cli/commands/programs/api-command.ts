@@ -63,23 +63,21 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
     logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
   }
   const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
-  await using parts = new AsyncDisposableStack();
-  const journeys = await LedgerJourneys.connect({
-    besideLedger: true,
-    openLedger: () => openLedgerAccess(ledgerAccess),
-  });
-  parts.defer(() => journeys.close());
+  await using resources = new AsyncDisposableStack();
+  const journeys = resources.use(
+    await LedgerJourneys.connect({ besideLedger: true, openLedger: () => openLedgerAccess(ledgerAccess) }),
+  );
   const shown = await serveMetrics(metricsAddress, 'api');
-  parts.defer(() => shown?.close());
+  resources.defer(async () => shown?.close());
   const api = await startApi({
     ...options,
     ...omitUndefined({ signer, metrics: shown?.metrics }),
     journeys,
     onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
   });
-  parts.defer(() => api.close());
-  const open = parts.move();
-  return { ...api, close: () => open.disposeAsync() };
+  resources.defer(() => api.close());
+  const started = resources.move();
+  return { ...api, close: () => started.disposeAsync() };
 }
 
 /** @throws ConfigError */

@@ -60,13 +60,13 @@ async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecSe
     import('../../../telemetry/logging.ts'),
   ]);
   const logger = createLogger(logLevel);
-  await using parts = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   const keys = await WatchedKeyRing.open(keyRingFile, {
     onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
   });
-  parts.defer(() => keys.close());
+  resources.defer(() => keys.close());
   const shown = await serveMetrics(metricsAddress, 'codec-server');
-  parts.defer(() => shown?.close());
+  resources.defer(async () => shown?.close());
   const server = await startCodecServer({
     ...options,
     ...omitUndefined({ metrics: shown?.metrics }),
@@ -74,7 +74,7 @@ async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecSe
     onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
     onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
   });
-  parts.defer(() => server.close());
-  const open = parts.move();
-  return { server, close: () => open.disposeAsync() };
+  resources.defer(() => server.close());
+  const started = resources.move();
+  return { server, close: () => started.disposeAsync() };
 }

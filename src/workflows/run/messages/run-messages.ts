@@ -1,6 +1,6 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities } from '../../../activities/contract.ts';
+import type { JourneyActivities } from '../../../activities/index.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
