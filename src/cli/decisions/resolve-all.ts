@@ -1,6 +1,6 @@
 /** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
 import { randomUUID } from 'node:crypto';
-import { describeDecided } from '../../api/holds/decide.ts';
+import { describeDecided } from '../../api/routes/decisions.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
