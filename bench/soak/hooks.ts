@@ -53,12 +53,12 @@ export async function startHooks(secretFile: string): Promise<Hooks> {
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const webhooks = [{ name: 'platform', url, secretFile, allowPrivateAddresses: true }];
+  const profilesFile = `${secretFile}-profiles.json`;
+  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
   return {
-    env: {
-      WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      WEBHOOK_SECRET_FILE: secretFile,
-      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
-    },
+    env: { GATEWAY_PROFILES_FILE: profilesFile },
     get delivered() {
       return seen.delivered;
     },

@@ -23,7 +23,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
-  report_shares, withdrawn_shares, sealed_bodies, report_references, report_consumers, report_accesses,
+  report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
   audit_chain, audit_head, retention_events, ledger_restores, inquiry_pauses, paused_inquiries, work_for_people
   TO ledger_worker;
 

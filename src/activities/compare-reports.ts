@@ -6,7 +6,7 @@ import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import type { StageCode } from '../model/products.ts';
-import type { JourneyActivities, SubmitInquiryArgs } from './contract.ts';
+import type { CompareReportsArgs, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
@@ -16,11 +16,11 @@ import { translating } from './failures.ts';
  *
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
  */
-export function createCompareReports(dependencies: ActivityDependencies): Pick<JourneyActivities, 'compareReports'> {
+export function createCompareReports(dependencies: ActivityDependencies) {
   const { ledger } = dependencies;
   return {
-    compareReports: ({ run, earlier, later }) =>
-      translating(async () => {
+    compareReports: ({ run, earlier, later }: CompareReportsArgs) =>
+      translating<StageChanges>(async () => {
         const comparedWith = earlier.productCode;
         const options = preparedProfile(dependencies, run.profile).changes;
         const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];

@@ -7,12 +7,11 @@ import { type JudgedShare, judgeShare } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
-import type { Stands } from '../messages/journey/shapes.ts';
+import type { RecordedConsent, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { parseRunKey, toRunKey } from '../model/run-key.ts';
 import type {
   ConsentTaken,
-  JourneyActivities,
   LookUpSharesArgs,
   RecordConsentsArgs,
   RecordConsentsResult,
@@ -82,9 +81,7 @@ type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken,
  * @throws `LedgerUnavailable`, and `ActivityFailed` while the consent keys cannot be read (repeated); `LedgerChanged`
  *   (final)
  */
-export function createConsentActivities(
-  dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'recordConsents' | 'lookUpShares' | 'recordLateConsentMessage'> {
+export function createConsentActivities(dependencies: ActivityDependencies) {
   const { ledger, checkConsentProof } = dependencies;
 
   async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
@@ -162,12 +159,18 @@ export function createConsentActivities(
   }
 
   return {
-    recordConsents: (args) => translating(() => record(args)),
+    /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
+    recordConsents: (args: RecordConsentsArgs) => translating(() => record(args)),
 
-    lookUpShares: (args) => translating(() => lookUpShares(ledger, args)),
+    /** Reads which consents are in force for shares. A grant that another start has received does not count. */
+    lookUpShares: (args: LookUpSharesArgs) => translating(() => lookUpShares(ledger, args)),
 
-    recordLateConsentMessage: ({ consent, receivedAt }) =>
-      translating(async () => {
+    /**
+     * Refuses a grant as `InvalidInput` if its proof is invalid, or missing where a profile that may apply requires one.
+     * Refuses any consent if the ledger has other content under its key.
+     */
+    recordLateConsentMessage: ({ consent, receivedAt }: { consent: ConsentMessage; receivedAt: string }) =>
+      translating<RecordedConsent>(async () => {
         const parsed = parseMessage(consentDefinition, consent);
         if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
           throw new InvalidInputError([{ path: '/decidedAt', rule: 'must not be in the future' }]);

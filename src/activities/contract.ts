@@ -11,36 +11,20 @@ import type {
   ShareStanding,
 } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
-import type {
-  DecisionRecord,
-  DecisionVerdict,
-  OutcomeRecord,
-  RecordVerdict,
-  RunDecision,
-  RunWithdrawal,
-  ShareWithdrawal,
-  ShareWithdrawalVerdict,
-} from '../ledger/records.ts';
+import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
 import type { CarriedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
-import type { ConsentMessage } from '../messages/consent.ts';
-import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
-import type { PullInput } from '../messages/inputs/pull.ts';
-import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
-import type { RecordedConsent, Stands } from '../messages/journey/shapes.ts';
-import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { Stands } from '../messages/journey/shapes.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
-import type { RequestShareMessage } from '../messages/request-share.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
-import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription, ProtocolSettings } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
-import type { Environment, ProductCode, StageCode } from '../model/products.ts';
+import type { Environment, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
@@ -72,12 +56,6 @@ export interface RunConfig extends RunIdentity {
   runbookUrl?: string;
   /** The profile has endpoints for events. */
   sendsEvents?: true;
-}
-
-/** The facts that a `lendingJourney` run also receives at its start. */
-export interface JourneyConfig extends RunConfig {
-  /** The consents in force for each share of the input, in their order. Absent if the ledger did not answer. */
-  standings?: ShareStanding[];
 }
 
 /** The facts that a `shareReport` run also fixes at its start. */
@@ -182,11 +160,19 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId' | 'accents'>;
 }
 
-interface CloseAttemptArgs extends LookUpInquiryArgs {
+export interface CloseAttemptArgs extends LookUpInquiryArgs {
   /** The attempt whose activity was lost or cancelled. */
   attempt: number;
   /** When that activity was scheduled, by Temporal's clock, RFC 3339. */
   begunAt: string;
+}
+
+export type CarriedOutcome = OutcomeRecord & { refusal?: CarriedRefusal };
+
+export interface CheckRepeatArgs {
+  profile: string;
+  message: RepeatStageMessage;
+  receivedAt: string;
 }
 
 export interface ComparedReport {
@@ -194,7 +180,7 @@ export interface ComparedReport {
   customerTraceNumber: string;
 }
 
-interface CompareReportsArgs {
+export interface CompareReportsArgs {
   run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
   earlier: ComparedReport;
   later: ComparedReport;
@@ -203,22 +189,18 @@ interface CompareReportsArgs {
 /** A decision as a run has it. The activity that records it judges whether it is proven. */
 export type UnprovenDecision = Omit<DecisionRecord, 'provenBy'>;
 
-export interface DecisionProof {
-  /** Compact JWS. */
-  jws: string;
-  /** For `amend` and a repeat: the proof is about the applicants, and the ledger keeps none. */
-  applicants?: FailsafeApplicant[];
-  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
-  askedAbout?: { customerTraceNumber: string; attempt: number };
-}
-
 export interface RecordDecisionArgs {
   ledgerId: string;
   inquiry: InquiryDescription;
   decision: UnprovenDecision;
   /** For `repeat`: the number of the further pull of the stage. */
   occurrence?: number;
-  proof?: DecisionProof;
+  /** For `amend` and a repeat: checked, and signed by the proof. The ledger keeps none. */
+  applicants?: FailsafeApplicant[];
+  /** Compact JWS. */
+  proof?: string;
+  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
+  askedAbout?: { customerTraceNumber: string; attempt: number };
 }
 
 export interface RecordConsentsArgs extends AskingRun {
@@ -245,76 +227,6 @@ export interface RecordConsentsResult {
   taken: ConsentTaken[];
   /** The consents in force after the recording, one entry for each share. */
   standings: ShareStanding[];
-}
-
-/** The activities as a workflow calls them. */
-export interface JourneyActivities {
-  /** `firstRunId`: the first run of the chain. */
-  prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<JourneyConfig>;
-  preparePull(args: { input: PullInput }): Promise<RunConfig>;
-  prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<ShareConfig>;
-  /** Reads which consents are in force for shares. A grant that another start has received does not count. */
-  lookUpShares(args: LookUpSharesArgs): Promise<ShareStanding[]>;
-  /** Checks by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
-  checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
-  /** Checks a share that is requested of a running journey. Paths are those of its message. */
-  checkShare(args: {
-    profile: string;
-    message: RequestShareMessage;
-    /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
-    journeyPurposeCode?: string;
-  }): Promise<void>;
-  /** Only reads; builds and validates nothing. Any worker can run it. */
-  lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
-  /**
-   * Looks up the inquiry after an activity was lost or cancelled. An attempt that could still be claimed is closed, so
-   * that a late claim loses.
-   */
-  closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
-  /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
-  lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
-  /** Records an outcome that `submitInquiry` could not record. */
-  recordOutcome(record: OutcomeRecord & { refusal?: CarriedRefusal }): Promise<RecordVerdict>;
-  compareReports(args: CompareReportsArgs): Promise<StageChanges>;
-  /** Refuses a bad proof, and a missing one if the inquiry's profile requires it, without asking the ledger. */
-  recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
-  /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
-  checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
-  /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
-  recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
-  /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
-  recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
-  /** Opens the row of a hold before the run waits for a decision about it. */
-  openHold(args: { ledgerId: string; hold: RunHold }): Promise<void>;
-  /** Opens or closes a flag that no transaction of the ledger can cause. */
-  flagRun(args: { ledgerId: string; flag: RunFlag }): Promise<void>;
-  /** Closes what a run that ends leaves open, unless it still needs an operator. */
-  closeWork(args: { ledgerId: string; runKey: string; until: string }): Promise<void>;
-  /** Records operators' decisions about the calling run before they take effect. */
-  recordRunDecisions(args: { ledgerId: string; decisions: RunDecision[] }): Promise<void>;
-  /**
-   * Refuses a grant as `InvalidInput` if its proof is invalid, or missing where a profile that may apply requires one.
-   * Refuses any consent if the ledger has other content under its key.
-   */
-  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordedConsent>;
-  /** Hands events of the calling run to its delivery run in the given order, and starts that run if needed. */
-  queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
-}
-
-/** Runs on the webhooks queue. Temporal repeats it until the event is given up. */
-export interface WebhookActivities {
-  /** Sends one event to one endpoint, once for each execution. */
-  deliverWebhook(args: DeliverWebhookArgs): Promise<{ httpStatus: number }>;
-}
-
-interface DeliverWebhookArgs {
-  profile: string;
-  endpoint: string;
-  event: WebhookEvent;
-}
-
-export interface GatewayActivities {
-  submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult>;
 }
 
 /** `details[0]` of an `InvalidInput` from the check of a start. */

@@ -1,17 +1,16 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
-import type { GatewayActivities, JourneyActivities, PortfolioActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createDecisionActivities, createLedgerActivities } from './ledger-activities.ts';
 import { createPortfolioActivities } from './portfolio-activities.ts';
 import { createPrepareShareReport } from './prepare-share-report.ts';
 import { createStartActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
-import { createQueueWebhooks } from './webhook-activities.ts';
+import { createQueueWebhooks, type createWebhookActivities } from './webhook-activities.ts';
 
 /** The activities of the workflow queue alone: none can post an inquiry. */
-export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
+export function createJourneyActivities(dependencies: ActivityDependencies) {
   return {
     // These activities send their own heartbeats, one for each block of the file.
     ...createPortfolioActivities(dependencies),
@@ -26,6 +25,11 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     }),
   };
 }
+
+/** The activities as workflows call them. */
+export type JourneyActivities = ReturnType<typeof createJourneyActivities>;
+export type GatewayActivities = ReturnType<typeof createGatewayActivities>;
+export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** Adds heartbeats to each activity while its process lives, so that Temporal detects a killed worker. */
 export function heartbeating<Activities extends object>(activities: Activities): Activities {
@@ -46,6 +50,6 @@ export function heartbeating<Activities extends object>(activities: Activities):
 }
 
 /** The one activity that can post an inquiry, on a profile's gateway queue and on the workflow queue. */
-export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
+export function createGatewayActivities(dependencies: ActivityDependencies) {
   return { submitInquiry: createSubmitInquiry(dependencies) };
 }

@@ -9,6 +9,7 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
+import { parseApplicants, parseFailsafeApplicants } from '../messages/inputs/parse-message.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { InquiryContent } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -112,6 +113,21 @@ export function entitlementProblems(
 export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
   const spelled = spellApplicants(applicants, profile.accents);
   return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
+}
+
+/** Checks applicants that came later by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
+export function listApplicantProblems(
+  profile: GatewayProfile,
+  productCode: ProductCode,
+  applicants: readonly FailsafeApplicant[],
+): readonly Problem[] {
+  const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
+  try {
+    return applicantProblems(profile, parse(applicants, profile.limits));
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return error.problems;
+  }
 }
 
 /**

@@ -1,16 +1,26 @@
 import { omitUndefined } from '../base/defined.ts';
+import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
-import type { JourneyActivities, RecordDecisionArgs, UnprovenDecision } from './contract.ts';
+import type {
+  CarriedOutcome,
+  CheckRepeatArgs,
+  CloseAttemptArgs,
+  LookUpInquiryArgs,
+  RecordDecisionArgs,
+  UnprovenDecision,
+} from './contract.ts';
 import { type ActivityDependencies, callingRun, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { contentAsSent } from './inquiry-request.ts';
+import { contentAsSent, listApplicantProblems } from './inquiry-request.ts';
 
 /**
  * Creates the activities that only read or write the ledger. Each is idempotent, so Temporal may repeat it without
@@ -18,56 +28,52 @@ import { contentAsSent } from './inquiry-request.ts';
  *
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final), `RequestDiffers` (final).
  */
-export function createLedgerActivities({
-  ledger,
-}: Pick<ActivityDependencies, 'ledger'>): Pick<
-  JourneyActivities,
-  | 'lookUpInquiry'
-  | 'closeAttempt'
-  | 'lookAtLedger'
-  | 'recordOutcome'
-  | 'recordShareWithdrawal'
-  | 'openHold'
-  | 'flagRun'
-  | 'closeWork'
-  | 'recordRunDecisions'
-> {
+export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
   return {
-    lookUpInquiry: ({ run, ...content }) =>
-      translating(() =>
-        ledger.lookUp(
-          run.ledgerId,
-          content.inquiry.customerTraceNumber,
-          requestDigests(ledger, contentAsSent(run, content)),
-        ),
-      ),
-
-    closeAttempt: ({ run, attempt, begunAt, ...content }) =>
+    /** Only reads; builds and validates nothing. */
+    lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
       translating(() => {
         const digests = requestDigests(ledger, contentAsSent(run, content));
-        return ledger.closeAttempt({
-          ledgerId: run.ledgerId,
-          inquiry: content.inquiry,
-          attempt,
-          digests,
-          run: callingRun(),
-          begunAt,
-        });
+        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digests);
       }),
 
-    lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
+    /**
+     * Looks up the inquiry after an activity was lost or cancelled. An attempt that could still be claimed is closed, so
+     * that a late claim loses.
+     */
+    closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
+      translating(() => {
+        const digests = requestDigests(ledger, contentAsSent(run, content));
+        const { inquiry } = content;
+        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digests, run: callingRun(), begunAt });
+      }),
 
-    recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
+    /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
+    lookAtLedger: ({ ledgerId, seen }: { ledgerId: string; seen?: SeenAttempt }) =>
+      translating(() => ledger.watch(ledgerId, seen)),
 
-    openHold: ({ ledgerId, hold }) => translating(() => ledger.work.openHold(ledgerId, hold)),
+    /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
+    recordShareWithdrawal: ({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) =>
+      translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
-    flagRun: ({ ledgerId, flag }) => translating(() => ledger.work.flag(ledgerId, flag)),
+    /** Opens the row of a hold before the run waits for a decision about it. */
+    openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) =>
+      translating(() => ledger.work.openHold(ledgerId, hold)),
 
-    closeWork: ({ ledgerId, ...ended }) => translating(() => ledger.work.close(ledgerId, ended)),
+    /** Opens or closes a flag that no transaction of the ledger can cause. */
+    flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) =>
+      translating(() => ledger.work.flag(ledgerId, flag)),
 
-    recordRunDecisions: ({ ledgerId, decisions }) => translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
+    /** Closes what a run that ends leaves open, unless it still needs an operator. */
+    closeWork: ({ ledgerId, ...ended }: { ledgerId: string; runKey: string; until: string }) =>
+      translating(() => ledger.work.close(ledgerId, ended)),
 
-    recordOutcome: ({ refusal, ...record }) =>
+    /** Records operators' decisions about the calling run before they take effect. */
+    recordRunDecisions: ({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) =>
+      translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
+
+    /** Records an outcome that `submitInquiry` could not record. */
+    recordOutcome: ({ refusal, ...record }: CarriedOutcome) =>
       translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
   };
 }
@@ -81,9 +87,7 @@ type DecisionVerdict = Awaited<ReturnType<Ledger['recordDecision']>>;
  * @throws `LedgerUnavailable`, and `ActivityFailed` while the keys of decisions cannot be read or this worker lacks the
  *   profile (repeated); `LedgerChanged` (final)
  */
-export function createDecisionActivities(
-  dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'recordDecision' | 'checkRepeatProof'> {
+export function createDecisionActivities(dependencies: ActivityDependencies) {
   const { ledger, checkDecisionProof } = dependencies;
 
   function judgeProof(
@@ -94,12 +98,17 @@ export function createDecisionActivities(
   }
 
   async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
-    const { ledgerId, inquiry, proof } = args;
+    const { ledgerId, inquiry, proof, applicants } = args;
     // A run cannot declare its own decision proven.
     const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
+    if (decision.action === 'amend' && applicants) {
+      const profile = preparedProfile(dependencies, inquiry.profile);
+      const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
+      if (problems.length > 0) return { kind: 'refused', reason: problems.map(problemWords).join('; ') };
+    }
     const verdict = await judgeProof(inquiry.profile, {
       content: toProvedContent(args),
-      proof: proof?.jws,
+      proof,
       receivedAt: decision.decidedAt,
     });
     if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };
@@ -108,9 +117,14 @@ export function createDecisionActivities(
   }
 
   return {
-    recordDecision: (args) => translating(() => record(args)),
+    /**
+     * Refuses, without asking the ledger, applicants that break the interface's table, a bad proof, and a missing one if
+     * the inquiry's profile requires it.
+     */
+    recordDecision: (args: RecordDecisionArgs) => translating(() => record(args)),
 
-    checkRepeatProof: ({ profile, message, receivedAt }) =>
+    /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
+    checkRepeatProof: ({ profile, message, receivedAt }: CheckRepeatArgs) =>
       translating(async () => {
         const content = repeatContent(ledger.identity.environment, message);
         const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
@@ -124,11 +138,11 @@ function toProvedContent({
   inquiry,
   decision,
   occurrence = 0,
-  proof,
+  ...args
 }: RecordDecisionArgs): DecisionContent | RepeatContent {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
-  const applicants = proof?.applicants ? { applicants: proof.applicants } : {};
+  const applicants = omitUndefined({ applicants: args.applicants });
   if (action === 'repeat') {
     const repeat = inquiry.productCode as StageCode;
     return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, ...applicants });
@@ -139,7 +153,7 @@ function toProvedContent({
     action,
     ...omitUndefined({ outcome, reference }),
     ...applicants,
-    ...askedAbout(inquiry, decision, proof),
+    ...askedAbout(inquiry, decision, args.askedAbout),
   });
 }
 
@@ -147,8 +161,8 @@ function toProvedContent({
 function askedAbout(
   { workflowType }: InquiryDescription,
   { failureType }: UnprovenDecision,
-  proof: RecordDecisionArgs['proof'],
+  asked: RecordDecisionArgs['askedAbout'],
 ): { customerTraceNumber?: string; attempt?: number } {
   const isOfAllRows = workflowType === 'portfolioReview' && failureType === 'AnotherNumber';
-  return (isOfAllRows && proof?.askedAbout) || {};
+  return (isOfAllRows && asked) || {};
 }

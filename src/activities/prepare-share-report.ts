@@ -16,7 +16,7 @@ import type { ReportReference } from '../model/report-outcome.ts';
 import { toRunKey } from '../model/run-key.ts';
 import { toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpReportShare } from './consent-activities.ts';
-import type { JourneyActivities } from './contract.ts';
+import type { ShareConfig } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
 import { entitlementProblems } from './inquiry-request.ts';
@@ -158,9 +158,7 @@ function createRefusal(path: string, rule: string): InvalidInputError {
   return new InvalidInputError([{ path, rule }]);
 }
 
-export function createPrepareShareReport(
-  dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareShareReport'> {
+export function createPrepareShareReport(dependencies: ActivityDependencies) {
   const { ledger } = dependencies;
 
   return {
@@ -170,8 +168,8 @@ export function createPrepareShareReport(
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
-    prepareShareReport: ({ input, firstRunId }) =>
-      translating(async () => {
+    prepareShareReport: ({ input, firstRunId }: { input: ShareReportInput; firstRunId: string }) =>
+      translating<ShareConfig>(async () => {
         const checked = await checkStart(dependencies, 'share', input, {
           parse: () => parseMessage(shareReport, input),
           listProblems: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),

@@ -2,25 +2,38 @@
 import { activityInfo } from '@temporalio/activity';
 import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
+import type { ShareStanding } from '../consent/consent-record.ts';
 import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { StartFacts } from '../ledger/records.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
-import { parseApplicants, parseFailsafeApplicants, parseMessage } from '../messages/inputs/parse-message.ts';
-import { portfolioReview } from '../messages/inputs/portfolio-review.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
-import { consentValidForMs, requestShare, type ShareInput } from '../messages/request-share.ts';
+import {
+  consentValidForMs,
+  type RequestShareMessage,
+  requestShare,
+  type ShareInput,
+} from '../messages/request-share.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import { pullInquiry, stageInquiry, toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
-import type { JourneyActivities, JourneyConfig, PortfolioActivities, RunConfig } from './contract.ts';
+import type { RunConfig } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { applicantProblems, buildRequest, contentAsSent, entitlementProblems } from './inquiry-request.ts';
+import {
+  applicantProblems,
+  buildRequest,
+  contentAsSent,
+  entitlementProblems,
+  listApplicantProblems,
+} from './inquiry-request.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
 function readProfileName(input: unknown): string {
@@ -151,12 +164,10 @@ export function checkRequestCanBeBuilt(
  *
  * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
  */
-export function createStartActivities(
-  dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareJourney' | 'preparePull' | 'checkApplicants' | 'checkShare'> &
-  Pick<PortfolioActivities, 'preparePortfolio'> {
+export function createStartActivities(dependencies: ActivityDependencies) {
   return {
-    prepareJourney: ({ input, firstRunId }) =>
+    /** `firstRunId`: the first run of the chain. */
+    prepareJourney: ({ input, firstRunId }: { input: LendingJourneyInput; firstRunId: string }) =>
       translating(async () => {
         const checked = await checkStart(dependencies, 'journey', input, {
           parse: ({ limits: { maxApplicants } }) => parseMessage(lendingJourney, input, { maxApplicants }),
@@ -175,7 +186,7 @@ export function createStartActivities(
         };
       }),
 
-    preparePull: ({ input }) =>
+    preparePull: ({ input }: { input: PullInput }) =>
       translating(async () => {
         // Each workflow type takes its own products, so that the right table checks a start from any language.
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
@@ -191,7 +202,7 @@ export function createStartActivities(
       }),
 
     /** `examinePortfolio` checks the file, and waits while it cannot be reached. */
-    preparePortfolio: ({ input }) =>
+    preparePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
       translating(async () => {
         const { profile, facts } = await checkStart(dependencies, 'portfolio', input, {
           parse: () => parseMessage(portfolioReview, input),
@@ -201,16 +212,14 @@ export function createStartActivities(
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
-    checkApplicants: ({ profile, applicants, productCode }) =>
+    checkApplicants: ({ profile, applicants }: { profile: string; applicants: FailsafeApplicant[] }) =>
       translating(async () => {
-        const known = preparedProfile(dependencies, profile);
-        const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
-        const problems = applicantProblems(known, parse(applicants, known.limits));
+        const problems = listApplicantProblems(preparedProfile(dependencies, profile), 'PREQUAL', applicants);
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
-    checkShare: ({ profile, message, journeyPurposeCode }) =>
+    checkShare: ({ profile, message, journeyPurposeCode }: CheckShareArgs) =>
       translating(async () => {
         const { share } = parseMessage(requestShare, message);
         const problems = shareEntitlementProblems(preparedProfile(dependencies, profile), share, {
@@ -222,12 +231,20 @@ export function createStartActivities(
   };
 }
 
+/** A share that is requested of a running journey. Paths are those of its message. */
+interface CheckShareArgs {
+  profile: string;
+  message: RequestShareMessage;
+  /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
+  journeyPurposeCode?: string;
+}
+
 /** If the ledger does not answer, the journey still starts, and asks for each share when it waits for consent. */
 async function findStandings(
   { ledger }: ActivityDependencies,
   { consentTrust }: GatewayProfile,
   start: { journey: LendingJourneyInput; firstRunId: string; hasConsents: boolean | undefined },
-): Promise<Pick<JourneyConfig, 'standings'>> {
+): Promise<{ standings?: ShareStanding[] }> {
   const { journeyId: runKey, shares = [], applicants } = start.journey;
   const { firstRunId, hasConsents } = start;
   if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };

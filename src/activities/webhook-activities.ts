@@ -9,20 +9,20 @@ import {
   type WebhookDeliveryInput,
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
+import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { WEBHOOK_MESSAGES, WebhookError, type WebhookSender } from '../webhooks/sender.ts';
-import type { JourneyActivities, WebhookActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { passingFailure, translating } from './failures.ts';
 
-export function createQueueWebhooks(dependencies: ActivityDependencies): Pick<JourneyActivities, 'queueWebhooks'> {
+export function createQueueWebhooks(dependencies: ActivityDependencies) {
   return {
     /**
      * Queues events, each known by its id. An event that is queued again, for example after a reset, is delivered at
      * most once more, under the same `webhook-id`.
      */
-    queueWebhooks: ({ profile: name, events }) =>
+    queueWebhooks: ({ profile: name, events }: { profile: string; events: WebhookEvent[] }) =>
       translating(async () => {
         const profile = dependencies.config.profiles.get(name);
         // During a deploy another worker may have the profile.
@@ -63,16 +63,20 @@ async function signalDelivery(
   });
 }
 
-export function createWebhookActivities(
-  { config }: Pick<ActivityDependencies, 'config'>,
-  sender: WebhookSender,
-): WebhookActivities {
+interface DeliverWebhookArgs {
+  profile: string;
+  endpoint: string;
+  event: WebhookEvent;
+}
+
+/** The activity of the webhooks queue. Temporal repeats it until the event is given up. */
+export function createWebhookActivities({ config }: Pick<ActivityDependencies, 'config'>, sender: WebhookSender) {
   return {
     /**
      * @throws a type of `WEBHOOK_FAILURE_TYPES`, with `details[0] = { httpStatus? }`. Final: `WebhookGone` and
      *   `WebhookInvalid`
      */
-    deliverWebhook: async ({ profile, endpoint: name, event }) => {
+    deliverWebhook: async ({ profile, endpoint: name, event }: DeliverWebhookArgs) => {
       try {
         const endpoint = config.profiles.get(profile)?.webhooks?.find((webhook) => webhook.name === name);
         if (!endpoint) throw new WebhookError('WebhookNotConfigured');

@@ -1,6 +1,6 @@
 /** The caller of the API, by the claims of its token: what it may do, for which runs, and in which name. */
 import { omitUndefined } from '../base/defined.ts';
-import { FORBIDDEN_CHARACTER } from '../base/hidden-characters.ts';
+import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { Refusal } from '../http/refusal.ts';
 import {
   createTokenVerifier,
@@ -67,7 +67,7 @@ function readReach(claim: unknown): Reach {
 /** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
-  return FORBIDDEN_CHARACTER.test(claim) ? undefined : claim;
+  return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
 
 /** Whether the caller may act for all of the run's profiles and end users. */

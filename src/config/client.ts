@@ -2,13 +2,11 @@
  * Settings of programs that only talk to Temporal, and the parts of them that other programs read too. Loads nothing of
  * the gateway, the ledger or the workers: the client's package has this file, and not config.ts.
  */
-import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { omitUndefined } from '../base/defined.ts';
 import { errorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
-import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
@@ -147,19 +145,26 @@ export function checkProcess(reader: EnvironmentReader): void {
   for (const variable of ['TEMPORAL_CONFIG_FILE', 'TEMPORAL_TLS_CLIENT_KEY_PATH']) reader.requireClosedFile(variable);
 }
 
+const TEMPORAL_FILES = [
+  'TEMPORAL_CONFIG_FILE',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+];
+
 /**
  * Reads the connection to Temporal by `@temporalio/envconfig`: profile file, environment, TLS, API key. The same
  * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and
  * `default`.
  */
 export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
-  const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
-  const problems = unreadableFiles(env);
-  const temporal = problems.length > 0 ? problems : readTemporalOptions(env);
-  if (Array.isArray(temporal)) {
-    for (const { variable, rule } of temporal) reader.report(variable, rule);
-    return { address: '', namespace: '', connectionOptions: { address: '' } };
-  }
+  // Checked here, because envconfig would not name the variable, and would report only the first file.
+  const unreadable = TEMPORAL_FILES.filter((variable) => {
+    const path = reader.raw(variable);
+    return path !== undefined && reader.file(variable, path) === undefined;
+  });
+  const temporal = unreadable.length > 0 ? undefined : readTemporalOptions(reader);
+  if (!temporal) return { address: '', namespace: '', connectionOptions: { address: '' } };
   const { address, connectionOptions } = temporal;
   const needsTls = reader.environment === 'production' && !use.ownConnection;
   if (needsTls && !connectionOptions.tls && !isOnThisMachine(address)) {
@@ -172,14 +177,16 @@ function isOnThisMachine(address: string): boolean {
   return URL.canParse(`http://${address}`) && isLoopback(new URL(`http://${address}`).hostname);
 }
 
-function readTemporalOptions(env: Record<string, string>): TemporalOptions | ConfigProblem[] {
+function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undefined {
+  const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
   let profile: ReturnType<typeof loadClientConfigProfile>;
   try {
     profile = loadClientConfigProfile({ overrideEnvVars: env });
   } catch {
     // The parser's own message quotes the file, which may contain an API key.
     const variable = env.TEMPORAL_PROFILE === undefined ? 'TEMPORAL_CONFIG_FILE' : 'TEMPORAL_PROFILE';
-    return [{ variable, rule: 'must lead to a readable Temporal configuration file that holds the profile' }];
+    reader.report(variable, 'must lead to a readable Temporal configuration file that holds the profile');
+    return undefined;
   }
   try {
     const { connectionOptions, namespace = 'default' } = toClientOptions(profile);
@@ -192,27 +199,7 @@ function readTemporalOptions(env: Record<string, string>): TemporalOptions | Con
     };
     return { address, namespace, connectionOptions: { address, ...omitUndefined(given) } };
   } catch (error) {
-    const rule = `must lead to a profile whose TLS files can be read (${errorCode(error)})`;
-    return [{ variable: 'TEMPORAL_CONFIG_FILE', rule }];
+    reader.report('TEMPORAL_CONFIG_FILE', `must lead to a profile whose TLS files can be read (${errorCode(error)})`);
+    return undefined;
   }
-}
-
-/** Checked here, because envconfig would not name the variable, and would report only the first file. */
-function unreadableFiles(env: Record<string, string>): ConfigProblem[] {
-  const variables = [
-    'TEMPORAL_CONFIG_FILE',
-    'TEMPORAL_TLS_CLIENT_CERT_PATH',
-    'TEMPORAL_TLS_CLIENT_KEY_PATH',
-    'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-  ];
-  return variables.flatMap((variable) => {
-    const path = env[variable];
-    if (path === undefined) return [];
-    try {
-      readFileSync(path);
-      return [];
-    } catch (error) {
-      return [{ variable, rule: `must name a file that can be read (${errorCode(error)})` }];
-    }
-  });
 }

@@ -19,6 +19,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import { errorCode } from '../base/error-code.ts';
+import { changeOptionsSchema } from '../changes/figures.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -103,7 +104,7 @@ function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
         ? { ...DEFAULT_CHANGE_OPTIONS, closedStatusCodes: SANDBOX_CLOSED_STATUS_CODES }
         : DEFAULT_CHANGE_OPTIONS,
     allowed: {},
-    webhooks: webhookFromEnvironment(reader),
+    webhooks: [],
     ...omitUndefined({ caCertificate: reader.get('GATEWAY_CA_FILE'), rehearsal: isRehearsal || undefined }),
   };
   checkRehearsal(profile, (field, rule) => reader.report(TEXTS[field], rule));
@@ -191,25 +192,6 @@ const formerlySchema = z
   )
   .max(20);
 
-const AMOUNT = /^\d{1,15}(?:\.\d{1,4})?$/;
-const PERCENT = /^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/;
-const STATUS_CODE = /^[A-Za-z0-9]{1,10}$/;
-
-const thresholdSchema = z.strictObject({
-  amount: z.string().regex(AMOUNT, 'must be a decimal string, not negative').default('0'),
-  percent: z.string().regex(PERCENT, 'must be a decimal string from 0 to 100').default('0'),
-});
-
-/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
-const changesSchema = z.strictObject({
-  balance: thresholdSchema.exactOptional(),
-  creditLimit: thresholdSchema.exactOptional(),
-  closedStatusCodes: z
-    .array(z.string().regex(STATUS_CODE, 'must be letters and digits, at most 10'))
-    .max(100)
-    .exactOptional(),
-});
-
 /** Limits the work, since each endpoint has a chain of its own for every journey. */
 const MOST_ENDPOINTS = 10;
 /** The old and the new secret during a rotation, and a third for a rotation that failed. */
@@ -234,7 +216,7 @@ const additionsShape = {
   formerly: formerlySchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
-  changes: changesSchema.exactOptional(),
+  changes: changeOptionsSchema.exactOptional(),
 };
 
 const credentialsSchema = z.strictObject({
@@ -301,19 +283,15 @@ export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProf
   return profiles;
 }
 
-/** Adds the file's settings to the default profile. The file's webhooks follow the one that variables name. */
+/** Adds the file's settings to the default profile. */
 function withAdditions(
   reader: EnvironmentReader,
   base: GatewayProfile,
   { changes, webhooks = [], ...additions }: NonNullable<File['profiles']['default']>,
 ): GatewayProfile {
-  const { environment, webhooks: named = [] } = base;
   const place = '/profiles/default/webhooks';
-  const ofFile = webhookEndpoints(reader, webhooks, { environment, variable: VARIABLE, place });
-  if (named.some(({ name }) => webhooks.some((endpoint) => endpoint.name === name))) {
-    reader.report(VARIABLE, `${place} must not name an endpoint default beside WEBHOOK_URL`);
-  }
-  return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: [...named, ...ofFile] };
+  const endpoints = webhookEndpoints(reader, webhooks, { environment: base.environment, place });
+  return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: endpoints };
 }
 
 function parseFile(reader: EnvironmentReader, path: string): File | undefined {
@@ -416,61 +394,37 @@ function mergeProfile(
     // The permissions of one customer say nothing about another's.
     allowed: settings.allowed ?? {},
     // One customer's events never go to another's endpoints either.
-    webhooks: webhookEndpoints(reader, webhooks, { environment, variable: VARIABLE, place: `${place}/webhooks` }),
+    webhooks: webhookEndpoints(reader, webhooks, { environment, place: `${place}/webhooks` }),
     ...omitUndefined({ caCertificate }),
   };
   checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
   return merged;
 }
 
-// The endpoints for a profile's events: `webhooks` in the profiles file, and `WEBHOOK_*` for one endpoint of the
-// default profile. Secrets come from files alone, in every environment.
+// The endpoints for a profile's events. Secrets come from files alone, in every environment.
 
-/** Reads the endpoints of one profile. Their problems are reported under `variable` and `place`. */
+/** Reads the endpoints of one profile. Their problems are reported under `place`. */
 export function webhookEndpoints(
   reader: EnvironmentReader,
   declared: DeclaredWebhooks,
-  { environment, variable, place }: { environment: Environment; variable: string; place: string },
+  { environment, place }: { environment: Environment; place: string },
 ): WebhookEndpoint[] {
   const names = new Set<string>();
-  return declared.map(({ secretFile, secretFiles, ...endpoint }, index) => {
+  return declared.map(({ secretFile, secretFiles, allowPrivateAddresses = false, ...endpoint }, index) => {
     const report = (field: string, rule: string | null) =>
-      rule && reader.report(variable, `${place}/${index}/${field} ${rule}`);
+      rule && reader.report(VARIABLE, `${place}/${index}/${field} ${rule}`);
     if (names.has(endpoint.name)) report('name', 'must not be that of another endpoint of the profile');
     names.add(endpoint.name);
     report('url', webhookAddressProblem(endpoint.url, environment));
     if ((secretFile === undefined) === (secretFiles === undefined)) {
       report('secretFile', 'is required, or secretFiles in its place');
     }
-    const files = [...(secretFile === undefined ? [] : [secretFile]), ...(secretFiles ?? [])];
+    const files = secretFiles ?? (secretFile === undefined ? [] : [secretFile]);
     const field = secretFile === undefined ? 'secretFiles' : 'secretFile';
     for (const file of files) report(field, secretFileProblem(file, environment));
-    return toEndpoint(endpoint, files);
+    const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
+    return { ...endpoint, allowPrivateAddresses, readSecrets };
   });
-}
-
-function toEndpoint(
-  { name, url, events, allowPrivateAddresses = false }: Omit<DeclaredWebhooks[number], 'secretFile' | 'secretFiles'>,
-  files: string[],
-): WebhookEndpoint {
-  const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
-  return { name, url, readSecrets, allowPrivateAddresses, ...omitUndefined({ events }) };
-}
-
-/** Reads the one endpoint that variables can name: `default`, of the default profile. */
-function webhookFromEnvironment(reader: EnvironmentReader): WebhookEndpoint[] {
-  const files = reader.get('WEBHOOK_SECRET_FILE');
-  const allowPrivateAddresses = reader.get('WEBHOOK_ALLOW_PRIVATE_ADDRESSES') === 'yes';
-  const url = reader.get('WEBHOOK_URL') ?? '';
-  if (reader.raw('WEBHOOK_URL') === undefined) {
-    if (files.length > 0) reader.report('WEBHOOK_URL', 'is required beside WEBHOOK_SECRET_FILE');
-    return [];
-  }
-  if (files.length === 0 || files.length > MOST_SECRETS) {
-    reader.report('WEBHOOK_SECRET_FILE', `must name 1 to ${MOST_SECRETS} files, with commas between`);
-  }
-  for (const file of files) reader.report('WEBHOOK_SECRET_FILE', secretFileProblem(file, reader.environment));
-  return [toEndpoint({ name: 'default', url, allowPrivateAddresses }, files)];
 }
 
 function secretFileProblem(path: string, environment: Environment): string | null {

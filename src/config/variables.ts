@@ -22,7 +22,6 @@ import {
   originProblem,
   taskQueueProblem,
   timeZoneProblem,
-  webhookAddressProblem,
 } from './rules.ts';
 
 /** Default address of `credit-journey dev` and `credit-journey sandbox`. */
@@ -325,8 +324,7 @@ function protocol(environment: Environment) {
   };
 }
 
-function worker(environment: Environment) {
-  const { withRule } = makeWords(environment);
+function worker() {
   return {
     RUNBOOK_URL: text(runbookProblem).transform(withoutSlash).optional(),
     // A restored ledger may lack attempts since the last look without notice.
@@ -342,9 +340,6 @@ function worker(environment: Environment) {
     BUILD_ID: form(BUILD, BUILD_RULE).optional(),
     TEMPORAL_DEPLOYMENT_NAME: form(DEPLOYMENT, DEPLOYMENT_RULE).optional(),
     TEMPORAL_WORKER_BUILD_ID: form(BUILD, BUILD_RULE).optional(),
-    WEBHOOK_URL: withRule(webhookAddressProblem).optional(),
-    WEBHOOK_SECRET_FILE: list().prefault(''),
-    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: choice(['yes', 'no']).prefault('no'),
     // A receiver that broke on a Friday evening is repaired by Monday.
     WEBHOOK_GIVE_UP_AFTER: duration().prefault('P3D'),
   };
@@ -403,7 +398,7 @@ function makeTable(environment: Environment) {
     ...storage(environment),
     ...client(environment),
     ...protocol(environment),
-    ...worker(environment),
+    ...worker(),
     ...services(environment),
   };
 }

@@ -110,7 +110,7 @@ function tokenRefusal({ code, httpStatus }: GatewayError): Finding {
 /** Shows the endpoints' names and hosts, resolves them, and checks that the secrets can be read. Sends nothing. */
 export const webhooksCheck: ProfileCheck = {
   name: 'webhooks',
-  needs: ['WEBHOOK_', 'GATEWAY_PROFILES_FILE'],
+  needs: ['GATEWAY_PROFILES_FILE'],
   isFor: ({ webhooks = [] }) => webhooks.length > 0,
   run: ({ webhooks = [] }) => lookAtEndpoints(webhooks),
 };

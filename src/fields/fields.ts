@@ -3,7 +3,7 @@
  * them (messages/message.ts): no clock, nothing of Node, and schemas leave this module through functions alone.
  */
 import { z } from 'zod';
-import { FORBIDDEN_CHARACTER, HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
+import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { parseDurationMs, parseInstantMs } from '../base/instants.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
@@ -30,26 +30,14 @@ function opaqueId(maxLength: number) {
   return ruledText((text) => opaqueIdProblem(text, maxLength)).meta({ maxLength, pattern: OPAQUE_ID, description });
 }
 
-/**
- * Whether a rule depends on the runtime's Unicode tables: `params` of its issue. Such a rule must not decide about a
- * signal, which is judged again on replay, perhaps by a later runtime.
- */
-const BY_UNICODE = { byUnicode: true };
-
-export function isByUnicode(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'custom' && issue.params === BY_UNICODE;
-}
-
 /** A text for people, which is not blank and has no control characters. Fields of the interface are `alphanumeric`. */
 export function text(maxLength: number) {
-  const error = 'must not hold control characters';
   return z
     .string()
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((value) => !HIDDEN_CHARACTER.test(value), { error, abort: true })
+    .refine((value) => !HIDDEN_CHARACTER.test(value), 'must not hold control characters')
     .refine((value) => !value.includes(MASKED), 'must not be masked')
-    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });
 }
 
@@ -141,5 +129,3 @@ const FIELDS = {
 export function messageFields(): typeof FIELDS {
   return FIELDS;
 }
-
-// The form of a compact JWS (RFC 7515, 7.1), as far as the shape of a message shows it.

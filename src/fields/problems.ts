@@ -2,14 +2,9 @@
  * Turns zod's issues into the project's problems: a JSON pointer and a rule in our own words. zod's `unrecognized_keys`
  * message quotes the sender's key names, which may be personal, and is never passed on.
  */
-import type { core, ZodError, ZodType } from 'zod';
+import type { core, ZodType } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-
-type Issue = core.$ZodIssue | core.$ZodRawIssue;
-
-/** Matches a message that zod wrote itself, and not one that a schema of ours carries. */
-const ZOD_OWN_WORDS = /^(?:Invalid|Too |Unrecognized)/;
 
 const TYPE_WORDS: Record<string, string> = {
   string: 'text',
@@ -20,11 +15,6 @@ const TYPE_WORDS: Record<string, string> = {
   record: 'an object',
   array: 'a list',
 };
-
-/** Every issue as a problem, in zod's order. Rules never hold a value or a key of the sender's. */
-export function toProblems(error: ZodError): Problem[] {
-  return error.issues.map((issue) => toProblem(issue, ''));
-}
 
 /**
  * Parses `value`; throws `InvalidInputError` with all problems at once.
@@ -38,15 +28,10 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''):
   throw new InvalidInputError(result.error.issues.map((issue) => toProblem(issue, basePath)));
 }
 
-/** The problems of a value that need not be put in its normal form. An issue that `ignores` names does not count. */
-export function problemsIn(
-  schema: ZodType,
-  value: unknown,
-  { jitless, ignores }: { jitless: boolean; ignores(issue: core.$ZodIssue): boolean },
-): Problem[] {
-  const { error } = schema.safeParse(value, { error: describeRule, jitless });
-  const issues = error?.issues ?? [];
-  return issues.filter((issue) => !ignores(issue)).map((issue) => toProblem(issue, ''));
+/** The problems of a value that need not be put in its normal form. Compiles nothing: each run would have to. */
+export function problemsIn(schema: ZodType, value: unknown): Problem[] {
+  const { error } = schema.safeParse(value, { error: describeRule, jitless: true });
+  return (error?.issues ?? []).map((issue) => toProblem(issue, ''));
 }
 
 /** RFC 6901. */
@@ -57,12 +42,11 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 function toProblem(issue: core.$ZodIssue, basePath: string): Problem {
   // An invalid key of a map comes from the sender: the path names the map instead.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
-  const rule = ZOD_OWN_WORDS.test(issue.message) ? describeRule(issue) : issue.message;
-  return { path: basePath + jsonPointer(path), rule };
+  return { path: basePath + jsonPointer(path), rule: issue.message };
 }
 
 /** The rule that an issue breaks, in our words. Usable as a zod error map. */
-function describeRule(issue: Issue): string {
+function describeRule(issue: core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (isMissing(issue)) return 'is required';
@@ -93,12 +77,11 @@ function valueRule(values: readonly string[]): string {
   return values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
 }
 
-function isMissing(issue: Issue): boolean {
-  if ('input' in issue) return issue.input === undefined;
-  return typeof issue.message === 'string' && issue.message.endsWith('received undefined');
+function isMissing({ input }: core.$ZodRawIssue): boolean {
+  return input === undefined;
 }
 
-function unknownFieldRule(issue: Issue): string {
+function unknownFieldRule(issue: core.$ZodRawIssue): string {
   const shape = (issue as { inst?: { _zod?: { def?: { shape?: object } } } }).inst?._zod?.def?.shape;
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
 }

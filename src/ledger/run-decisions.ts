@@ -53,15 +53,10 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
  */
 export async function hasEndingMessage({ session }: Transaction, message: EndingMessage): Promise<boolean> {
   const { runKey, action, shareId, by, reason } = message;
-  const found =
-    shareId === undefined
-      ? await session.rows(
-          `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND decided_by = $3 AND reason = $4`,
-          [runKey, action, by, reason],
-        )
-      : await session.rows(
-          `SELECT 1 FROM withdrawn_shares WHERE run_key = $1 AND share_id = $2 AND withdrawn_by = $3 AND reason = $4`,
-          [runKey, shareId, by, reason],
-        );
+  const found = await session.rows(
+    `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND coalesce($3, '') = coalesce(share_id, '')
+       AND decided_by = $4 AND reason = $5`,
+    [runKey, shareId === undefined ? action : 'withdrawShare', shareId, by, reason],
+  );
   return found.length > 0;
 }

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { isByUnicode, messageFields, text } from '../fields/fields.ts';
+import { messageFields, text } from '../fields/fields.ts';
 import { problemsIn } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
@@ -59,15 +59,12 @@ interface MessageDefinition extends Checked {
 /** The object that a definition's schema admits. */
 export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
-/** How a message came. A signal is judged again on replay, and then must get the same verdict. */
-export type Via = 'update' | 'signal';
-
 interface MessageChecks {
   address: string;
   /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
-  findProblem(value: unknown, via?: Via): string | null;
+  findProblem(value: unknown): string | null;
   /** Returns the problem of its shape, or says that it names another run. */
-  objection(run: object, value: unknown, via?: Via): string | null;
+  objection(run: object, value: unknown): string | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
   countsInTheClear(value: Loose): boolean;
@@ -95,8 +92,8 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
     ...definition,
     address,
     findProblem: problemOf,
-    objection(run, value, via) {
-      const problem = problemOf(value, via);
+    objection(run, value) {
+      const problem = problemOf(value);
       if (problem !== null) return problem;
       const id = (run as Loose)[address];
       if (id === (value as Loose)[address]) return null;
@@ -119,20 +116,19 @@ const MOST_SHOWN = 10;
  */
 const MOST_CHARACTERS = 200_000;
 
-/** The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. */
+/**
+ * The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. A signal is
+ * judged again on replay, and must then get the same verdict.
+ */
 function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefinition): MessageChecks['findProblem'] {
   const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
-  return (value, via = 'update') => {
+  return (value) => {
     if (isUndecodable(value)) return undecodableRule(value);
     if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
       return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
     }
     const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
-    const ofFields = problemsIn(schemas.get(form) as z.ZodType, value, {
-      // Compiled code would be made for each run.
-      jitless: true,
-      ignores: (issue) => via === 'signal' && isByUnicode(issue),
-    });
+    const ofFields = problemsIn(schemas.get(form) as z.ZodType, value);
     const problems = [...ofFields, ...(rules && isRecord(value) ? rules(value) : [])];
     if (problems.length === 0) return null;
     const shown = problems.slice(0, MOST_SHOWN).map(({ path, rule }) => `${path || '/'} ${rule}`);

@@ -8,6 +8,7 @@ import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
+import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/decision.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -15,10 +16,11 @@ import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../messages/message.ts';
 import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
+import { decisionContent } from '../model/decision-content.ts';
 import { whatStands } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { runName, toWorkflowId } from '../model/run-key.ts';
-import type { DecisionJudge } from './decision-judge.ts';
+import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
 
 /** Has no `amend`, unlike a decision for a run: only a run can make a new inquiry. */
@@ -38,8 +40,6 @@ interface LedgerDecisionContext {
   client: Client;
   ledger(): Promise<Ledger>;
   maxApplicants: number;
-  /** Judges whether the decision needs a proof and has one, by the same variables as a worker. */
-  judgeProof: DecisionJudge;
 }
 
 /** @throws InvalidInputError, DecisionRefusedError */
@@ -49,20 +49,20 @@ export async function decideInLedger(
 ): Promise<LedgerDecisionAnswer> {
   const { customerTraceNumber, decisionId } = decision;
   const ledger = await context.ledger();
-  const known = await readRow(ledger, customerTraceNumber);
-  const journeyId = known.runKey;
+  const row = await readRow(ledger, customerTraceNumber);
+  const journeyId = row.runKey;
   const message = parseMessage(decisionDefinition, decision, context);
-  const same = known.decisions.find((candidate) => candidate.decisionId === decisionId);
+  const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    const differing = decisionDifferences(same, toDecisionRecord(message, known));
+    const differing = decisionDifferences(same, toDecisionRecord(message, row));
     if (differing.length === 0) return { journeyId, customerTraceNumber, duplicate: true };
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
   }
-  const row = await undecidedRow(context, customerTraceNumber);
+  await requireUndecided(context.client, row);
   const reason = decisionProblem(readLeftBehind(row), message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
   const record = toDecisionRecord(message, row);
-  const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });
+  const judged = await judgeProof(row, message, record.decidedAt);
   if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
@@ -135,17 +135,32 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   return row;
 }
 
-async function undecidedRow(
-  { client, ledger }: LedgerDecisionContext,
-  customerTraceNumber: string,
-): Promise<OpenInquiry> {
-  const row = await readRow(await ledger(), customerTraceNumber);
+async function requireUndecided(client: Client, row: OpenInquiry): Promise<void> {
   // The run has the inquiry in hand, and would not learn of it.
-  if (await isRunOpen(client, row.workflowId ?? '')) {
-    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.runKey)} is running: it must be told instead`);
+  const isOpen = await isRunOpen(client, row.workflowId ?? '');
+  const reason = isOpen ? `${runName(row.runKey)} is running: it must be told instead` : whyNot(row);
+  if (isOpen || !row.undecided) throw new DecisionRefusedError(row.customerTraceNumber, reason);
+}
+
+/**
+ * Judges whether the decision needs a proof and has one, as a worker does of a run's.
+ *
+ * @throws ConfigError where what the environment says of decisions is wrong
+ */
+async function judgeProof(
+  { environment, profile }: OpenInquiry,
+  message: CheckedDecision,
+  receivedAt: string,
+): Promise<DecisionProofVerdict> {
+  const { trust: readTrust, keysFile } = loadDecisionTrust(process.env);
+  const trust = readTrust.get(profile);
+  if (trust === undefined) {
+    return { accepted: false, rule: 'cannot be judged: this configuration lacks the profile of the inquiry' };
   }
-  if (row.undecided) return row;
-  throw new DecisionRefusedError(customerTraceNumber, whyNot(row));
+  // Loaded when needed: most callers decide about open runs, whose workers judge.
+  const { createDecisionProofVerifier } = await import('../protection/proofs.ts');
+  const content = decisionContent(environment, message);
+  return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
 }
 
 function whyNot(row: OpenInquiry): string {

@@ -13,15 +13,7 @@ import {
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { SeenRecord } from '../ledger/records.ts';
-import {
-  type ComparedRun,
-  type ComparedWithTemporal,
-  compareWithTemporal,
-  type SentConsents,
-  sendConsents,
-} from './compare-with-temporal.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
-import { configuredDecisionJudge } from './decision-judge.ts';
 import {
   decideInLedger,
   type LedgerDecision,
@@ -83,26 +75,6 @@ export class LedgerJourneys extends CreditJourneys {
   }
 
   /**
-   * Finds runs that Temporal has lost, and what the ledger has taken since then about open ones, after Temporal's
-   * database went back in time. Changes nothing, and needs no worker.
-   *
-   * @param since RFC 3339
-   * @throws LedgerUnavailableError, TemporalUnavailableError
-   */
-  async compareWithTemporal(since: string): Promise<ComparedWithTemporal> {
-    return compareWithTemporal(super.context().client, await this.#ledger.open(), since);
-  }
-
-  /**
-   * Sends open runs their consents again, under their own keys. Needs workers.
-   *
-   * @throws TemporalUnavailableError
-   */
-  sendConsents(runs: readonly ComparedRun[]): Promise<SentConsents> {
-    return sendConsents(this, runs);
-  }
-
-  /**
    * Clears the flags of a run that concern none of its inquiries. Returns whether any flag was cleared.
    *
    * @throws InvalidInputError
@@ -133,8 +105,7 @@ export class LedgerJourneys extends CreditJourneys {
 
   /** @internal */
   protected override context() {
-    const judgeProof = configuredDecisionJudge(process.env);
-    return { ...super.context(), judgeProof, ledger: () => this.#ledger.open() };
+    return { ...super.context(), ledger: () => this.#ledger.open() };
   }
 }
 

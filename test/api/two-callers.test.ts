@@ -381,14 +381,11 @@ describe('any caller', () => {
         body: { reason: 'x' },
       });
       assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
-      assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }, 'signal'), null);
+      assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }), null);
       assert.equal(readerProblems({ by: sub }).length, 1);
       assert.throws(() => checkedAuthorization({ by: sub, reason: 'x' }), UsageError);
     }
-    assert.equal(
-      MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }, 'signal'),
-      null,
-    );
+    assert.equal(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }), null);
   });
 
   test('an id of over 100 characters reaches its operation', async () => {

@@ -78,8 +78,10 @@ async function readTables(url: string): Promise<Tables> {
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
         pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
-        runDecisions: await session.rows('SELECT decision_id FROM run_decisions'),
-        withdrawnShares: await session.rows('SELECT run_key, share_id, recorded_at FROM withdrawn_shares'),
+        runDecisions: await session.rows("SELECT decision_id FROM run_decisions WHERE action <> 'withdrawShare'"),
+        withdrawnShares: await session.rows(
+          "SELECT run_key, share_id, recorded_at FROM run_decisions WHERE action = 'withdrawShare'",
+        ),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows(
           "SELECT customer_trace_number, attempt, late FROM sealed_bodies WHERE kind = 'report'",

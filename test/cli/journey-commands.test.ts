@@ -36,9 +36,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(refused.code, 1);
     const { type, message } = JSON.parse(refused.stderr).error;
     assert.equal(type, 'ShareAfterEndError');
-    // What it says is what works.
-    const [, command = ''] = message.match(/`credit-journey (.*)`/) ?? [];
-    assert.deepEqual(await done(...command.split(' ')), {
+    assert.match(message, /`credit-journey share --ended`/);
+    assert.deepEqual(await done('share', journeyId, '--ended', ...options), {
       shareId,
       id: `share:${shareId}`,
       workflowId: `share-${shareId}`,
@@ -83,7 +82,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const [flag] = await readFlags();
     const customerTraceNumber = flag?.customerTraceNumber ?? assert.fail('the withdrawal is not on the list');
     const word = ['--by', 'ops', '--reason', 'told the secondary user'];
-    await done('resolve', `share:${shareId}`, customerTraceNumber, '--action', 'seen', ...word);
+    await done('seen', 'inquiry', customerTraceNumber, ...word);
     assert.deepEqual(await readFlags(), []);
   });
 

@@ -18,7 +18,6 @@ import { CONSENT_KEYS, proved } from '../support/consent-proofs.ts';
 import { DECISION_KEYS, signedDecision } from '../support/decision-proofs.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 import { newSigningKey } from '../support/signing-keys.ts';
-import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
@@ -53,13 +52,7 @@ after(() => rm(directory, { recursive: true, force: true }));
 
 const write = (name: string, text: string) => writeFile(file(name), text, { mode: 0o600 });
 const profileWith = (variable: string) =>
-  loadConfig({
-    ...env,
-    [variable]: file(variable),
-    WEBHOOK_URL: variable.startsWith('WEBHOOK') ? HOOK : '',
-  }).profiles.get('default') ?? assert.fail();
-const HOOK = 'https://hooks.example.com/in';
-const SECRETS = [newWebhookSecret(), newWebhookSecret()] as const;
+  loadConfig({ ...env, [variable]: file(variable) }).profiles.get('default') ?? assert.fail();
 const OTHERS = (await newSigningKey('of-another')).keySet;
 
 interface Case {
@@ -104,15 +97,6 @@ const CASES: Record<string, Case> = {
       return async () => (await credentials.read()).clientSecret;
     },
     finds: ['one', 'two'],
-  },
-  WEBHOOK_SECRET_FILE: {
-    when: /^for each delivery$/,
-    contents: SECRETS,
-    async open() {
-      const [endpoint] = profileWith('WEBHOOK_SECRET_FILE').webhooks ?? [];
-      return async () => endpoint?.readSecrets();
-    },
-    finds: [[SECRETS[0]], [SECRETS[1]]],
   },
   CODEC_SERVER_TOKEN_FILE: {
     when: /^for each call$/,

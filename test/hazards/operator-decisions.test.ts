@@ -138,7 +138,10 @@ describe('a decision', () => {
     assert.match(refusal, /\/applicants\/0\/dob/);
     assert.doesNotMatch(refusal, /1985/);
     assert.deepEqual(ledgerRows(harness), rows);
-    assert.deepEqual(await untilStatus(handle, () => true), status);
+    const [hold] = (await untilStatus(handle, () => true)).holds;
+    const { refusedDecision, ...unchanged } = hold ?? {};
+    assert.match(refusedDecision?.reason ?? '', /\/applicants\/0\/dob/);
+    assert.deepEqual(unchanged, status.holds[0]);
     await handle.terminate();
   });
 

@@ -110,6 +110,6 @@ describe('a worker without the profile', () => {
     const repeatedByTemporal = { type: 'ActivityFailed', nonRetryable: false, message: MESSAGE };
     await assert.rejects(checkShare({ profile: 'proving', message, journeyPurposeCode: '02' }), repeatedByTemporal);
     const applicants = [applicant('1A')];
-    await assert.rejects(checkApplicants({ profile: 'proving', applicants, productCode: 'CR' }), repeatedByTemporal);
+    await assert.rejects(checkApplicants({ profile: 'proving', applicants }), repeatedByTemporal);
   });
 });

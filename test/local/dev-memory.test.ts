@@ -36,51 +36,39 @@ test('ports that a data directory has had are taken again, also where any free o
   await writeDevMemory(directory, { ...ports, pid: process.pid });
   const memory = await readDevMemory(directory);
   assert.deepEqual(memory, { ...ports, pid: process.pid });
-  for (const asked of [{}, FREE]) assert.deepEqual(await choosePorts(asked, memory, assert.fail), ports);
+  for (const asked of [{}, FREE]) assert.deepEqual(await choosePorts(asked, memory), ports);
 });
 
 test('without a memory, 0 gives four different free ports', async () => {
-  const ports = Object.values(await choosePorts(FREE, {}, assert.fail));
+  const ports = Object.values(await choosePorts(FREE, {}));
   assert.equal(new Set(ports).size, 4);
 });
 
 test('a port that was asked for and is taken is an error, not another port', async (t) => {
   const port = await takenPort(t);
-  await assert.rejects(choosePorts({ ...FREE, uiPort: port }, {}, assert.fail), PortTakenError);
+  await assert.rejects(choosePorts({ ...FREE, uiPort: port }, {}), PortTakenError);
 });
 
-test('the sandbox does not leave its remembered port by itself; the Temporal server does, and says so', async (t) => {
+test('a remembered port that is taken is an error too; the codec server alone moves', async (t) => {
   const port = await takenPort(t);
   const ports = await remembered();
-  await assert.rejects(choosePorts({}, { ...ports, sandboxPort: port }, assert.fail), PortTakenError);
-  const notices: string[] = [];
-  const chosen = await choosePorts({}, { ...ports, temporalPort: port }, (notice) => notices.push(notice));
-  assert.notEqual(chosen.temporalPort, port);
-  assert.equal(chosen.sandboxPort, ports.sandboxPort);
-  assert.equal(notices.length, 1);
+  for (const name of ['sandboxPort', 'temporalPort', 'uiPort']) {
+    await assert.rejects(choosePorts({}, { ...ports, [name]: port }), PortTakenError);
+  }
+  const { codecPort, ...others } = await choosePorts({}, { ...ports, codecPort: port });
+  assert.deepEqual({ ...others, codecPort: ports.codecPort }, ports);
+  assert.notEqual(codecPort, port);
 });
 
-test('a sandbox that is moved on purpose is moved, with a warning about journeys under way', async () => {
-  const ports = await remembered();
+test('a port that is asked for takes the place of the remembered one', async () => {
   const [elsewhere = 0] = await freePorts(1);
-  const notices: string[] = [];
-  const chosen = await choosePorts({ sandboxPort: elsewhere }, ports, (notice) => notices.push(notice));
-  assert.equal(chosen.sandboxPort, elsewhere);
-  assert.match(notices.join(), /ProfileChanged/);
-});
-
-test('a codec server whose remembered port is taken moves, and says so', async (t) => {
-  const codecPort = await takenPort(t);
-  const notices: string[] = [];
-  const chosen = await choosePorts({}, { ...(await remembered()), codecPort }, (notice) => notices.push(notice));
-  assert.notEqual(chosen.codecPort, codecPort);
-  assert.deepEqual(notices, [`port ${codecPort} is taken: ${chosen.codecPort} instead`]);
+  assert.equal((await choosePorts({ sandboxPort: elsewhere }, await remembered())).sandboxPort, elsewhere);
 });
 
 test('a codec server leaves a remembered port to the server that was asked to have it', async () => {
   const ports = await remembered();
   const [uiPort = 0] = await freePorts(1);
-  const chosen = await choosePorts({ uiPort }, { ...ports, codecPort: uiPort }, () => {});
+  const chosen = await choosePorts({ uiPort }, { ...ports, codecPort: uiPort });
   assert.equal(chosen.uiPort, uiPort);
   assert.equal(new Set(Object.values(chosen)).size, 4);
 });

@@ -50,9 +50,9 @@ const { journeyId: _, ...decision } = aDecision({ action: 'accept', outcome: 're
 /** Each check with messages that it takes. */
 const TAKEN: CheckCase[] = [
   ['withdrawJourney', { journeyId: 'J-1', ...WHO }],
-  ['withdrawPull', { pullId: 'P-1', ...WHO }, 'signal'],
+  ['withdrawPull', { pullId: 'P-1', ...WHO }],
   ['steerReview', { reviewId: 'R-1', ...WHO }],
-  ['withdrawShareReport', { shareId: 'S-1', ...WHO }, 'signal'],
+  ['withdrawShareReport', { shareId: 'S-1', ...WHO }],
   ['advance', { journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant()] }],
   ['advance', { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO }],
   ['advance', { journeyId: 'J-1', to: 'PRECLOSE', skip: 'PREAPP', ...WHO }],
@@ -64,7 +64,7 @@ const TAKEN: CheckCase[] = [
   ['extend', { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
   ['extendShareReport', { shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
   ['consent', aConsent()],
-  ['consent', aConsent({ decision: 'revoked', proof: 'aa.bb.cc' }), 'signal'],
+  ['consent', aConsent({ decision: 'revoked', proof: 'aa.bb.cc' })],
   ['resolveInquiry', { journeyId: 'J-1', ...decision }],
   ['resolvePull', { pullId: 'P-1', ...decision }],
   ['resolvePortfolio', { reviewId: 'R-1', ...decision }],

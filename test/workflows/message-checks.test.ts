@@ -31,28 +31,25 @@ test('refuses a reference with an outcome that has none: nothing may be shared o
   assert.equal(MESSAGES.resolveInquiry.findProblem(decision), '/reference belongs to accept with a record');
 });
 
-test('refuses unseen characters of an update and of a signal', () => {
+test('refuses unseen characters', () => {
   const withdrawal = { journeyId: 'J-1', by: 'ops\u200b', reason: 'a bell\u0007' };
   const [by, reason] = ['/by', '/reason'].map((path) => `${path} must not hold control characters`);
   assert.equal(MESSAGES.withdrawJourney.findProblem(withdrawal), `${by}; ${reason}`);
-  assert.equal(MESSAGES.withdrawJourney.findProblem(withdrawal, 'signal'), `${by}; ${reason}`);
 });
 
-test('refuses what the gateway’s fields do not admit, of an update and of a signal', () => {
-  for (const via of ['update', 'signal'] as const) {
-    for (const [endUserCode, rule] of [
-      [
-        'EU4\u200b',
-        'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed',
-      ],
-      ['EU4 ', 'must not begin or end with a blank'],
-      ['EU4\u0000', 'must not hold control characters'],
-    ]) {
-      const consent = aConsent({ secondaryUser: { endUserCode } });
-      assert.equal(MESSAGES.consent.findProblem(consent, via), `/secondaryUser/endUserCode ${rule}`);
-      const share = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode } };
-      assert.equal(MESSAGES.requestShare.findProblem(share), `/share/endUserCode ${rule}`);
-    }
+test('refuses what the gateway’s fields do not admit', () => {
+  for (const [endUserCode, rule] of [
+    [
+      'EU4\u200b',
+      'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed',
+    ],
+    ['EU4 ', 'must not begin or end with a blank'],
+    ['EU4\u0000', 'must not hold control characters'],
+  ]) {
+    const consent = aConsent({ secondaryUser: { endUserCode } });
+    assert.equal(MESSAGES.consent.findProblem(consent), `/secondaryUser/endUserCode ${rule}`);
+    const share = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode } };
+    assert.equal(MESSAGES.requestShare.findProblem(share), `/share/endUserCode ${rule}`);
   }
 });
 
@@ -68,13 +65,11 @@ test('leaves applicants to the activity that has the interface’s table', () =>
 });
 
 test('refuses evidence that looks personal, without repeating it', () => {
-  for (const via of ['update', 'signal'] as const) {
-    const problemOf = (reference: string) =>
-      MESSAGES.consent.findProblem(aConsent({ evidence: { ...aConsent().evidence, reference } }), via);
-    assert.equal(problemOf('doc:1/2#3'), null);
-    assert.match(String(problemOf('912-34-5678')), /^\/evidence\/reference must be opaque/);
-    assert.match(String(problemOf('ada@example.com')), /^\/evidence\/reference must be printable/);
-  }
+  const problemOf = (reference: string) =>
+    MESSAGES.consent.findProblem(aConsent({ evidence: { ...aConsent().evidence, reference } }));
+  assert.equal(problemOf('doc:1/2#3'), null);
+  assert.match(String(problemOf('912-34-5678')), /^\/evidence\/reference must be opaque/);
+  assert.match(String(problemOf('ada@example.com')), /^\/evidence\/reference must be printable/);
 });
 
 test('names ten problems at most', () => {

@@ -34,11 +34,13 @@ before(async () => {
   const secret = newWebhookSecret();
   receiver = await startWebhookReceiver(secret);
   await writeFile(join(directory, 'secret'), secret, { mode: 0o600 });
+  const endpoint = { name: 'all', url: `${receiver.url}/all`, secretFile: join(directory, 'secret') };
+  const webhooks = [{ ...endpoint, allowPrivateAddresses: true }];
+  await writeFile(join(directory, 'profiles.json'), JSON.stringify({ profiles: { default: { webhooks } } }));
   harness = await startHarness({
     env: {
       ...{ PORTFOLIO_DIR: directory, GATEWAY_CONNECTIONS: '32' },
-      ...{ WEBHOOK_URL: `${receiver.url}/all`, WEBHOOK_SECRET_FILE: join(directory, 'secret') },
-      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
+      GATEWAY_PROFILES_FILE: join(directory, 'profiles.json'),
     },
   });
   journeys = await connectTo(harness);

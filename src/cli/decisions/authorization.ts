@@ -1,7 +1,7 @@
 /** `--by` and `--reason` of entries in the ledger's log. */
 
 import type { Command } from 'commander';
-import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
+import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import type { Authorization } from '../../ledger/retention/retention.ts';
 import { UsageError } from '../output/errors.ts';
 
@@ -25,7 +25,7 @@ export function checkedAuthorization({ by, reason }: AuthorizationOptions): Auth
   const authorization = { by: by ?? '', reason: reason ?? '' };
   const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
-  const hidden = Object.entries(authorization).find(([, text]) => FORBIDDEN_CHARACTER.test(text));
+  const hidden = Object.entries(authorization).find(([, text]) => HIDDEN_CHARACTER.test(text));
   if (hidden) throw new UsageError(`--${hidden[0]} must not hold control characters`);
   return authorization;
 }

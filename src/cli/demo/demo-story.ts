@@ -27,9 +27,8 @@ interface DemoOutcome {
 const RETRY_AFTER_SECONDS = 6;
 /** How long the viewer sees that no worker runs. */
 const WORKER_DOWN_MS = 1_500;
-/** Far above what any step takes; a demo that hangs must end. */
-const STEP_TIMEOUT_MS = 120_000;
-const POLL_INTERVAL_MS = 100;
+/** Far above what the story takes; a demo that hangs must end. */
+const STORY_TIMEOUT_MS = 180_000;
 /** Columns for a command's output, which the demo indents. */
 const OUTPUT_WIDTH = 70;
 
@@ -60,26 +59,18 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
     narrator.plain('          its payloads come decoded, personal data masked, by the codec server beside it');
   }
 
-  const follower = follow(journey, narrator);
-  try {
-    await follower.until((status) => status.waitingFor === 'PREAPP');
-    narrator.event('advance   the platform passes the gate to PREAPP');
-    await journey.advance({ to: 'PREAPP' });
-    await killWorkerInThrottleWait(environment, follower, narrator);
-    await follower.until((status) => status.waitingFor === 'PRECLOSE');
-    narrator.event('advance   the platform passes the gate to PRECLOSE');
-    await journey.advance({ to: 'PRECLOSE' });
-    await resolveLostAnswer(environment.sandboxUrl, journey, follower, narrator);
-    await follower.until((status) => status.state === 'waitingForConsent');
-    for (const applicantId of ['1A', '2A']) {
-      narrator.event(`consent   applicant ${applicantId} grants it (signal)`);
-      await journey.consent(grant(applicantId));
-      await follower.until((status) => !status.shares.some((share) => share.waitingFor.includes(applicantId)));
-    }
-    await follower.until((status) => status.state === 'completed');
-  } finally {
-    await follower.stop();
-  }
+  await followStory(journey, narrator, [
+    [({ waitingFor }) => waitingFor === 'PREAPP', () => passGate(journey, 'PREAPP', narrator)],
+    [({ waitingFor = '' }) => waitingFor.includes('HTTP 429'), () => killWorker(environment, narrator)],
+    [({ waitingFor }) => waitingFor === 'PRECLOSE', () => passGate(journey, 'PRECLOSE', narrator)],
+    [({ state }) => state === 'held', (held) => resolveLostAnswer(environment.sandboxUrl, journey, held, narrator)],
+    [({ state }) => state === 'waitingForConsent', () => grantConsent(journey, '1A', narrator)],
+    [
+      ({ shares }) => !shares.some(({ waitingFor }) => waitingFor.includes('1A')),
+      () => grantConsent(journey, '2A', narrator),
+    ],
+    [({ state }) => state === 'completed', async () => {}],
+  ]);
   const result = await journey.result();
   await checkAndTell(environment.sandboxUrl, result, await journey.status(), narrator);
   return { result, ...(runUrl === undefined ? {} : { runUrl }) };
@@ -110,12 +101,34 @@ async function findRunUrl(
   return `${uiUrl}/namespaces/${namespace}/workflows/${workflowId}/${runId}/history`;
 }
 
-async function killWorkerInThrottleWait(
-  { worker }: DevEnvironment,
-  follower: Follower,
-  narrator: Narrator,
-): Promise<void> {
-  await follower.until(({ waitingFor = '' }) => waitingFor.includes('HTTP 429'));
+/** A state of the journey that the story waits for, and the act that follows. */
+type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: JourneyStatus) => Promise<void>];
+
+/** Narrates every change of the journey's status, and takes each step when the journey has come that far. */
+async function followStory(journey: JourneyHandle, narrator: Narrator, steps: Step[]): Promise<void> {
+  for await (const status of journey.watch({ signal: AbortSignal.timeout(STORY_TIMEOUT_MS) })) {
+    narrator.status(status);
+    const other = status.holds.find(({ failureType }) => failureType !== 'OutcomeUnknown');
+    if (other) throw new Error(`the hold is ${other.failureType}`);
+    for (let [step] = steps; step?.[0](status); [step] = steps) {
+      steps.shift();
+      await step[1](status);
+    }
+  }
+  if (steps.length > 0) throw new Error(`the journey did not go on; ${steps.length} steps of the story are left`);
+}
+
+async function passGate(journey: JourneyHandle, to: 'PREAPP' | 'PRECLOSE', narrator: Narrator): Promise<void> {
+  narrator.event(`advance   the platform passes the gate to ${to}`);
+  await journey.advance({ to });
+}
+
+async function grantConsent(journey: JourneyHandle, applicantId: string, narrator: Narrator): Promise<void> {
+  narrator.event(`consent   applicant ${applicantId} grants it (signal)`);
+  await journey.consent(grant(applicantId));
+}
+
+async function killWorker({ worker }: DevEnvironment, narrator: Narrator): Promise<void> {
   narrator.trouble(
     `gateway   429: throttled, Retry-After ${RETRY_AFTER_SECONDS} s; the journey waits on a durable timer`,
   );
@@ -136,12 +149,10 @@ async function killWorkerInThrottleWait(
 async function resolveLostAnswer(
   sandboxUrl: string,
   journey: JourneyHandle,
-  follower: Follower,
+  { holds: [hold] }: JourneyStatus,
   narrator: Narrator,
 ): Promise<void> {
-  const { holds } = await follower.until((status) => status.state === 'held', { holdsAreExpected: true });
-  const [hold] = holds;
-  if (hold?.failureType !== 'OutcomeUnknown') throw new Error(`the hold is ${hold?.failureType}`);
+  if (!hold) throw new Error('the journey has no hold');
   narrator.trouble('gateway   the connection broke after the request: the outcome is unknown');
   narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
   const listed = listHold(toListed(journey.journeyId, hold));
@@ -160,7 +171,6 @@ async function resolveLostAnswer(
     outcome: 'record',
     reference,
   });
-  await follower.until((status) => status.holds.length === 0, { holdsAreExpected: true });
 }
 
 /** Looks up what a provider would: the posting's reference, and when the request was made. */
@@ -180,44 +190,6 @@ async function askProvider(sandboxUrl: string, { customerTraceNumber }: HoldStat
       { applicantId: '1A', consumerId: first },
       { applicantId: '2A', consumerId: second },
     ],
-  };
-}
-
-interface Follower {
-  /** A hold that is not expected ends the story. */
-  until(isWanted: (status: JourneyStatus) => boolean, options?: { holdsAreExpected?: boolean }): Promise<JourneyStatus>;
-  stop(): Promise<void>;
-}
-
-/** Narrates every change of the journey's status and lets the story wait for one. */
-function follow(journey: JourneyHandle, narrator: Narrator): Follower {
-  const stop = new AbortController();
-  let latest: JourneyStatus | undefined;
-  let problem: unknown;
-  const watching = (async () => {
-    for await (const status of journey.watch({ signal: stop.signal })) {
-      latest = status;
-      narrator.status(status);
-    }
-  })().catch((error) => {
-    problem = error;
-  });
-  return {
-    until: async (isWanted, { holdsAreExpected = false } = {}) => {
-      const endsAt = performance.now() + STEP_TIMEOUT_MS;
-      while (!(latest && isWanted(latest))) {
-        if (problem) throw problem;
-        if (latest && latest.holds.length > 0 && !holdsAreExpected)
-          throw new Error(`the journey waits for ${latest.waitingFor}`);
-        if (performance.now() > endsAt) throw new Error(`the journey did not go on; it is ${latest?.state}`);
-        await delay(POLL_INTERVAL_MS / 4);
-      }
-      return latest;
-    },
-    stop: async () => {
-      stop.abort();
-      await watching;
-    },
   };
 }
 

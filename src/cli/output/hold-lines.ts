@@ -26,16 +26,15 @@ export function toListed(runKey: string, { failureType, attempts, ...hold }: Hol
 }
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
-export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedActions }: Listed): string {
-  const isSeen = allowedActions.includes('seen');
-  if (customerTraceNumber !== undefined) {
-    const judged = isSeen || attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
-    return `credit-journey resolve ${runKey} ${customerTraceNumber} ${judged}`;
+export function resolveCommand({ runKey, reason, customerTraceNumber, attempt, allowedActions }: Listed): string {
+  if (allowedActions.includes('seen')) {
+    const about =
+      customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;
+    return `credit-journey seen ${about} --by <name> --reason <why>`;
   }
   // The cause of other flags has to be mended.
-  return isSeen
-    ? `credit-journey holds --seen-run ${runKey} --by <name> --reason <why>`
-    : `credit-journey status ${runKey}`;
+  if (customerTraceNumber === undefined) return `credit-journey status ${runKey}`;
+  return `credit-journey resolve ${runKey} ${customerTraceNumber} --attempt ${attempt}`;
 }
 
 /** An item of work for operators. */

@@ -18,11 +18,8 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
-import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
-import type { ShareInput } from '../../messages/request-share.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import type { ReportProduct } from '../../model/products.ts';
 import { type RunKind, runName } from '../../model/run-key.ts';
 
 /** An error about one run. */
@@ -54,37 +51,13 @@ export class JourneyFinishedError extends RunError {
   }
 }
 
-/**
- * Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). `input` is
- * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
- */
+/** Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). */
 export class ShareAfterEndError extends JourneyFinishedError {
   override readonly code = 'shareAfterEnd';
-  readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
-    report: { journeyId: string; productCode?: ReportProduct };
-    permissiblePurposeCode?: string;
-  };
 
-  constructor(journeyId: string, { reportOf, ...share }: ShareInput) {
+  constructor(journeyId: string) {
     super(journeyId);
-    this.input = { ...share, report: { journeyId, ...(reportOf && { productCode: reportOf }) } };
-    this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
-  }
-
-  /** The command line that shares the report. Values to fill in are in angle brackets. */
-  get command(): string {
-    const { shareId, endUserCode, endUser, permissiblePurposeCode = '<code>', report, ...waits } = this.input;
-    const options = {
-      '--report-of': report.productCode ?? '<productCode>',
-      '--share-id': shareId,
-      '--end-user-code': endUserCode,
-      '--end-user': endUser === undefined ? undefined : `'${endUser.replaceAll("'", "'\\''")}'`,
-      '--permissible-purpose-code': permissiblePurposeCode,
-      '--await-consent-for': waits.awaitConsentFor,
-      '--consent-valid-for': waits.consentValidFor,
-    };
-    const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-    return ['credit-journey share', report.journeyId, '--ended', ...given].join(' ');
+    this.message += ': share its report by itself, with `credit-journey share --ended` or `shareReport`';
   }
 }
 
@@ -151,28 +124,32 @@ export class TooManyMessagesError extends RunError {
 }
 
 /** Why a connection did not come about; the address follows. */
-export const UNREACHABLE = {
+const UNREACHABLE = {
   addressUnknown: 'no host has the name in',
   connectionRefused: 'nothing answers at',
   timedOut: 'no answer comes in time from',
   tlsFailed: 'TLS fails at',
   tlsExpected: 'TLS is required, and not configured (TEMPORAL_TLS), at',
-  notTemporal: 'no Temporal server answers at',
   unavailable: 'it is away or overloaded at',
 };
 
-/** The reason by a code of the system, or by the words of gRPC that have one. */
-const SIGNS: readonly [sign: RegExp, code: TemporalUnavailableCode][] = [
+/** The reason, and what would be right, by what gRPC and OpenSSL say. */
+const SIGNS: readonly [sign: RegExp, code: keyof typeof UNREACHABLE, right?: string][] = [
   [/ECONNREFUSED/, 'connectionRefused'],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
-  [/ETIMEDOUT/, 'timedOut'],
+  [
+    /self-signed|unable to (verify|get)/i,
+    'tlsFailed',
+    'server_ca_cert_path (TEMPORAL_TLS_SERVER_CA_CERT_PATH) must name its authority',
+  ],
+  [/altnames/i, 'tlsFailed', 'its certificate must have the name of the address, or server_name be one that it has'],
+  [/expired|not yet valid/i, 'tlsFailed', 'its certificate must be valid today'],
+  [/alert/i, 'tlsFailed', 'it must trust the client certificate (client_cert_path), which must be valid today'],
+  [/wrong version number|packet length/i, 'tlsFailed', 'it must speak TLS'],
+  [/KEY_VALUES_MISMATCH/, 'tlsFailed', 'client_key_path must be the key of client_cert_path'],
+  [/PEM|ASN1/, 'tlsFailed', 'certificates and key must be PEM'],
   [/certificate|SSL|TLS/i, 'tlsFailed'],
 ];
-
-/** Finds the reason in what the system or gRPC says of a connection. */
-export function findUnreachableCode(words: string): TemporalUnavailableCode {
-  return SIGNS.find(([sign]) => sign.test(words))?.[1] ?? 'unavailable';
-}
 
 /** docs/integrating.md, "Errors", lists what to do about each. */
 export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
@@ -433,9 +410,18 @@ export function translatedServerError(error: unknown): unknown {
 }
 
 /** The server cannot be reached, or says that it cannot now. */
-export function serverAway(error: unknown): TemporalUnavailableError {
-  const code = findUnreachableCode(findGrpcError(error)?.details ?? '');
-  return new TemporalUnavailableError(`${UNREACHABLE[code]} its address`, code, harmlessCause(error));
+export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): TemporalUnavailableError {
+  const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
+  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
+  const what = `${UNREACHABLE[code]} ${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
+  return new TemporalUnavailableError(what, code, harmlessCause(error));
+}
+
+/** A server that closes a connection before it says anything does not agree on TLS. */
+function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): TemporalUnavailableCode {
+  if (isLate(error)) return 'timedOut';
+  if (!to || !/Failed to connect/.test(words)) return 'unavailable';
+  return to.tls ? 'tlsFailed' : 'tlsExpected';
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */

@@ -27,7 +27,7 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
   /**
    * `replacing` withdraws another share first, and takes this one only once the ledger has closed that one for good.
    *
-   * @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same
+   * @throws ShareAfterEndError, a `JourneyFinishedError`: an ended journey's report is shared by itself
    */
   async requestShare(
     share: ShareInput,
@@ -36,7 +36,7 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
     try {
       return await this.send('requestShare', { share, ...replacing }, options);
     } catch (error) {
-      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, share);
+      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId);
       throw error;
     }
   }

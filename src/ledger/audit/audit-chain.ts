@@ -27,7 +27,6 @@ const CHAINED = {
   decisions: ['customer_trace_number', 'decision_id'],
   ledger_restores: ['restore_id'],
   inquiry_pauses: ['pause_id', 'kind'],
-  withdrawn_shares: ['run_key', 'share_id'],
   retention_events: ['event_id'],
   run_decisions: ['run_key', 'decision_id', 'version'],
 } as const satisfies Record<string, readonly string[]>;

@@ -46,7 +46,8 @@ export function readDecisionsPage(
     SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
       NULL, r.action, r.decided_by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
       i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.wait_until
-      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
+      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+      WHERE r.action <> 'withdrawShare'`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, by };
   return readPage<AuditedDecision>(tx, { rows, conditions, query, after });
 }
@@ -83,8 +84,8 @@ export function readShareWithdrawalsPage(
   query: RecordsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedShareWithdrawal, Ordered>> {
-  const rows = `SELECT w.run_key, w.share_id, w.replaced_by, w.withdrawn_by AS by, w.reason, w.recorded_at,
-      w.run_key || ' ' || w.share_id AS row_key FROM withdrawn_shares w`;
+  const rows = `SELECT w.run_key, w.share_id, w.replaced_by, w.decided_by AS by, w.reason, w.recorded_at,
+      w.run_key || ' ' || w.share_id AS row_key FROM run_decisions w WHERE w.action = 'withdrawShare'`;
   return readPage<AuditedShareWithdrawal>(tx, { rows, conditions: { run_key: query.runKey }, query, after });
 }
 

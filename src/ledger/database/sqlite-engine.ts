@@ -16,8 +16,8 @@ import {
   type Written,
 } from './sql-session.ts';
 
-// One connection to a SQLite file by `node:sqlite`: its settings and its statements. Each COMMIT is on disk before it
-// returns, and no other connection sees it earlier (docs/decisions/ledger.md, 23).
+// One connection carries one transaction after the other. Each COMMIT is on disk before it returns, and no other
+// connection sees it earlier (docs/decisions/ledger.md, 23).
 
 const BUSY_RETRY_MS = 5;
 
@@ -27,94 +27,6 @@ const SQLITE_LOCKED = 6;
 const SQLITE_CONSTRAINT_NOTNULL = 1299;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
-
-class SqliteConnection implements SqlSession {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-
-  private constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
-  /** @param until when to stop waiting for others, on the clock of `performance` */
-  static async open(file: string, until: number): Promise<SqliteConnection> {
-    let database: DatabaseSync | undefined;
-    try {
-      // A busy handler would stop the event loop, and with it the transaction that it waits for. So this code waits
-      // itself.
-      database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
-      const opened = database;
-      await patiently(until, () => {
-        const row = opened.prepare('PRAGMA journal_mode = WAL').get();
-        if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
-        opened.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-        opened.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
-        // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
-        opened.exec('PRAGMA wal_autocheckpoint = 4000');
-        // This opens the log: its file exists afterwards.
-        opened.exec('PRAGMA wal_checkpoint(PASSIVE)');
-      });
-      return new SqliteConnection(opened);
-    } catch (error) {
-      database?.close();
-      throw translateError(error);
-    }
-  }
-
-  /** Keeps every other writer out. */
-  beginWrite(until: number): Promise<void> {
-    return patiently(until, () => this.run('BEGIN IMMEDIATE'));
-  }
-
-  /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
-  async beginRead(until: number): Promise<void> {
-    this.run('BEGIN');
-    await patiently(until, () => this.run('SELECT 1 FROM sqlite_master'));
-  }
-
-  async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
-    try {
-      return this.#statement(text).all(...values.map((value) => value ?? null)) as Row[];
-    } catch (error) {
-      throw translateError(error);
-    }
-  }
-
-  rollBack(): void {
-    try {
-      if (this.#database.isTransaction) this.run('ROLLBACK');
-    } catch {
-      // The first error is the useful one.
-    }
-  }
-
-  run(text: string): void {
-    this.#statement(text).run();
-  }
-
-  #statement(text: string): StatementSync {
-    let statement = this.#statements.get(text);
-    if (!statement) {
-      statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
-      this.#statements.set(text, statement);
-    }
-    return statement;
-  }
-
-  /** Writes all of the log into the database, syncs that, and empties the log. `false` where others prevented it. */
-  async emptyLog(until: number): Promise<boolean> {
-    for (;;) {
-      const [row] = await this.rows<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
-      if (row?.busy === 0) return true;
-      if (performance.now() >= until) return false;
-      await sleep(BUSY_RETRY_MS);
-    }
-  }
-
-  close(): void {
-    if (this.#database.isOpen) this.#database.close();
-  }
-}
 
 /** Repeats `work` while another process or handle holds the file. This process stays free for other work. */
 async function patiently(until: number, work: () => void): Promise<void> {
@@ -153,9 +65,6 @@ const BUSY_TIMEOUT_MS = 2_000;
 /** How long a migration waits for a process that copies the file. */
 const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
-const BEGIN_READ = (connection: SqliteConnection, until: number) => connection.beginRead(until);
-const BEGIN_WRITE = (connection: SqliteConnection, until: number) => connection.beginWrite(until);
-
 const REFUSED = "BEGIN SELECT RAISE(ABORT, 'rows of this table are kept as they are'); END";
 
 const DIALECT: SqlDialect = {
@@ -189,7 +98,30 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
     if (!create) throw new LedgerNotFoundError(`there is no ledger at ${file}`);
     makeFile(file);
   }
-  return new SqliteEngine(file, await SqliteConnection.open(file, performance.now() + BUSY_TIMEOUT_MS));
+  const until = performance.now() + BUSY_TIMEOUT_MS;
+  let database: DatabaseSync | undefined;
+  try {
+    // A busy handler would stop the event loop, and with it the transaction that it waits for. So this code waits
+    // itself.
+    database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
+    const opened = database;
+    await patiently(until, () => prepareFile(opened));
+    return new SqliteEngine(file, opened);
+  } catch (error) {
+    database?.close();
+    throw translateError(error);
+  }
+}
+
+function prepareFile(database: DatabaseSync): void {
+  const row = database.prepare('PRAGMA journal_mode = WAL').get();
+  if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  database.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
+  // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.
+  database.exec('PRAGMA wal_autocheckpoint = 4000');
+  // This opens the log: its file exists afterwards.
+  database.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 function makeFile(file: string): void {
@@ -207,64 +139,123 @@ class SqliteEngine implements SqlEngine {
   readonly dialect = DIALECT;
   /** The database and its log. */
   readonly #files: readonly { name: string; inode: number }[];
-  readonly #connection: SqliteConnection;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
   #isClosed = false;
-  /** One connection carries one transaction: each one waits here for the one before it. */
+  /** Each transaction waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string, connection: SqliteConnection) {
+  constructor(file: string, database: DatabaseSync) {
     this.#files = [file, `${file}-wal`].map((name) => ({ name, inode: statSync(name).ino }));
-    this.#connection = connection;
+    this.#database = database;
   }
 
+  /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => undone(await work(session)));
+    const begin = async (until: number) => {
+      this.#run('BEGIN');
+      await patiently(until, () => this.#run('SELECT 1 FROM sqlite_master'));
+    };
+    return this.#transaction(async (session) => undone(await work(session)), BUSY_TIMEOUT_MS, begin);
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(BEGIN_WRITE, work);
+    return this.#transaction(work, BUSY_TIMEOUT_MS);
   }
 
   /** No other process writes meanwhile, as in every transaction here. */
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(BEGIN_WRITE, work, MIGRATION_PATIENCE_MS);
+    return this.#transaction(work, MIGRATION_PATIENCE_MS);
   }
 
-  /** `secure_delete` has overwritten the pages. Old data is left in the log alone, which this empties. */
+  /**
+   * `secure_delete` has overwritten the pages. Old data is left in the log alone: this writes all of it into the
+   * database, syncs that, and empties the log. `false` where others prevented it.
+   */
   async scrub(): Promise<boolean> {
     const until = performance.now() + BUSY_TIMEOUT_MS;
-    return this.#inTurn(() => this.#openConnection().emptyLog(until));
+    return this.#inTurn(async () => {
+      this.#requireOpen();
+      for (;;) {
+        if (this.#rows('PRAGMA wal_checkpoint(TRUNCATE)')[0]?.busy === 0) return true;
+        if (performance.now() >= until) return false;
+        await sleep(BUSY_RETRY_MS);
+      }
+    });
   }
 
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       this.#isClosed = true;
-      this.#connection.close();
+      if (this.#database.isOpen) this.#database.close();
     });
   }
 
-  async #transaction<T>(
-    begin: typeof BEGIN_WRITE,
+  /** By default it keeps every other writer out from its beginning. */
+  #transaction<T>(
     work: (session: SqlSession) => Promise<Written<T>>,
-    patienceMs = BUSY_TIMEOUT_MS,
+    patienceMs: number,
+    begin = (until: number) => patiently(until, () => this.#run('BEGIN IMMEDIATE')),
   ): Promise<T> {
     const until = performance.now() + patienceMs;
     return this.#inTurn(async () => {
-      const connection = this.#openConnection();
-      const answer = await transact(connection, () => begin(connection, until), work);
-      this.#checkFiles();
-      return answer;
+      this.#requireOpen();
+      let isOver = false;
+      const session: SqlSession = {
+        rows: async (text, values) => {
+          // A statement after another one's failure would not be part of the transaction.
+          if (isOver) throw new LedgerUnavailableError('the transaction is over');
+          return this.#rows(text, values) as never;
+        },
+      };
+      try {
+        await begin(until);
+        const { keep, answer } = Ending.of(await work(session));
+        const value = await answer;
+        isOver = true;
+        this.#run(keep ? 'COMMIT' : 'ROLLBACK');
+        this.#requireOpen();
+        return value;
+      } catch (error) {
+        isOver = true;
+        this.#rollBack();
+        throw translateError(error);
+      }
     });
   }
 
-  #openConnection(): SqliteConnection {
-    if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
-    this.#checkFiles();
-    return this.#connection;
+  #rows(text: string, values: Parameters<SqlSession['rows']>[1] = []): SqlRow[] {
+    try {
+      return this.#statement(text).all(...values.map((value) => value ?? null));
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
+  #run(text: string): void {
+    this.#statement(text).run();
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text.replaceAll(/\$(\d+)/g, '?$1'));
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#database.isTransaction) this.#run('ROLLBACK');
+    } catch {
+      // The first error is the useful one.
+    }
   }
 
   /** Refuses files that were removed or replaced: they would take further writes, and all of them would be lost. */
-  #checkFiles(): void {
+  #requireOpen(): void {
+    if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
     for (const { name, inode } of this.#files) {
       const about = statSync(name, { throwIfNoEntry: false });
       if (about?.ino !== inode) throw new LedgerUnavailableError('a file of the ledger was removed or replaced');
@@ -275,32 +266,5 @@ class SqliteEngine implements SqlEngine {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});
     return turn;
-  }
-}
-
-async function transact<T>(
-  connection: SqliteConnection,
-  begin: () => Promise<void>,
-  work: (session: SqlSession) => Promise<Written<T>>,
-): Promise<T> {
-  let isOver = false;
-  const session: SqlSession = {
-    async rows(text, values) {
-      // A statement after another one's failure would not be part of the transaction.
-      if (isOver) throw new LedgerUnavailableError('the transaction is over');
-      return connection.rows(text, values);
-    },
-  };
-  try {
-    await begin();
-    const { keep, answer } = Ending.of(await work(session));
-    const value = await answer;
-    isOver = true;
-    connection.run(keep ? 'COMMIT' : 'ROLLBACK');
-    return value;
-  } catch (error) {
-    isOver = true;
-    connection.rollBack();
-    throw translateError(error);
   }
 }

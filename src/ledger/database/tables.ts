@@ -163,16 +163,18 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
       decision_id TEXT NOT NULL,
       -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
       version TEXT NOT NULL,
-      -- extend, skip, acceptAge, seen, withdraw, pause, resume or cancel
+      -- extend, skip, acceptAge, seen, withdraw, withdrawShare, pause, resume or cancel
       action TEXT NOT NULL,
       -- The inquiry whose flags were seen. NULL: the decision is about the run.
       customer_trace_number TEXT,
       stage TEXT,
       share_id TEXT,
       wait_until TEXT,
+      -- The share that takes the place of a withdrawn one. NULL: none does.
+      replaced_by TEXT,
       decided_by TEXT NOT NULL,
       reason TEXT NOT NULL,
-      decided_at TEXT NOT NULL,
+      decided_at TEXT,
       recorded_at BIGINT NOT NULL,
       PRIMARY KEY (run_key, decision_id, version)
     )`,
@@ -220,7 +222,7 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)',
 
-    // The report of each share, and shares that were taken back.
+    // The report of each share.
     `CREATE TABLE report_shares (
       run_key TEXT NOT NULL,
       share_id TEXT NOT NULL,
@@ -232,17 +234,6 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     )`,
     'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
     'CREATE INDEX report_shares_by_id ON report_shares (share_id)',
-    // Taken back by the platform before they were sent.
-    `CREATE TABLE withdrawn_shares (
-      run_key TEXT NOT NULL,
-      share_id TEXT NOT NULL,
-      -- The share that takes its place. NULL: none does.
-      replaced_by TEXT,
-      withdrawn_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (run_key, share_id)
-    )`,
 
     // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
     `CREATE TABLE sealed_bodies (
@@ -433,7 +424,6 @@ const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> =
   consents: CONSENT_AS_GIVEN,
   attempt_consents: 'appendOnly',
   report_shares: 'appendOnly',
-  withdrawn_shares: 'appendOnly',
   sealed_bodies: 'keepSealed',
   report_references: 'appendOnly',
   report_accesses: 'appendOnly',

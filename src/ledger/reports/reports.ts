@@ -3,7 +3,7 @@
  * What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row of a reader.
  */
 
-import { FORBIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
+import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -47,7 +47,7 @@ export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | '
   return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
     const text = reader[name];
     if (text === undefined) return [];
-    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !FORBIDDEN_CHARACTER.test(text)) return [];
+    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !HIDDEN_CHARACTER.test(text)) return [];
     return [{ path: `/${name}`, rule: `must be 1 to ${MAX_READER_TEXT} printable characters` }];
   });
 }

@@ -1,7 +1,6 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 
 import { omitUndefined } from '../../base/defined.ts';
-import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
@@ -10,7 +9,7 @@ import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
-import { toFields } from '../database/fields.ts';
+import { type Columns, toFields } from '../database/fields.ts';
 import { insertRow, type SqlDialect, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
@@ -20,6 +19,7 @@ import type {
   ClaimRequest,
   ConsentsQuery,
   PlannedShare,
+  ReportOrigin,
   ShareFacts,
   ShareWithdrawal,
   ShareWithdrawalVerdict,
@@ -232,19 +232,10 @@ function toWithdrawn({ replacedBy }: StandingShareWithdrawal): NonNullable<Share
   return replacedBy === undefined ? {} : { replacedBy };
 }
 
-// Rows of `withdrawn_shares`: shares that are never posted again, under any number and by any run.
+// Withdrawn shares are rows of `run_decisions`: they are never posted again, under any number and by any run.
 //
 // A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
 // claim either comes before the withdrawal, which then is refused, or finds it.
-
-export interface WithdrawnShareRow {
-  run_key: string;
-  share_id: string;
-  replaced_by: string | null;
-  withdrawn_by: string;
-  reason: string;
-  recorded_at: number;
-}
 
 /** The withdrawal of the share of this id, of the first of the owners that has one. */
 async function readWithdrawnShare(
@@ -252,12 +243,15 @@ async function readWithdrawnShare(
   { owners, shareId }: { owners: readonly string[]; shareId: string },
 ): Promise<StandingShareWithdrawal | undefined> {
   const places = owners.map((_, index) => `$${index + 2}`).join(', ');
-  const rows = await session.rows<WithdrawnShareRow>(
-    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND run_key IN (${places})`,
+  const rows = await session.rows<
+    { run_key: string; recorded_at: number } & Columns<Omit<StandingShareWithdrawal, 'recordedAt'>>
+  >(
+    `SELECT run_key, replaced_by, decided_by AS by, reason, recorded_at FROM run_decisions
+     WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
     [shareId, ...owners],
   );
   const [row] = owners.flatMap((owner) => rows.filter(({ run_key }) => run_key === owner));
-  return row && standingWithdrawal(row);
+  return row && toFields(row, ['replaced_by', 'by', 'reason', 'recorded_at']);
 }
 
 /**
@@ -265,26 +259,21 @@ async function readWithdrawnShare(
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains.
  */
 export async function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
-  const { session } = tx;
   const { runKey, shareId, replacedBy, by, reason } = withdrawal;
-  let verdict: ShareWithdrawalVerdict | undefined;
+  const owned = { owners: [runKey], shareId };
+  let claimed: ReportOrigin | undefined;
   await chaining(tx, async (insert) => {
-    const standing = await readWithdrawnShare(session, { owners: [runKey], shareId });
-    if (standing) {
-      verdict = { kind: 'withdrawn', standing };
-      return;
-    }
-    const claimed = await readSentAttempt(session, withdrawal);
-    if (claimed) {
-      verdict = { kind: 'claimed', ...claimed };
-      return;
-    }
-    const columns = { run_key: runKey, share_id: shareId, replaced_by: replacedBy, withdrawn_by: by, reason };
-    const row = await insert('withdrawn_shares', columns);
-    verdict = { kind: 'withdrawn', standing: standingWithdrawal(row as unknown as WithdrawnShareRow) };
+    if (await readWithdrawnShare(tx.session, owned)) return;
+    claimed = await readSentAttempt(tx.session, withdrawal);
+    if (claimed) return;
+    const key = { run_key: runKey, decision_id: `withdrawShare ${shareId}`, version: '1' };
+    const content = { action: 'withdrawShare', share_id: shareId, replaced_by: replacedBy, decided_by: by, reason };
+    await insert('run_decisions', { ...key, ...content });
   });
-  if (!verdict) throw new Error('a withdrawal without a verdict');
-  return verdict;
+  if (claimed) return { kind: 'claimed', ...claimed };
+  const standing = await readWithdrawnShare(tx.session, owned);
+  if (!standing) throw new Error('a withdrawal without a row');
+  return { kind: 'withdrawn', standing };
 }
 
 /** Attempts that are known not to have been processed, regardless of later news. */
@@ -294,23 +283,15 @@ const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'
 async function readSentAttempt(
   session: SqlSession,
   { runKey, shareId }: ShareWithdrawal,
-): Promise<{ customerTraceNumber: string; attempt: number } | undefined> {
-  const [row] = await session.rows<{ customer_trace_number: string; attempt: number }>(
+): Promise<ReportOrigin | undefined> {
+  const [row] = await session.rows<Columns<ReportOrigin>>(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
     [runKey, shareId],
   );
-  return row && { customerTraceNumber: row.customer_trace_number, attempt: row.attempt };
-}
-
-export function standingWithdrawal(row: WithdrawnShareRow): StandingShareWithdrawal {
-  return {
-    ...toFields(row, ['replaced_by', 'reason']),
-    by: row.withdrawn_by,
-    recordedAt: utcInstant(Number(row.recorded_at)),
-  };
+  return row && toFields(row);
 }
 
 // Flags posted shares for a person if a refusal is in force against their grants.
@@ -325,17 +306,10 @@ interface PermitRow extends ConsentRow, PostingRow {
 
 /** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
-  const concerned = await findRefusedPostings(tx, refusal);
-  for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
-  return concerned.size;
-}
-
-async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Promise<Set<string>> {
   // A grant withdraws nothing.
-  if (refusal.decision === 'granted') return new Set();
-  const { session, dialect } = tx;
+  if (refusal.decision === 'granted') return 0;
   const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
-  const links = await session.rows<{ customer_trace_number: string }>(
+  const links = await tx.session.rows<{ customer_trace_number: string }>(
     `SELECT DISTINCT customer_trace_number FROM attempt_consents
      WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
     said,
@@ -343,23 +317,10 @@ async function findRefusedPostings(tx: Transaction, refusal: ConsentRecord): Pro
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
   for (const { customer_trace_number } of links) await lockInquiry(tx, customer_trace_number);
-  const permits = await session.rows<PermitRow>(
-    `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
-       CASE WHEN a.answer_by <= ${dialect.now} THEN 1 ELSE 0 END AS overdue,
-       i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
-     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND i.product_code = 'SECONDUSE'`,
-    said,
-  );
-  const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
-  // Most refusals are about no posting. Everything that was said is read only for those that are.
-  if (posted.length === 0) return new Set();
-  const grants = (await saidAbout(tx, refusal)).filter(({ decision }) => decision === 'granted');
-  const findEnd = findEnds([...grants, refusal]);
-  return new Set(
-    posted
-      .filter((permit) => findEnd(consentRecord(permit)) !== undefined)
-      .map((permit) => permit.customer_trace_number),
-  );
+  return flagRefused(tx, 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3', said, (consents) => [
+    ...consents.filter(({ decision }) => decision === 'granted'),
+    refusal,
+  ]);
 }
 
 /**
@@ -369,21 +330,33 @@ export async function flagIfRefused(
   tx: Transaction,
   { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
 ): Promise<void> {
+  await flagRefused(tx, 'l.customer_trace_number = $1 AND l.attempt = $2', [customerTraceNumber, attempt]);
+}
+
+/** @param choose which consents of the applicant count. Default: all */
+async function flagRefused(
+  tx: Transaction,
+  condition: string,
+  values: (string | number)[],
+  choose = (said: ConsentRecord[]) => said,
+): Promise<number> {
   const permits = await tx.session.rows<PermitRow>(
-    `SELECT c.*, a.state, a.outcome, a.answer_kind, a.late_state, 0 AS overdue,
+    `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
+       CASE WHEN a.answer_by <= ${tx.dialect.now} THEN 1 ELSE 0 END AS overdue,
        i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
-     WHERE l.customer_trace_number = $1 AND l.attempt = $2 AND i.product_code = 'SECONDUSE'`,
-    [customerTraceNumber, attempt],
+     WHERE ${condition} AND i.product_code = 'SECONDUSE'`,
+    values,
   );
-  const posted = permits.filter(isOnFile);
-  if (posted.length === 0) return;
-  for (const permit of posted) {
+  const concerned = new Set<string>();
+  // Most refusals are about no posting. Everything that was said is read only for those that are.
+  for (const permit of permits.filter(isOnFile)) {
     const grant = consentRecord(permit);
-    const said = await saidAbout(tx, grant);
+    const said = choose(await saidAbout(tx, grant));
     const findEnd = findEnds(said.filter((consent) => consent.decision === 'granted' || isFor(permit, consent)));
-    if (!findEnd(grant)) continue;
-    return drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
+    if (findEnd(grant)) concerned.add(permit.customer_trace_number);
   }
+  for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
+  return concerned.size;
 }
 
 const PERMITS = `FROM attempt_consents l

@@ -12,11 +12,9 @@ import { startTemporalServer, type TemporalServer } from '../temporal/temporal-s
 import { type DevCodecServer, startDevApi, startDevCodecServer } from './dev-services.ts';
 import {
   childEnvironment,
-  commandVariables,
   dataAddresses,
   envFile,
   readyVariables,
-  unusedVariables,
   writeEnvFile,
   writeReadyFile,
 } from './dev-variables.ts';
@@ -56,7 +54,7 @@ export interface DevEnvironment {
   worker: WorkerControl;
   /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
-  /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
+  /** Resolves, with a sentence, when the Temporal server or the worker has ended: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
   stop(): Promise<void>;
@@ -80,70 +78,59 @@ const NAMESPACE = 'default';
 export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
   const dataDir = resolve(options.dataDir);
   const notice = options.onEvent ?? (() => {});
-  const parts = new AsyncDisposableStack();
-  try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await lockDataDirectory(dataDir, parts);
-    const memory = await readDevMemory(dataDir);
-    const ports = await choosePorts(options, memory, notice);
-    const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
-    const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
+  await using parts = new AsyncDisposableStack();
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await lockDataDirectory(dataDir, parts);
+  const memory = await readDevMemory(dataDir);
+  const ports = await choosePorts(options, memory);
+  const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
+  const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
 
-    const addresses = {
-      temporalAddress: server.address,
-      namespace: server.namespace,
-      taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
-      sandboxUrl: sandbox.url,
-      dataDir,
-    };
-    const inherited = options.env ?? process.env;
-    const env = childEnvironment(addresses, inherited);
-    const unused = unusedVariables(commandVariables(addresses), inherited);
-    if (unused.length > 0) notice(`set in this shell and not used: ${unused.join(', ')} (dev has its own)`);
-    await prepareFiles(env, dataDir);
-    await prepareLedger(dataDir, notice);
-    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
-    parts.defer(() => worker.stop());
-    await worker.start();
-    const api = await startDevApi({
-      ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
-      ...omitUndefined({ uiUrl: server.uiUrl }),
-    });
-    parts.defer(() => api.close());
-    const ready = readyVariables(addresses, inherited);
-    const called = {
-      codecEndpoint: codec.endpoint,
-      apiUrl: api.url,
-      apiTokenFile: api.tokenFile,
-    };
-    const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
-    parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
-    parts.defer(await writeReadyFile(dataDir, ready));
+  const addresses = {
+    temporalAddress: server.address,
+    namespace: server.namespace,
+    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    sandboxUrl: sandbox.url,
+    dataDir,
+  };
+  const inherited = options.env ?? process.env;
+  const env = childEnvironment(addresses, inherited);
+  await prepareFiles(env, dataDir);
+  await prepareLedger(dataDir, notice);
+  const death = Promise.withResolvers<string>();
+  const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
+  parts.defer(() => worker.stop());
+  await worker.start();
+  const api = await startDevApi({
+    ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
+    ...omitUndefined({ uiUrl: server.uiUrl }),
+  });
+  parts.defer(() => api.close());
+  const ready = readyVariables(addresses, inherited);
+  const called = {
+    codecEndpoint: codec.endpoint,
+    apiUrl: api.url,
+    apiTokenFile: api.tokenFile,
+  };
+  const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
+  parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
+  parts.defer(await writeReadyFile(dataDir, ready));
 
-    let isStopping = false;
-    const broken = server.ended.then((exitCode) =>
-      isStopping
-        ? new Promise<string>(() => {})
-        : `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`,
-    );
-    return {
-      ...addresses,
-      ...called,
-      ...omitUndefined({ uiUrl: server.uiUrl }),
-      envFile: envFile(dataDir),
-      pageUrl: api.pageUrl,
-      worker,
-      variables: ready,
-      broken,
-      stop: async () => {
-        isStopping = true;
-        await parts.disposeAsync();
-      },
-    };
-  } catch (error) {
-    await parts.disposeAsync();
-    throw error;
-  }
+  void server.ended.then((exitCode) =>
+    death.resolve(`the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`),
+  );
+  const open = parts.move();
+  return {
+    ...addresses,
+    ...called,
+    ...omitUndefined({ uiUrl: server.uiUrl }),
+    envFile: envFile(dataDir),
+    pageUrl: api.pageUrl,
+    worker,
+    variables: ready,
+    broken: death.promise,
+    stop: () => open.disposeAsync(),
+  };
 }
 
 /** Two environments on one database and ledger would undo each other. */
@@ -241,7 +228,9 @@ export interface DevMemory extends Partial<DevPorts> {
   codecSegment?: string;
 }
 
-/** The codec server takes any port; its address is found by the UI and in `env`. */
+const PORTS = ['temporalPort', 'uiPort', 'sandboxPort', 'codecPort'] as const satisfies (keyof DevPorts)[];
+
+/** The codec server takes any free port: the UI and `env` have its address. */
 const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
 /** 32 bytes in base64url. */
@@ -252,7 +241,7 @@ export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
 }
 
-const FLAGS: Partial<Record<keyof DevPorts, string>> = {
+const FLAGS: Record<Exclude<keyof DevPorts, 'codecPort'>, string> = {
   temporalPort: '--temporal-port',
   uiPort: '--ui-port',
   sandboxPort: '--sandbox-port',
@@ -281,53 +270,23 @@ function memoryFile(dataDir: string): string {
 }
 
 /**
- * Chooses each port for the next run: the one asked for; else the remembered one; else the default; else a free one. 0
- * asks for a free port if none is remembered. Calls `onNotice` if a port has changed.
+ * Chooses each port for the next run: the one asked for, else the remembered one, else the default, else a free one. A
+ * port that was asked for, or that runs and users know from the last run, does not move by itself.
  *
  * @throws PortTakenError
  */
-export async function choosePorts(
-  asked: Partial<DevPorts>,
-  memory: DevMemory,
-  onNotice: (message: string) => void,
-): Promise<DevPorts> {
-  const chosen: DevPorts = { sandboxPort: 0, temporalPort: 0, uiPort: 0, codecPort: 0 };
-  const names = Object.keys(chosen) as (keyof DevPorts)[];
-  // Ports that were asked for come first, then the sandbox's, which must not move.
-  names.sort((a, b) => Number(Boolean(asked[b])) - Number(Boolean(asked[a])));
-  for (const name of names) chosen[name] = await choosePort(name, asked[name], memory[name], chosen, onNotice);
-  return chosen;
-}
-
-async function choosePort(
-  name: keyof DevPorts,
-  asked: number | undefined,
-  remembered: number | undefined,
-  chosen: DevPorts,
-  onNotice: (message: string) => void,
-): Promise<number> {
-  const others = Object.values(chosen);
-  const canHave = async (port: number) => !others.includes(port) && (await isPortFree(port));
-  if (asked) {
-    if (!(await canHave(asked))) throw new PortTakenError(`port ${asked} (${FLAGS[name]}) is taken`);
-    if (name === 'sandboxPort' && remembered !== undefined && remembered !== asked) {
-      onNotice(`the sandbox moves from port ${remembered} to ${asked}: journeys under way will hold as ProfileChanged`);
-    }
-    return asked;
+export async function choosePorts(asked: Partial<DevPorts>, memory: DevMemory): Promise<DevPorts> {
+  const chosen: Partial<DevPorts> = {};
+  const named = [...Object.values(asked), ...Object.values(memory)];
+  const free = (await freePorts(2 * PORTS.length)).filter((port) => !named.includes(port));
+  for (const name of PORTS) {
+    const port = asked[name] || (memory[name] ?? (asked[name] === 0 ? undefined : DEFAULT_PORTS[name]));
+    if (port !== undefined && !Object.values(chosen).includes(port) && (await isPortFree(port))) chosen[name] = port;
+    else if (name !== 'codecPort' && (asked[name] || memory[name] !== undefined)) {
+      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${FLAGS[name]}`);
+    } else chosen[name] = free.pop() as number;
   }
-  const preferred = remembered ?? (asked === 0 ? undefined : DEFAULT_PORTS[name]);
-  if (preferred !== undefined && (await canHave(preferred))) return preferred;
-  // A run is bound to its gateway's address: the sandbox may not move by itself. The others may.
-  if (name === 'sandboxPort' && remembered !== undefined) {
-    throw new PortTakenError(
-      `port ${remembered}, where this data directory's sandbox has been, is taken: free it, ` +
-        `use another --data-dir, or move it with ${FLAGS[name]} (journeys under way then hold as ProfileChanged)`,
-    );
-  }
-  // One more than those that it may not have.
-  const free = (await freePorts(others.length + 1)).find((port) => !others.includes(port)) as number;
-  if (remembered !== undefined) onNotice(`port ${remembered} is taken: ${free} instead`);
-  return free;
+  return chosen as DevPorts;
 }
 
 // Made-up rows of a portfolio, and one to try a review with: rows that the sandbox has a record of, and a row that is bad.

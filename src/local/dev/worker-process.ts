@@ -1,6 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 
@@ -8,11 +7,11 @@ interface WorkerProcessOptions {
   env: NodeJS.ProcessEnv;
   /** Everything the worker prints is appended to it. */
   logFile: string;
-  /** Called with a sentence for each unwanted end and restart. */
-  onEvent: (message: string) => void;
+  /** Called with a sentence when it dies unasked. */
+  onDeath: (message: string) => void;
 }
 
-/** A worker in a process of its own, restarted whenever it dies unasked. */
+/** A worker in a process of its own. */
 export interface WorkerControl {
   /** Returns the id of the running process, or `undefined`. */
   pid(): number | undefined;
@@ -28,7 +27,6 @@ export interface WorkerControl {
 const STOP_GRACE_MS = 8_000;
 /** Bundling the workflows takes a second or two; a loaded machine may need many times that. */
 const START_TIMEOUT_MS = 90_000;
-const RESTART_WAIT_MS = { first: 500, longest: 15_000 };
 
 /** `.ts` from source, `.js` from `dist/`, as this module's own address says. */
 const CLI = fileURLToPath(new URL(`../../cli${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
@@ -41,47 +39,33 @@ interface Running {
 /** Does not start anything yet. */
 export function workerProcess(options: WorkerProcessOptions): WorkerControl {
   let running: Running | undefined;
-  let isWanted = false;
-  let hasBeenReady = false;
-  let waitMs = RESTART_WAIT_MS.first;
-
-  const start = async (): Promise<void> => {
-    isWanted = true;
-    running ??= supervise(await startWorker(options));
-    await running.ready;
-    hasBeenReady = true;
-    waitMs = RESTART_WAIT_MS.first;
-  };
-  const supervise = (started: Running): Running => {
-    void started.child.ended.then(async (exitCode) => {
-      if (running === started) running = undefined;
-      // A worker that was never ready is not started again: its `ready` rejects.
-      if (!isWanted || !hasBeenReady) return;
+  const watch = (started: Running): Running => {
+    void started.child.ended.then((exitCode) => {
+      // `kill` and `stop` have let go of it before it ends.
+      if (running !== started) return;
+      running = undefined;
       const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-      options.onEvent(`worker ${started.child.pid} ${how}; starting it again (its log: ${options.logFile})`);
-      await delay(waitMs);
-      waitMs = Math.min(waitMs * 2, RESTART_WAIT_MS.longest);
-      // A failed start ends its process, which brings us here again.
-      if (isWanted)
-        await start().then(
-          () => options.onEvent(`worker ${running?.child.pid} is ready`),
-          () => {},
-        );
+      options.onDeath(`worker ${started.child.pid} ${how}; its log: ${options.logFile}`);
     });
     return started;
   };
-  const end = async (graceMs: number | 'atOnce'): Promise<void> => {
-    isWanted = false;
+  const letGo = (): OwnedChild | undefined => {
     const { child } = running ?? {};
     running = undefined;
-    if (graceMs === 'atOnce') child?.process.kill('SIGKILL');
-    if (child) await (graceMs === 'atOnce' ? child.ended : child.stop(graceMs));
+    return child;
   };
   return {
     pid: () => running?.child.pid,
-    start,
-    kill: () => end('atOnce'),
-    stop: () => end(STOP_GRACE_MS),
+    start: async () => {
+      running ??= watch(await startWorker(options));
+      await running.ready;
+    },
+    kill: async () => {
+      const child = letGo();
+      child?.process.kill('SIGKILL');
+      await child?.ended;
+    },
+    stop: async () => letGo()?.stop(STOP_GRACE_MS),
   };
 }
 

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { fileLock } from '../../protection/keys/file-lock.ts';
 
 export interface PinnedBinary {
   /** Name for messages. */
@@ -100,29 +99,15 @@ async function fromCache(search: Search): Promise<FoundBinary | null> {
   return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
 }
 
-/** Asks for the lock first: while another process downloads, this one waits and then finds its file. */
+/** Two processes may download at the same time: each moves a whole program into the same place. */
 async function download(search: Search): Promise<FoundBinary> {
-  const { pinned, env, onProgress } = search;
-  const cache = cacheDirectory(env);
-  const lock = await fileLock(join(cache, `${pinned.executable}.lock`), () =>
-    onProgress(`waiting for another download of the ${pinned.title}`),
-  );
-  const incoming = `.incoming-${pinned.executable}-`;
+  const cache = cacheDirectory(search.env);
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  const directory = await mkdtemp(join(cache, `.incoming-${search.pinned.executable}-`));
   try {
-    const found = await fromCache(search);
-    if (found) return found;
-    // The lock is ours, so the process that left one of these was killed.
-    for (const left of (await readdir(cache)).filter((name) => name.startsWith(incoming))) {
-      await rm(join(cache, left), { recursive: true, force: true });
-    }
-    const directory = await mkdtemp(join(cache, incoming));
-    try {
-      return await downloadInto(search, directory);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    return await downloadInto(search, directory);
   } finally {
-    lock.release();
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

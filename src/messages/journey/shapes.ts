@@ -72,14 +72,32 @@ export const answeredFields = {
 
 const answeredSchema = z.object(answeredFields);
 
-/** Free text, which may name a person: in the answer to `references` alone. */
-export const providerTextFields = {
-  returnReasonDesc: z.string().exactOptional(),
-  errorMessage: z.string().exactOptional(),
-  applicantId: z.string().exactOptional().meta({ description: 'Present where the words are about one applicant.' }),
+/** Members of the status of a stage, a pull or a share: each makes one inquiry. */
+export const inquiryFields = {
+  attempts: count,
+  customerTraceNumber: z.string().exactOptional(),
+  reportReferenceNumber: z.string().exactOptional(),
 };
 
-/** In the answer to `references` alone. */
+/** Members of a share, of a journey or by itself, in status and result. */
+export const sharedFields = {
+  customerTraceNumber: z.string().exactOptional(),
+  reportReferenceNumber: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
+  remarks: remarksSchema,
+  /** Set when something about a posted share needs a person, such as a revocation after posting. */
+  attention: z.literal('revokedAfterPosting').exactOptional(),
+};
+
+/** Members of a share's status alone. */
+export const shareStatusFields = {
+  ...sharedFields,
+  until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
+  replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
+};
+
 export const consumerWithoutRecordSchema = z
   .object({
     applicantId: z.string().exactOptional().meta({ description: 'Absent where the answer does not show whose it is.' }),
@@ -88,7 +106,33 @@ export const consumerWithoutRecordSchema = z
   })
   .meta({ id: 'consumerWithoutRecord' });
 
-export const WITHOUT_RECORD = 'The consumers that an answer names and has no record of: to be stored too.';
+/**
+ * Members of the answer to `references` beside the references themselves: free text, which may name a person, and
+ * consumers.
+ *
+ * @param pull the members that say which pull an entry is from
+ */
+export function besideReferences<Pull extends z.ZodRawShape>(pull: Pull) {
+  return {
+    said: z
+      .array(
+        z.object({
+          ...pull,
+          returnReasonDesc: z.string().exactOptional(),
+          errorMessage: z.string().exactOptional(),
+          applicantId: z.string().exactOptional().meta({
+            description: 'Present where the words are about one applicant.',
+          }),
+        }),
+      )
+      .exactOptional()
+      .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
+    withoutRecord: z
+      .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
+      .exactOptional()
+      .meta({ description: 'The consumers that an answer names and has no record of: to be stored too.' }),
+  };
+}
 
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
@@ -125,9 +169,7 @@ export const stageStatusSchema = z
       .exactOptional()
       .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
     state: stageState,
-    attempts: count,
-    customerTraceNumber: z.string().exactOptional(),
-    reportReferenceNumber: z.string().exactOptional(),
+    ...inquiryFields,
     ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
@@ -156,13 +198,7 @@ export const shareStatusSchema = z
       'abandoned',
     ]),
     waitingFor: z.array(z.string()).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
-    until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
-    customerTraceNumber: z.string().exactOptional(),
-    reportReferenceNumber: z.string().exactOptional(),
-    remarks: remarksSchema,
-    replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
-    /** Set when something about a posted share needs a person, such as a revocation after posting. */
-    attention: z.literal('revokedAfterPosting').exactOptional(),
+    ...shareStatusFields,
   })
   .meta({ id: 'shareStatus' });
 
@@ -222,6 +258,9 @@ export const refusedMessageSchema = z
 
 /** In the status of each kind of run. */
 export const runStatusFields = {
+  environment: environment.nullable(),
+  /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
+  waitingFor: z.string().exactOptional(),
   problems: inputProblemsSchema,
   holds: z.array(holdStatusSchema),
   refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
@@ -236,10 +275,7 @@ const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] a
 export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
-    environment: environment.nullable(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
-    /** Words for the gate (`PREAPP`), the share (`share S1`) or the retry that the journey waits for. */
-    waitingFor: z.string().exactOptional(),
     waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
     /** `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
@@ -272,26 +308,9 @@ export const journeyResultSchema = z.object({
 
 export const journeyReferencesSchema = z.object({
   journeyId: z.string(),
-  references: z.array(
-    z.object({
-      ...stagePull,
-      reference: reportReferenceSchema,
-    }),
-  ),
+  references: z.array(z.object({ ...stagePull, reference: reportReferenceSchema })),
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
-  said: z
-    .array(z.object({ ...stagePull, ...providerTextFields }))
-    .exactOptional()
-    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
-  withoutRecord: z
-    .array(
-      z.object({
-        ...stagePull,
-        ...consumerWithoutRecordSchema.shape,
-      }),
-    )
-    .exactOptional()
-    .meta({ description: WITHOUT_RECORD }),
+  ...besideReferences(stagePull),
 });
 
 /** The members of the answer to every update, for every kind of run. */
@@ -362,7 +381,6 @@ export const updateRefusedSchema = z.object({ reason: z.string() });
 /** The content of an answer beside its outcome. Nothing personal. */
 export type AnsweredInquiry = z.infer<typeof answeredSchema>;
 export type StageStatus = z.infer<typeof stageStatusSchema>;
-export type StageState = StageStatus['state'];
 export type ShareStatus = z.infer<typeof shareStatusSchema>;
 export type ShareState = ShareStatus['state'];
 export type HoldStatus = z.infer<typeof holdStatusSchema>;

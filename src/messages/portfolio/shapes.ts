@@ -35,7 +35,6 @@ export const portfolioProgressSchema = z
 export const portfolioStatusSchema = z
   .object({
     reviewId: z.string(),
-    environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
     /** `held`: only inquiries that wait for a person are left. */
     state: z.enum([
@@ -43,7 +42,6 @@ export const portfolioStatusSchema = z
       ...outcome.options,
       ...TERMINAL_STATES,
     ]),
-    waitingFor: z.string().exactOptional(),
     /** Its files cannot be reached. The worker keeps trying. */
     attention: z.literal(PORTFOLIO_UNAVAILABLE).exactOptional().meta({
       description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',

@@ -6,18 +6,16 @@ import {
   acceptedSchema,
   answeredFields,
   applicantOutcomeFields,
-  consumerWithoutRecordSchema,
-  providerTextFields,
+  besideReferences,
+  inquiryFields,
   reportReferenceSchema,
   runStatusFields,
   ssnMismatchSchema,
   TERMINAL_STATES,
-  WITHOUT_RECORD,
 } from '../journey/shapes.ts';
 
 const productCode = z.enum(PULL_PRODUCTS);
 const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
-const attempts = z.int().min(0);
 
 export const consumerResultSchema = z
   .object({
@@ -43,14 +41,9 @@ const consumerFields = {
 export const pullStatusSchema = z
   .object({
     pullId: z.string(),
-    environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
     state: z.enum(['running', 'held', ...outcome.options, ...TERMINAL_STATES]),
-    /** The decision or the retry that the pull waits for, in words. */
-    waitingFor: z.string().exactOptional(),
-    attempts,
-    customerTraceNumber: z.string().exactOptional(),
-    reportReferenceNumber: z.string().exactOptional(),
+    ...inquiryFields,
     ...answeredFields,
     attention: ssnMismatchSchema,
     ...runStatusFields,
@@ -62,7 +55,7 @@ export const pullResultSchema = z.object({
   environment: z.enum(ENVIRONMENTS),
   productCode,
   outcome,
-  attempts,
+  attempts: inquiryFields.attempts,
   customerTraceNumber: z.string(),
   ...answeredFields,
   /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
@@ -75,14 +68,7 @@ export const pullReferencesSchema = z.object({
   pullId: z.string(),
   references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
   ...consumerFields,
-  said: z
-    .array(z.object({ productCode, ...providerTextFields }))
-    .exactOptional()
-    .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
-  withoutRecord: z
-    .array(z.object({ productCode, ...consumerWithoutRecordSchema.shape }))
-    .exactOptional()
-    .meta({ description: WITHOUT_RECORD }),
+  ...besideReferences({ productCode }),
 });
 
 export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });

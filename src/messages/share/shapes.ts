@@ -4,9 +4,11 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   consentAnswerFields,
-  remarksSchema,
+  inquiryFields,
   reportReferenceSchema,
   runStatusFields,
+  sharedFields,
+  shareStatusFields,
   TERMINAL_STATES,
 } from '../journey/shapes.ts';
 
@@ -23,8 +25,7 @@ export const SHARE_REPORT_OUTCOMES = [
 ] as const;
 
 const outcome = z.enum(SHARE_REPORT_OUTCOMES);
-const attempts = z.int().min(0);
-const attention = z.literal('revokedAfterPosting').exactOptional();
+const { attempts } = inquiryFields;
 
 export const reportSourceSchema = z
   .union([
@@ -45,26 +46,14 @@ export const reportSourceSchema = z
 export const shareReportStatusSchema = z
   .object({
     shareId: z.string(),
-    environment: z.enum(ENVIRONMENTS).nullable(),
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
-    /** Words for the consents, the decision or the retry that the share waits for. */
-    waitingFor: z.string().exactOptional(),
     /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),
     consentsMissing: z.array(z.string()).meta({
       description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
     }),
-    /** When the wait for consents ends. */
-    until: z.string().meta({ format: 'date-time' }).exactOptional(),
     attempts,
-    customerTraceNumber: z.string().exactOptional(),
-    reportReferenceNumber: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The share’s own reference number (interface 2.7).' }),
-    replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
-    remarks: remarksSchema,
-    attention,
+    ...shareStatusFields,
     ...runStatusFields,
   })
   .meta({ id: 'shareReportStatus' });
@@ -76,23 +65,14 @@ export const shareReportResultSchema = z.object({
   report: reportSourceSchema,
   sharedWith: z.object({ endUserCode: z.string().exactOptional(), endUser: z.string().exactOptional() }),
   attempts,
-  customerTraceNumber: z.string().exactOptional(),
-  reportReferenceNumber: z
-    .string()
-    .exactOptional()
-    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
-  remarks: remarksSchema,
-  attention,
+  ...sharedFields,
 });
 
 export const shareReportReferencesSchema = z.object({
   shareId: z.string(),
   /** The reference of the shared report; absent until the report was found. */
   report: reportReferenceSchema.exactOptional(),
-  reportReferenceNumber: z
-    .string()
-    .exactOptional()
-    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
+  reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 
 export const shareReportUpdateAnswerSchema = z.object({

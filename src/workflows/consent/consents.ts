@@ -439,7 +439,7 @@ export function handleConsents<Status>(
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objectTo(run, message);
+      const reason = definition.objection(run, message) ?? objectTo(run, message);
       if (reason !== null) {
         refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined);
         return;

@@ -2,8 +2,8 @@
 import { CancellationScope, log, sleep } from '@temporalio/workflow';
 import type {
   AnsweredAttempt,
+  CarriedOutcome,
   InquiryFailure,
-  JourneyActivities,
   LookUpInquiryArgs,
   RunConfig,
   SubmitFailureDetails,
@@ -163,7 +163,7 @@ function toOutcomeRecord(
   config: RunConfig,
   { customerTraceNumber }: InquiryDescription,
   step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
-): Parameters<JourneyActivities['recordOutcome']>[0] | null {
+): CarriedOutcome | null {
   const row = {
     ledgerId: config.ledgerId,
     customerTraceNumber,

@@ -1,4 +1,5 @@
 /** Gates, and `advance`: it passes one, skips a stage, or has a stage pulled once more. */
+import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
@@ -211,7 +212,7 @@ export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
   const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
     ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
-    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+    ...omitUndefined({ proof, applicants }),
   };
 }
 

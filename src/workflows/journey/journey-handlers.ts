@@ -41,7 +41,7 @@ export function handleMessages(journey: Journey): void {
     objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
     record: { runKey: journey.journeyId },
   });
-  handleDecisions(journey, resolveInquiry, (applicants) => checkApplicants({ profile: journey.profile, applicants }));
+  handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
   journey.decided.begin(journey, (effect) => takeDecided(journey, effect));

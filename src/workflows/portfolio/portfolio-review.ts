@@ -26,17 +26,15 @@ import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
-import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { takenDecision } from '../run/run-decisions.ts';
 import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
-import { preparePortfolio, Review, type ReviewState } from './review.ts';
+import { type FileState, preparePortfolio, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
   handleWithdrawals(review, steerReview, { record: { runKey: review.runKey } });
-  handleDecisions(review, resolvePortfolio, (applicants) =>
-    checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
-  );
+  handleDecisions(review, resolvePortfolio);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, steerReview, action, {
       objection: () => (review.isEnding ? 'the review is ending' : null),
@@ -91,21 +89,21 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
     return { endUserCode: input.endUserCode, files: away === undefined ? undefined : { path, away } };
   },
   prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (review, config) => reviewRows(review, review.state ?? (await examine(review, config))),
+  work: async (review, config) => reviewRows(review, config, review.state ?? (await examine(review))),
   handsOver: true,
 };
 
-async function examine(review: Review, config: RunConfig): Promise<ReviewState> {
+async function examine(review: Review): Promise<FileState> {
   const { input, files } = review;
   const examined = await prepareRun(review, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
-  return review.beginFrom(config, examined);
+  return review.beginFrom(examined);
 }
 
-async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioOutcome> {
-  const rows = new ReviewRows(review, state);
+async function reviewRows(review: Review, config: RunConfig, state: FileState): Promise<PortfolioOutcome> {
+  const rows = new ReviewRows(review, config, state);
   try {
     const end = await rows.work();
-    if (end === 'leaving') return await continueReview(review, rows.toState());
+    if (end === 'leaving') return await continueReview(review, config, rows.toState());
     if (end === 'over') await compareOnceMore(review, state);
     await finish(review, state);
     if (review.isStopping) throw createPortfolioChanged(review);
@@ -121,12 +119,13 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
   }
 }
 
-function continueReview(review: Review, state: ReviewState): Promise<never> {
-  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, listTraceNumbers(review, state)));
+function continueReview(review: Review, config: RunConfig, state: FileState): Promise<never> {
+  const traceNumbers = listTraceNumbers(review, config, state);
+  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbers));
 }
 
 /** Returns the present trace numbers of the rows taken over; earlier ones are over. */
-function listTraceNumbers({ reviewId }: Review, { config, carried }: ReviewState): Set<string> {
+function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: FileState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     traceNumber({
@@ -138,7 +137,7 @@ function listTraceNumbers({ reviewId }: Review, { config, carried }: ReviewState
 }
 
 /** Finds a change of the file after the last rows were read: a reader of the results relies on the digest. */
-async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
+async function compareOnceMore(review: Review, { known }: FileState): Promise<void> {
   try {
     await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
   } catch (error) {
@@ -147,7 +146,7 @@ async function compareOnceMore(review: Review, { known }: ReviewState): Promise<
   }
 }
 
-async function finish({ reviewId, files }: Review, { resultBytes: size, known }: ReviewState): Promise<void> {
+async function finish({ reviewId, files }: Review, { resultBytes: size, known }: FileState): Promise<void> {
   const { folder, file } = known;
   await files.ask('finishPortfolioResults', 'finishing the result file', { reviewId, folder, file, size });
 }

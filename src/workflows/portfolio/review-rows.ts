@@ -3,6 +3,7 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
@@ -14,7 +15,7 @@ import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import type { CarriedRow, Review, ReviewState } from './review.ts';
+import type { CarriedRow, FileState, Review } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
 const MAX_READ_AT_ONCE = 100;
@@ -46,7 +47,8 @@ type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
   readonly #review: Review;
-  readonly #state: ReviewState;
+  readonly #config: RunConfig;
+  readonly #state: FileState;
   readonly #queue: WaitingRow[] = [];
   readonly #open = new Map<string, OpenRow>();
   #carried: CarriedRow[];
@@ -56,8 +58,9 @@ export class ReviewRows {
   #begun = 0;
   #failure: { error: unknown } | undefined;
 
-  constructor(review: Review, state: ReviewState) {
+  constructor(review: Review, config: RunConfig, state: FileState) {
     this.#review = review;
+    this.#config = config;
     this.#state = state;
     this.#carried = [...state.carried];
   }
@@ -88,7 +91,7 @@ export class ReviewRows {
   }
 
   /** Returns the state for the next run, after `work` has returned `leaving`. */
-  toState(): ReviewState {
+  toState(): FileState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
     const held = [...this.#open.values()].map((open) => this.#begunRow(open));
     const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [toCarriedRow(row, row.resume)] : []));
@@ -174,7 +177,7 @@ export class ReviewRows {
   #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
     // A row does not rest: the review waits for all of them, and hands over by itself.
-    const { continuation: _, ...host } = review.hostFor(this.#state.config);
+    const { continuation: _, ...host } = review.hostFor(this.#config);
     return {
       ...host,
       isEnding: () => review.isHalted,

@@ -12,7 +12,6 @@ import type { ExaminedFile, KnownFile, PortfolioActivities, RunConfig } from '..
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
-import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { toOutputNames } from '../../messages/portfolio/output-files.ts';
 import type {
@@ -32,9 +31,8 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import type { CarriedHold, PendingDecision, SettledDecision } from '../run/holds.ts';
-import { type CarriedAttributes, Run, type RunState } from '../run/run.ts';
-import type { AskedDecision } from '../run/run-decisions.ts';
+import type { PendingDecision } from '../run/holds.ts';
+import { Run, type RunState } from '../run/run.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {
@@ -46,8 +44,8 @@ export interface CarriedRow {
   applicants?: FailsafeApplicant[];
 }
 
-export interface ReviewState {
-  config: RunConfig;
+/** How far the review of the file is. */
+export interface FileState {
   known: KnownFile;
   badRows: number;
   rows: number;
@@ -59,22 +57,13 @@ export interface ReviewState {
   flagged?: number;
   /** The size of the results so far. */
   resultBytes: number;
+}
+
+export interface ReviewState extends RunState<PortfolioMessage> {
+  file: FileState;
   isPaused: boolean;
-  withdrawal?: { by: string; reason: string };
-  /** Decisions about the review itself that the ledger does not have yet. */
-  decided?: readonly AskedDecision[];
-  /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
-  open?: CarriedHold[];
-  /** The latest decisions that have taken effect. */
-  settled?: SettledDecision[];
   /** Whether rows that the ledger has under another number are posted all the same. */
-  asked?: PendingDecision;
-  /** How often each event was emitted, of rows that may have further events. */
-  events?: Record<string, number>;
-  /** Its search attributes: the server hands them on. */
-  published?: CarriedAttributes;
-  mayLeaveRows?: boolean;
-  refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
+  pending: PendingDecision;
 }
 
 // The stubs of a review's activities. Every figure has its reason beside it.
@@ -197,7 +186,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
-  state: ReviewState | undefined;
+  state: FileState | undefined;
   /** Counts changes that may wake waiting code. */
   changes = 0;
   underWay = 0;
@@ -213,11 +202,11 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    const asked: PendingDecision = { ...state?.asked };
-    super(withReviewId(input), state && toRunState(input, state), asked);
+    const asked: PendingDecision = { ...state?.pending };
+    super(withReviewId(input), state, asked);
     this.#asked = asked;
     if (!state) return;
-    this.state = state;
+    this.state = state.file;
     this.isPaused = state.isPaused;
   }
 
@@ -240,10 +229,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
-  beginFrom(config: RunConfig, { known, badRows, rows, first }: ExaminedFile): ReviewState {
+  beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
     this.state = {
-      ...{ config, known, badRows, rows, next: first },
-      ...{ carried: [], resultBytes: 0, isPaused: this.isPaused },
+      ...{ known, badRows, rows, next: first, carried: [], resultBytes: 0 },
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
     this.publish();
@@ -255,21 +243,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    *
    * @param traceNumbers of the rows that it takes over
    */
-  nextState(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
-    const { withdrawal, isPaused, work } = this;
-    return {
-      ...state,
-      open: this.holds.carried,
-      settled: this.holds.settled,
-      asked: this.#asked,
-      events: this.events.continuation(traceNumbers),
-      published: this.published.carried,
-      isPaused,
-      refused: this.refusedMessages,
-      ...(work.mayLeaveRows ? { mayLeaveRows: true } : {}),
-      ...(this.decided.isBusy ? { decided: this.decided.carried } : {}),
-      ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
-    };
+  nextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
+    const events = { occurrences: this.events.continuation(traceNumbers) };
+    return { ...this.toState(), events, file, isPaused: this.isPaused, pending: this.#asked };
   }
 
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
@@ -403,16 +379,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
   if (!isRecord(input) || isUndecodable(input) || input.reviewId !== undefined) return input;
   return { ...input, reviewId: workflowInfo().workflowId.replace(/^portfolio-/, '') };
-}
-
-function toRunState({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunState<PortfolioMessage>> {
-  const { open = [], settled = [], events, published, refused, mayLeaveRows, withdrawal, decided } = state;
-  return {
-    holds: { open, settled },
-    ...(events ? { events: { occurrences: events } } : {}),
-    ...omitUndefined({ published, refused, mayLeaveRows, asked: decided }),
-    ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
-  };
 }
 
 const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };

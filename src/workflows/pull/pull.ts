@@ -20,7 +20,7 @@ import { journeyActivities } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
-import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 type PullStep = StepRecord<PullProduct, NonNullable<Outcome['flagged']>>;
@@ -93,9 +93,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
 
 function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, withdrawPull, { record: { runKey: pull.runKey } });
-  handleDecisions(pull, resolvePull, (applicants) =>
-    checkApplicants({ profile: pull.profile, applicants, productCode: pull.input.productCode }),
-  );
+  handleDecisions(pull, resolvePull);
   handleQueries(pull, QUERIES.pull);
   handleUnknownSignals(pull);
   pull.decided.begin(pull);

@@ -9,7 +9,8 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type { GatewayActivities, JourneyActivities, RunConfig, WebhookActivities } from '../../activities/contract.ts';
+import type { RunConfig } from '../../activities/contract.ts';
+import type { GatewayActivities, JourneyActivities, WebhookActivities } from '../../activities/index.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { toWebhookQueue } from '../../model/work-class.ts';

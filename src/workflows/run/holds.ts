@@ -1,6 +1,6 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { DecisionProof, InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
+import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
@@ -84,8 +84,6 @@ export interface PendingDecision {
 interface OpenHold extends CarriedHold {
   /** How many writes of its row the ledger has not answered yet: more than one after a reset. */
   opening: number;
-  /** A decision whose applicants are being checked. */
-  deciding?: DecisionMessage;
   decision?: Decision;
 }
 
@@ -316,16 +314,11 @@ export class Holds {
   /** Returns why the decision makes no sense now, or `null`. */
   findProblem(message: DecisionMessage, isEnding: boolean): string | null {
     const hold = this.#open.get(message.customerTraceNumber);
-    const { deciding } = hold ?? {};
-    const isUnderWay = deciding?.decisionId === message.decisionId;
-    const differing =
-      deciding && isUnderWay
-        ? differingPaths(toContent(deciding), toContent(message))
-        : this.#differencesToTaken(message);
+    const differing = this.#differencesToTaken(message);
     if (differing?.length) return otherContent('/decisionId was used', differing);
-    if (differing) return isUnderWay ? null : this.findRefusal(message);
+    if (differing) return this.findRefusal(message);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
-    if (hold.decision || deciding) return 'another decision about this hold has been taken';
+    if (hold.decision) return 'another decision about this hold has been taken';
     const { attempts, allowedActions, failureType } = hold.status;
     if (message.attempt !== attempts) return `the hold is about attempt ${attempts}`;
     if (!allowedActions.includes(message.action)) {
@@ -335,21 +328,6 @@ export class Holds {
     const problem = wordProblem(hold.status, message) ?? resendProblem(hold.status, message, Date.now());
     if (problem) return problem;
     return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
-  }
-
-  /** Reserves the hold while an amendment's applicants are checked. */
-  reserve(message: DecisionMessage): void {
-    const hold = this.#open.get(message.customerTraceNumber);
-    if (hold) hold.deciding = message;
-  }
-
-  isReserved(message: DecisionMessage): boolean {
-    return this.#open.get(message.customerTraceNumber)?.deciding?.decisionId === message.decisionId;
-  }
-
-  release(message: DecisionMessage): void {
-    const hold = this.#open.get(message.customerTraceNumber);
-    if (hold?.deciding?.decisionId === message.decisionId) delete hold.deciding;
   }
 
   decide(decision: Decision): void {
@@ -474,6 +452,7 @@ async function recordTheDecision(
   message: Decision,
 ): Promise<DecisionRecording> {
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
+  const { applicants, proof, askedAbout } = message;
   const accepted: Outcome = {
     kind: 'outcome',
     outcome: message.outcome ?? 'noReport',
@@ -497,7 +476,7 @@ async function recordTheDecision(
       untilDone(
         'recordDecision',
         { summary: `recording the decision: ${action}` },
-        { ledgerId: config.ledgerId, inquiry, decision, ...toProof(message) },
+        { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof, askedAbout }) },
       ),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
@@ -516,12 +495,6 @@ async function recordTheDecision(
   }
 }
 
-/** Only the proof of an amendment is about applicants: without one they go nowhere but to their inquiry. */
-function toProof({ proof, applicants, askedAbout }: Decision): { proof?: DecisionProof } {
-  if (proof === undefined) return {};
-  return { proof: { jws: proof, ...(applicants ? { applicants } : {}), ...(askedAbout ? { askedAbout } : {}) } };
-}
-
 /** The decision to pull an answered stage once more. */
 export interface RepeatDecision {
   decisionId: string;
@@ -530,7 +503,8 @@ export interface RepeatDecision {
   decidedAt: string;
   /** The number of the pull within its stage. */
   occurrence: number;
-  proof?: DecisionProof;
+  proof?: string;
+  applicants?: FailsafeApplicant[];
 }
 
 /**
@@ -541,7 +515,7 @@ export interface RepeatDecision {
 export async function recordRepeat(
   config: RunConfig,
   inquiry: InquiryDescription,
-  { proof, occurrence, ...repeat }: RepeatDecision,
+  { proof, applicants, occurrence, ...repeat }: RepeatDecision,
 ): Promise<boolean> {
   const { customerTraceNumber } = inquiry;
   const decision: UnprovenDecision = {
@@ -551,7 +525,8 @@ export async function recordRepeat(
     action: 'repeat',
     providerSaid: 'notAsked',
   };
-  const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...(proof ? { proof } : {}) };
+  const proven = omitUndefined({ proof, applicants });
+  const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...proven };
   try {
     const verdict = await CancellationScope.nonCancellable(() =>
       untilDone('recordDecision', { summary: `recording who wants ${inquiry.productCode} again` }, args),

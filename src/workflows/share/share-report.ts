@@ -140,7 +140,7 @@ function handleShareReportMessages(share: ReportShare): void {
   handleExtensions(share, extendShareReport, (message) => message);
   handleTakingBack(share);
   // No hold of a share allows `amend`: there are no applicants in its request.
-  handleDecisions(share, resolveShareReport, async () => undefined);
+  handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.consents.begin();
@@ -156,7 +156,7 @@ function handleTakingBack(run: ReportShare): void {
   setHandler(
     defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
     (message) => {
-      const reason = withdrawShareReport.objection(run, message, 'signal') ?? objection(message);
+      const reason = withdrawShareReport.objection(run, message) ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
     },

@@ -1,6 +1,6 @@
 /** What runs say they have, and what the ledger keeps: the same reports. */
 
-import type { StageState } from '../../../src/messages/journey/shapes.ts';
+import type { StageStatus } from '../../../src/messages/journey/shapes.ts';
 import type { StageCode } from '../../../src/model/products.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -54,7 +54,7 @@ function sealProblems({ ledger }: Evidence): string[] {
 }
 
 /** Stages that a run has not come to: it was withdrawn, or started anew. */
-const NOT_COME_TO: readonly StageState[] = ['pending', 'expired', 'skipped', 'running'];
+const NOT_COME_TO: readonly StageStatus['state'][] = ['pending', 'expired', 'skipped', 'running'];
 
 /** Records of the ledger that the run they belong to does not tell of. */
 function forgotten(evidence: Evidence, index: InquiryIndex): string[] {

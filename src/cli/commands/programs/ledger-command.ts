@@ -43,9 +43,10 @@ function registerLedgerCompare(ledger: Command): void {
     if (since === undefined) throw new UsageError('--since must say from when on to compare');
     await withJourneys(
       options,
-      async (journeys, output) => {
-        const compared = await journeys.compareWithTemporal(since);
-        const consents = options.sendConsents ? await journeys.sendConsents(compared.runs) : undefined;
+      async (journeys, output, client) => {
+        const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
+        const compared = await compareWithTemporal(client, await journeys.openedLedger(), since);
+        const consents = options.sendConsents ? await sendConsents(journeys, compared.runs) : undefined;
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [

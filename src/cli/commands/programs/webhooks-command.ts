@@ -126,9 +126,7 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
     import('../../../model/problems.ts'),
   ]);
   const { config, problems } = inspectConfig(process.env);
-  const ours = problems.filter(({ variable }) =>
-    /^(WEBHOOK_|GATEWAY_PROFILES_FILE|GATEWAY_ENVIRONMENT)/.test(variable),
-  );
+  const ours = problems.filter(({ variable }) => /^GATEWAY_(PROFILES_FILE|ENVIRONMENT)/.test(variable));
   if (ours.length > 0) throw new ConfigError(ours);
   const profile = config.profiles.get(profileName);
   if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);

@@ -1,6 +1,6 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities } from '../../../activities/contract.ts';
+import type { JourneyActivities } from '../../../activities/index.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
@@ -63,7 +63,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const reason = definition.objection(run, message, 'signal') ?? objection(message);
+      const reason = definition.objection(run, message) ?? objection(message);
       if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
       else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
     },
@@ -71,34 +71,18 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   );
 }
 
-/** @param check throws `UpdateRefused` where an amendment's applicants break the interface's table */
+/** The activity that records a decision also judges it: its proof, and the applicants of an amendment. */
 export function handleDecisions<Withdrawal, Message extends DecisionMessage, Status>(
   run: TellableRun<Withdrawal, Status>,
   definition: MessageWith<Message>,
-  check: (applicants: NonNullable<Message['applicants']>) => Promise<void>,
 ): void {
   const { holds } = run;
   handleUpdate(run, definition, 'resolveInquiry', {
     objection: (message) => holds.findProblem(message, run.isEnding),
     answer: async (message): Promise<Accepted<Status>> => {
-      if (holds.isReserved(message)) {
-        // This decision was sent twice, and its applicants are being checked already.
-        await condition(() => !holds.isReserved(message));
-        refuseFor(holds.findProblem(message, run.isEnding));
-      }
-      if (holds.isDuplicate(message)) return answerDecision(run, message, true);
-      const { applicants } = message;
-      if (applicants) {
-        holds.reserve(message);
-        try {
-          await check(applicants);
-        } finally {
-          holds.release(message);
-        }
-        refuseFor(holds.findProblem(message, run.isEnding));
-      }
-      holds.decide({ ...message, receivedAt: new Date().toISOString() });
-      return answerDecision(run, message, false);
+      const isDuplicate = holds.isDuplicate(message);
+      if (!isDuplicate) holds.decide({ ...message, receivedAt: new Date().toISOString() });
+      return answerDecision(run, message, isDuplicate);
     },
   });
 }
