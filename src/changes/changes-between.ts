@@ -228,7 +228,7 @@ function readIdentification(
 /**
  * @param earlier, later answers of report products (interface 2.4, 2.5), as `readResponse` gives them
  * @param options default: `DEFAULT_CHANGE_OPTIONS`
- * @throws RangeError for an invalid option; never for a report's content
+ * @throws InvalidInputError for an invalid option; never for a report's content
  */
 export function changesBetween(
   earlier: GatewayResponse,

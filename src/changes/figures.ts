@@ -1,8 +1,9 @@
 /** Reads a report's values without assuming their type. Amounts are decimal strings, compared and added exactly. */
 import Big from 'big.js';
+import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
+import { parseWith } from '../fields/problems.ts';
 import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS, type FigureThreshold } from '../model/change-options.ts';
-import type { Problem } from '../model/problems.ts';
 import type { FigureMove } from './report-changes.ts';
 
 /** Bounded, so that no exponent and no length can make the arithmetic expensive. */
@@ -15,10 +16,6 @@ export type Figure = Big | null | 'unreadable';
 export function readFigure(value: unknown): Figure {
   if (value === undefined || value === null || value === '') return null;
   return typeof value === 'string' && FIGURE.test(value) ? new Big(value) : 'unreadable';
-}
-
-function isFigure(value: string): boolean {
-  return FIGURE.test(value);
 }
 
 /** Plain notation without unneeded zeros. */
@@ -81,30 +78,28 @@ export function readEntries(list: unknown): { entries: Record<string, unknown>[]
 
 // The thresholds and codes of a comparison.
 
-/** @throws RangeError that names the invalid option, never its value */
+const thresholdSchema = z.strictObject({
+  amount: z
+    .string()
+    .regex(/^\d{1,15}(?:\.\d{1,4})?$/, 'must be a decimal string, not negative')
+    .default('0'),
+  percent: z
+    .string()
+    .regex(/^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/, 'must be a decimal string from 0 to 100')
+    .default('0'),
+});
+
+/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
+export const changeOptionsSchema = z.strictObject({
+  balance: thresholdSchema.exactOptional(),
+  creditLimit: thresholdSchema.exactOptional(),
+  closedStatusCodes: z
+    .array(z.string().regex(/^[A-Za-z0-9]{1,10}$/, 'must be letters and digits, at most 10'))
+    .max(100)
+    .exactOptional(),
+});
+
+/** @throws InvalidInputError that names the invalid option, never its value */
 export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {
-  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
-  const [problem] = changeOptionProblems(complete);
-  if (problem) throw new RangeError(`${problem.path} ${problem.rule}`);
-  return complete;
-}
-
-function changeOptionProblems({ balance, creditLimit, closedStatusCodes }: ChangeOptions): Problem[] {
-  const problems = [...thresholdProblems(balance, '/balance'), ...thresholdProblems(creditLimit, '/creditLimit')];
-  if (closedStatusCodes.some((code) => code.trim() === '')) {
-    problems.push({ path: '/closedStatusCodes', rule: 'must hold codes that are not empty' });
-  }
-  return problems;
-}
-
-function thresholdProblems({ amount, percent }: FigureThreshold, path: string): Problem[] {
-  const problems: Problem[] = [];
-  if (!isFigure(amount) || amount.startsWith('-')) {
-    problems.push({ path: `${path}/amount`, rule: 'must be a decimal string, not negative' });
-  }
-  // Only this percentage is compared as a number: it is a bound, not an amount.
-  if (!isFigure(percent) || percent.startsWith('-') || Number(percent) > 100) {
-    problems.push({ path: `${path}/percent`, rule: 'must be a decimal string from 0 to 100' });
-  }
-  return problems;
+  return { ...DEFAULT_CHANGE_OPTIONS, ...parseWith(changeOptionsSchema, options) };
 }

@@ -19,6 +19,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import { errorCode } from '../base/error-code.ts';
+import { changeOptionsSchema } from '../changes/figures.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -191,25 +192,6 @@ const formerlySchema = z
   )
   .max(20);
 
-const AMOUNT = /^\d{1,15}(?:\.\d{1,4})?$/;
-const PERCENT = /^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/;
-const STATUS_CODE = /^[A-Za-z0-9]{1,10}$/;
-
-const thresholdSchema = z.strictObject({
-  amount: z.string().regex(AMOUNT, 'must be a decimal string, not negative').default('0'),
-  percent: z.string().regex(PERCENT, 'must be a decimal string from 0 to 100').default('0'),
-});
-
-/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
-const changesSchema = z.strictObject({
-  balance: thresholdSchema.exactOptional(),
-  creditLimit: thresholdSchema.exactOptional(),
-  closedStatusCodes: z
-    .array(z.string().regex(STATUS_CODE, 'must be letters and digits, at most 10'))
-    .max(100)
-    .exactOptional(),
-});
-
 /** Limits the work, since each endpoint has a chain of its own for every journey. */
 const MOST_ENDPOINTS = 10;
 /** The old and the new secret during a rotation, and a third for a rotation that failed. */
@@ -234,7 +216,7 @@ const additionsShape = {
   formerly: formerlySchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
-  changes: changesSchema.exactOptional(),
+  changes: changeOptionsSchema.exactOptional(),
 };
 
 const credentialsSchema = z.strictObject({

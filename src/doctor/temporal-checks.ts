@@ -48,8 +48,11 @@ export const temporalCheck: Check = {
       if (toRefusalReason(error) === 'notAllowed') {
         return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
       }
-      const { message } = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
-      return fail(message, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
+      const why = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
+      return fail(
+        why instanceof Error ? why.message : String(why),
+        'start the server, or correct TEMPORAL_ADDRESS and its TLS settings',
+      );
     }
     const { serverVersion } = await client.workflowService.getSystemInfo({});
     return versionFinding(serverVersion ?? '');

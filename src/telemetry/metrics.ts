@@ -31,8 +31,8 @@ const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => FAILURES[
 const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
-/** Rows of the ledger by kind, its consents that match nothing, and events that were given up. */
-const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkKind[]), 'unmatched', 'events'];
+/** Rows of the ledger by kind, its consents that match nothing, and runs that have no row. */
+const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkKind[]), 'unmatched', 'runs'];
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
@@ -106,13 +106,13 @@ export const METRICS = {
   needsPerson: {
     name: `${PREFIX}needs_person`,
     kind: 'gauge',
-    help: 'What needs a person, as `credit-journey holds` lists it; each counted once',
+    help: 'What needs a person, as `credit-journey holds` lists it, each once; kind runs: without a row of this ledger',
     labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
   },
   oldestAge: {
     name: `${PREFIX}needs_person_oldest_age_seconds`,
     kind: 'gauge',
-    help: 'Age of the oldest of them; 0 where there is none, and for events',
+    help: 'Age of the oldest of them; 0 where there is none, and for runs',
     labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
   },
   runningRuns: {

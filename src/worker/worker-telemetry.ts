@@ -74,17 +74,17 @@ export function watchFleetFigures(figures: FleetFigures): Promise<void> {
 /** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
 const MAX_CONSENTS = 1_000;
 
-/** Counts the work for operators: rows of the ledger, consents that match nothing, and runs whose events were given up. */
+/** Counts the work for operators: rows of the ledger, consents that match nothing, and runs that have no row. */
 async function readWork(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
-  const [work, givenUp] = await Promise.all([
+  const [work, runs] = await Promise.all([
     readLedger(figures).catch(() => undefined),
-    countGivenUp(figures).catch(() => undefined),
+    countRuns(figures).catch(() => undefined),
   ]);
   metrics.put('ledgerUp', work !== undefined, {});
   const find = ({ kind, reason }: MetricTags) => work?.find((found) => found.kind === kind && found.reason === reason);
   metrics.setEach('needsPerson', (labels) => {
-    if (labels.kind === 'events') return labels.reason === WEBHOOK_ATTENTION ? givenUp : 0;
+    if (labels.kind === 'runs') return runs && (runs.get(String(labels.reason)) ?? 0);
     return work && (find(labels)?.count ?? 0);
   });
   metrics.setEach('oldestAge', (labels) => {
@@ -114,14 +114,16 @@ async function readLedger({ ledger, metrics }: FleetFigures) {
   ];
 }
 
-async function countGivenUp({ client, taskQueue, knows }: FleetFigures): Promise<number> {
-  if (!(await knows('NeedsAttention'))) return 0;
-  const query = [
-    `NeedsAttention = '${WEBHOOK_ATTENTION}'`,
-    "ExecutionStatus = 'Running'",
-    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
-  ].join(' AND ');
-  return (await client.workflow.count(query)).count;
+/** Reasons that no row of this ledger can have: the run began with another ledger, or has given events up. */
+const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
+
+async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Map<string, number>> {
+  if (!(await knows('NeedsAttention'))) return new Map();
+  const running = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+  const counts = REASONS_OF_RUNS.map(async (reason): Promise<[string, number]> => {
+    return [reason, (await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`)).count];
+  });
+  return new Map(await Promise.all(counts));
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {

@@ -181,7 +181,10 @@ test('refuses thresholds that cannot be, by their path', () => {
     { amount: '0', percent: '101' },
     { amount: '1e3', percent: '0' },
   ]) {
-    assert.throws(() => changesBetween(report, report, { balance }), /^RangeError: \/balance\/(amount|percent) must/);
+    assert.throws(
+      () => changesBetween(report, report, { balance }),
+      /^InvalidInputError: .*\/balance\/(amount|percent) must/,
+    );
   }
 });
 

@@ -33,9 +33,9 @@ describe('what needs a person, in lines', () => {
   test('points to what may be done: a decision, a look, or nothing until its cause is mended', () => {
     const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
     const flagged = { ...HOLD, runKey: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
-    assert.equal(resolveCommand({ ...flagged }), `credit-journey resolve J-1 ${TRACE} --action seen`);
+    assert.equal(resolveCommand({ ...flagged }), `credit-journey seen inquiry ${TRACE} --by <name> --reason <why>`);
     const review = { ...ofRun, runKey: 'portfolio:R-1', reason: 'ssnMismatch', allowedActions: ['seen' as const] };
-    assert.match(resolveCommand(review), /^credit-journey holds --seen-run portfolio:R-1 --by/);
+    assert.match(resolveCommand(review), /^credit-journey seen run portfolio:R-1 --flag ssnMismatch --by/);
     const files = { ...review, reason: 'PortfolioUnavailable', allowedActions: [] };
     assert.equal(resolveCommand(files), 'credit-journey status portfolio:R-1');
   });

@@ -192,7 +192,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
     await ledger.recordOutcome({ ...late, state: 'answered', answer: RECORD });
     const drawn = (await holdsUntil((list) => list.some(of(journeyId)))).holds.find(of(journeyId)) ?? assert.fail();
     assert.deepEqual([drawn.kind, drawn.reason], ['flagged', 'lateAnswer']);
-    const [, ...seen] = drawn.resolve.split(' ');
+    const seen = ['seen', 'inquiry', one.trace];
+    assert.ok(drawn.resolve.startsWith(`credit-journey ${seen.join(' ')} --by `), drawn.resolve);
     const looked = await cli(...seen, ...WHO);
     assert.equal(looked.code, 0, looked.stderr);
     assert.ok(!JSON.parse((await cli('holds')).stdout).holds.some(of(journeyId)));
@@ -339,7 +340,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
 
     const { code, screen } = await runInTerminal(
       all,
-      [[/accept record[\s\S]*2 are left out[\s\S]*Decide about these 2\? \[y\/N\] /, 'y']],
+      [[/record[\s\S]*left out[\s\S]*Decide about these 2\? \[y\/N\] /, 'y']],
       env,
     );
     assert.equal(code, 1, 'two answers decided nothing');
@@ -390,7 +391,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
       [/Number or word: /, 'amend'],
       [/What the provider says[\s\S]*Number or word: /, 'notPosted'],
       [/With which applicants[\s\S]*Number or word: /, 'same'],
-      [/with the same applicants[\s\S]*Decide amend\? \[y\/N\] /, 'y'],
+      [/with the same\s+applicants[\s\S]*Decide amend\? \[y\/N\] /, 'y'],
     ];
     const { code, screen } = await runInTerminal(['resolve', one.input.journeyId, ...WHO], answers, env);
     assert.equal(code, 0, screen);

@@ -82,7 +82,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const [flag] = await readFlags();
     const customerTraceNumber = flag?.customerTraceNumber ?? assert.fail('the withdrawal is not on the list');
     const word = ['--by', 'ops', '--reason', 'told the secondary user'];
-    await done('resolve', `share:${shareId}`, customerTraceNumber, '--action', 'seen', ...word);
+    await done('seen', 'inquiry', customerTraceNumber, ...word);
     assert.deepEqual(await readFlags(), []);
   });
 

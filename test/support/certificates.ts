@@ -24,8 +24,6 @@ export interface CertificateOptions {
   authority?: Certificate;
   /** The subject's alternative name: an IPv4 address or a host. */
   altName?: { ip: string } | { dns: string };
-  /** Version 1 has no extensions. */
-  version?: 1 | 3;
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -39,18 +37,16 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Valid from a day ago until tomorrow. */
 export async function createCertificate(options: CertificateOptions): Promise<Certificate> {
-  const { name, authority, altName, version = 3 } = options;
+  const { name, authority, altName } = options;
   const keys = generateKeyPairSync('ec', { namedCurve: ALGORITHM.namedCurve });
   const content = new CertificateContent();
-  content.version = version - 1;
+  content.version = 2;
   content.serialNumber = new Integer({ value: randomInt(1, 2 ** 31) });
   content.subject = distinguishedName(name);
   content.issuer = distinguishedName(authority ? commonName(authority) : name);
   content.notBefore.value = new Date(Date.now() - DAY_MS);
   content.notAfter.value = new Date(Date.now() + DAY_MS);
-  if (version === 3) {
-    content.extensions = [basicConstraints({ isAuthority: !authority }), ...(altName ? [subjectAltName(altName)] : [])];
-  }
+  content.extensions = [basicConstraints({ isAuthority: !authority }), ...(altName ? [subjectAltName(altName)] : [])];
   await content.subjectPublicKeyInfo.importKey(keys.publicKey.toCryptoKey(ALGORITHM, true, ['verify']));
   const signingKey = authority ? createPrivateKey(authority.key) : keys.privateKey;
   await content.sign(signingKey.toCryptoKey(ALGORITHM, true, ['sign']), 'SHA-256');

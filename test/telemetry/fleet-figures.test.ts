@@ -15,7 +15,7 @@ async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflow
   const figures = {
     ledger: {
       work: { counts: async () => [] },
-      kept: { unmatched: async () => [] },
+      consents: { unmatched: async () => [] },
       pauses: { list: async () => [] },
       restoreState: async () => ({}),
       ...parts.ledger,

@@ -36,9 +36,9 @@ async function countWork(t: TestContext, work: Work) {
   const end = new AbortController();
   const workflow = {
     async count(query: string) {
-      assert.match(query, /NeedsAttention = 'WebhookFailed'|TemporalReportedProblems/);
+      assert.match(query, /NeedsAttention = '(WebhookFailed|LedgerChanged)'|TemporalReportedProblems/);
       if (givenUp === undefined) throw new Error('the server does not answer');
-      return { count: query.includes('WebhookFailed') ? givenUp : 0 };
+      return { count: query.includes('WebhookFailed') ? givenUp : query.includes('LedgerChanged') ? 1 : 0 };
     },
   };
   const watching = watchFleetFigures({
@@ -55,7 +55,7 @@ async function countWork(t: TestContext, work: Work) {
   return {
     counts: aboveZero(of('needsPerson')),
     minutes: Object.fromEntries(ages.map(([labels, seconds]) => [labels, Math.floor(seconds / 60)])),
-    events: of('needsPerson')?.['events WebhookFailed'],
+    events: of('needsPerson')?.['runs WebhookFailed'],
   };
 }
 
@@ -79,8 +79,8 @@ test('consents that match nothing are counted by what is not known, with the age
   assert.deepEqual(found.minutes, { 'unmatched journey': 90, 'unmatched share': 90 });
 });
 
-test('runs whose events were given up are counted, and keep their figure while the server does not answer', async (t) => {
-  assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'events WebhookFailed': 3 });
+test('runs that have no row here are counted, and keep their figure while the server does not answer', async (t) => {
+  assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
   assert.equal((await countWork(t, { givenUp: undefined })).events, undefined);
   assert.equal((await countWork(t, { givenUp: undefined, isRegistered: false })).events, 0);
 });

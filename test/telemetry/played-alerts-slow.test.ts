@@ -268,7 +268,7 @@ async function playHolds(played: PlayedWorld): Promise<void> {
     ],
     ...['--provider-said', 'posted', ...by],
   );
-  await cli('holds', '--seen-consents', journeyId, ...by);
+  await cli('seen', 'consents', '--run-key', journeyId, ...by);
   await resend(held, hold);
   await held.result();
   await Promise.all([untilClear('HoldOlderThan15Minutes', outcomeUnknown), untilClear('ConsentsUnmatched')]);

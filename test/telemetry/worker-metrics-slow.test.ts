@@ -92,7 +92,7 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
       [`${METRICS.ledgerLatency.name}_count`, { operation: 'claim', result: 'ok' }, 4],
       [METRICS.ledgerUp.name, {}, 1],
       [METRICS.needsPerson.name, { kind: 'unmatched', reason: 'journey' }, 0],
-      [METRICS.needsPerson.name, { kind: 'events', reason: 'WebhookFailed' }, 0],
+      [METRICS.needsPerson.name, { kind: 'runs', reason: 'WebhookFailed' }, 0],
       [METRICS.needsPerson.name, held, 1],
       [METRICS.needsPerson.name, { kind: 'held', reason: 'Throttled' }, 0],
       [METRICS.runningRuns.name, { stage: product }, 1],

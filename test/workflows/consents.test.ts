@@ -1,4 +1,5 @@
 /** Consent in all its orders, through real signals and updates, counted at the gateway. */
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -12,6 +13,7 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import type { LateConsentResult } from '../../src/messages/journey/shapes.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { traceOf, until } from '../hazards/operator-hands.ts';
+import { readSealedReport } from '../ledger/fixtures.ts';
 import {
   applicant,
   consentMessage,
@@ -182,7 +184,7 @@ describe('a share', { concurrency: 8 }, () => {
           ['SECONDUSE', ['answered']],
         ],
       );
-      const report = await ledger.readReport(journeyId, 'PREQUAL');
+      const report = await readSealedReport(ledger, journeyId, 'PREQUAL');
       assert.equal(JSON.parse(report?.body ?? '{}').returnCode, 'Record');
     } finally {
       await ledger.close();

@@ -2,6 +2,7 @@
  * Prints routes that are no message to one run as commands: path, query and body give arguments and options, the answer's
  * schema gives the tables. Loaded for the command that was called.
  */
+import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { LocalCall } from '../../api/local-call.ts';
@@ -90,7 +91,10 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
     throw new InvalidInputError([
       { path: '/runKey', rule: 'must name a run that has it', option: '<id>' } as TypedProblem,
     ]);
-  const { by, ...typed } = applyOptions(members, options, {}) as { by?: string; [member: string]: unknown };
+  // A decision without an id gets a new one.
+  const isDecision = members.some(({ path }) => path === '/decisionId');
+  const base = isDecision ? { decisionId: `D-${randomUUID()}` } : {};
+  const { by, ...typed } = applyOptions(members, options, base) as { by?: string; [member: string]: unknown };
   const names = {
     ...namesByPath(members),
     ...Object.fromEntries(Object.keys(params).map((name) => [`/${name}`, name in ID_KINDS ? '<id>' : `<${name}>`])),
@@ -113,7 +117,7 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
     await withJourneys(options, acts, spec.needs === 'both' ? { besideLedger: true } : {});
   } catch (error) {
     const told = await toClientError(error, runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, typed, options) : told;
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
   }
 }
 

@@ -8,6 +8,7 @@ import { statusLines } from '../output/status-lines.ts';
 import type { RouteCommand } from './route-command.ts';
 
 const pauses = async () => (await import('../../api/routes/pauses.ts')).pauseRoutes;
+const flags = async () => (await import('../../api/routes/holds.ts')).holdRoutes;
 const legalHolds = async () => (await import('../../api/routes/legal-holds.ts')).legalHoldRoutes;
 const statuses = async () => {
   const [journeys, pulls, shares, reviews] = await Promise.all([
@@ -127,6 +128,35 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     needs: 'both',
     by: 'author',
     exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
+  },
+  {
+    name: 'seen inquiry',
+    description: 'take a flag about an inquiry off the list of holds',
+    routes: flags,
+    operationIds: ['markSeen'],
+    arguments: [['<customerTraceNumber>']],
+    examples: ['credit-journey seen inquiry <customerTraceNumber> --by <name> --reason "<why>"'],
+    needs: 'both',
+    by: 'author',
+  },
+  {
+    name: 'seen run',
+    description: 'take a flag about a whole run off the list of holds',
+    routes: flags,
+    operationIds: ['markRunSeen'],
+    arguments: [['<id>', RUN_ID]],
+    examples: ['credit-journey seen run portfolio:R-1001 --flag ssnMismatch --by <name> --reason "<why>"'],
+    needs: 'both',
+    by: 'author',
+  },
+  {
+    name: 'seen consents',
+    description: 'take the unmatched consents of a run off the list of holds',
+    routes: async () => (await import('../../api/routes/unmatched-consents.ts')).unmatchedConsentRoutes,
+    operationIds: ['markConsentsSeen'],
+    examples: ['credit-journey seen consents --run-key J-1001 --by <name> --reason "<why>"'],
+    needs: 'both',
+    by: 'author',
   },
   {
     name: 'legal-hold set',

@@ -5,7 +5,9 @@ import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { parseJson, readText } from '../output/json-input.ts';
-import { checkDecision, type DraftDecision } from './decision-flags.ts';
+import { optionKey } from '../output/option-names.ts';
+import { applyOptions } from '../output/schema-options.ts';
+import { checkDecision, DECISION_MEMBERS, type DraftDecision } from './decision-flags.ts';
 
 /** A decision about one inquiry, checked by itself; whether its hold allows it is judged later. */
 export type AnsweredInquiry = DraftDecision &
@@ -13,14 +15,9 @@ export type AnsweredInquiry = DraftDecision &
     customerTraceNumber: string;
   };
 
-/** Members of a decision that are columns of the same name. */
-const COLUMNS = [
-  ...['customerTraceNumber', 'attempt', 'action', 'providerSaid', 'outcome', 'by', 'reason', 'decisionId'],
-  'confirmConsumerIds',
-] as const;
-
-/** Members of its reference. */
-const REFERENCE_COLUMNS = ['reportReferenceNumber', 'requestedAt'] as const;
+/** Each member of a decision that an option gives is a column, under the option's name in camel case. */
+const COLUMNS = DECISION_MEMBERS.map(({ flag }) => optionKey(flag));
+const FLAGS = DECISION_MEMBERS.filter(({ kind }) => kind === 'flag').map(({ flag }) => optionKey(flag));
 
 /** `consumerId:1A`: one column for each applicant. */
 const CONSUMER_COLUMN = /^consumerId:(?=.)/;
@@ -89,7 +86,7 @@ function parseRecords(content: string): string[][] {
 
 /** The words of the header are not repeated: a file without one begins with an answer. */
 function headerProblems(header: readonly string[]): Problem[] {
-  const known: readonly string[] = [...COLUMNS, ...REFERENCE_COLUMNS];
+  const known = ['customerTraceNumber', ...COLUMNS];
   const unknown = header.flatMap((name, index) =>
     known.includes(name) || CONSUMER_COLUMN.test(name) ? [] : [index + 1],
   );
@@ -104,30 +101,18 @@ function headerProblems(header: readonly string[]): Problem[] {
   return rules.map((rule) => ({ path: '', rule }));
 }
 
-/** Skips empty fields. A field that is not a number, or not `true`, is left for the decision's own check to refuse. */
+/** Skips empty fields. A field of the wrong form is left for the decision's own check to refuse. */
 function parseAnswer(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
-  const filled = new Map(header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : [])));
-  const members = (names: readonly string[]) =>
-    names.flatMap((name) => (filled.has(name) ? [[name, filled.get(name)] as const] : []));
-  const consumers = [...filled].filter(([name]) => CONSUMER_COLUMN.test(name));
-  const reference = Object.fromEntries(members(REFERENCE_COLUMNS));
-  const { attempt = '', confirmConsumerIds, ...answer } = Object.fromEntries(members(COLUMNS));
-  return {
-    ...answer,
-    attempt: /^\d{1,6}$/.test(attempt) ? Number(attempt) : attempt,
-    ...(confirmConsumerIds === undefined
-      ? {}
-      : { confirmConsumerIds: confirmConsumerIds === 'true' ? true : confirmConsumerIds }),
-    ...(consumers.length + Object.keys(reference).length === 0
-      ? {}
-      : {
-          reference: {
-            ...reference,
-            applicants: consumers.map(([name, consumerId]) => ({
-              applicantId: name.replace(CONSUMER_COLUMN, ''),
-              consumerId,
-            })),
-          },
-        }),
-  };
+  const filled = header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : []));
+  const { customerTraceNumber, ...given } = Object.fromEntries(
+    filled.map(([name, text]) => [name, FLAGS.includes(name) && text === 'true' ? true : text]),
+  );
+  const answer = applyOptions(DECISION_MEMBERS, given, { customerTraceNumber });
+  const applicants = filled.flatMap(([name, consumerId]) =>
+    CONSUMER_COLUMN.test(name) ? [{ applicantId: name.replace(CONSUMER_COLUMN, ''), consumerId }] : [],
+  );
+  const { reference = {} } = answer as { reference?: object };
+  return applicants.length === 0 && answer.reference === undefined
+    ? answer
+    : { ...answer, reference: { ...reference, applicants } };
 }

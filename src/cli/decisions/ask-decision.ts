@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { omitUndefined } from '../../base/defined.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { isFailureType } from '../../model/failure-types.ts';
+import { type HoldAction, isFailureType } from '../../model/failure-types.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { parseRunKey } from '../../model/run-key.ts';
@@ -19,7 +19,7 @@ import { holdLines } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
 import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
-import type { DraftDecision, ResolveAction } from './decision-flags.ts';
+import type { DraftDecision } from './decision-flags.ts';
 
 /** The operator types this for an applicant of whom the provider has no record. */
 const NO_RECORD = '-';
@@ -49,7 +49,7 @@ export async function askForTheRest(
   decision.action ??= await askAction(hold, prompter);
   if (decision.action === 'accept')
     decision.outcome ??= await prompter.choice('The outcome, as the provider gives it', outcomeChoices(hold, ofMany));
-  if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision, prompter);
+  decision.providerSaid ??= await askProviderSaid(hold, decision.action, decision.outcome, prompter);
   if (decision.outcome === 'record' && !ofMany) {
     decision.reference ??= await askReference(hold, prompter);
   }
@@ -58,17 +58,6 @@ export async function askForTheRest(
   decision.by ??= await prompter.line('Who decides', presetName());
   decision.reason ??= await prompter.line('Why');
   return decision;
-}
-
-/** Shows the consequences, and asks for confirmation. */
-export async function confirmDecision(
-  hold: DecidableHold,
-  decision: DraftDecision,
-  prompter: Prompter,
-  { width }: Pick<Output, 'width'>,
-): Promise<boolean> {
-  prompter.say(['', ...describeConsequences(hold, decision).flatMap((sentence) => wrap(sentence, width))]);
-  return prompter.confirm(`Decide ${decision.action}?`);
 }
 
 function toDecidedInquiry(hold: DecidableHold): DecidedInquiry {
@@ -91,16 +80,18 @@ export function describeConsequences(
   });
 }
 
-function askAction(hold: DecidableHold, prompter: Prompter): Promise<ResolveAction> {
-  const actions = hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold)));
-  const choices = actions.map(({ action, words }) => ({ value: action, what: words }));
+function askAction(hold: DecidableHold, prompter: Prompter): Promise<HoldAction> {
+  const choices = hold.allowedActions.flatMap((action) =>
+    action === 'seen' ? [] : [{ value: action, what: describeAction(action, toDecidedInquiry(hold)).words }],
+  );
   return prompter.choice('What may be decided', choices);
 }
 
 /** Only the words with which the decision may be taken. */
 function askProviderSaid(
   hold: DecidableHold,
-  { action = 'seen', outcome }: DraftDecision,
+  action: HoldAction,
+  outcome: DraftDecision['outcome'],
   prompter: Prompter,
 ): Promise<ProviderSaid> {
   const { outcomes = [], providerSaid } = describeAction(action, toDecidedInquiry(hold));

@@ -7,7 +7,6 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Checked } from '../../messages/message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent, type ProvableDecision } from '../../model/decision-content.ts';
-import type { HoldAction } from '../../model/failure-types.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
@@ -27,13 +26,8 @@ export const DECISION_MEMBERS = membersIn([decision.schema(z.unknown() as never)
   ({ path }) => !WITHOUT_OPTION.includes(path),
 );
 
-/** `seen` is for flags, and for unsent inquiries of a run that is gone. */
-export type ResolveAction = HoldAction | 'seen';
-
 /** A decision as far as it has been given. */
-export type DraftDecision = { decisionId: string; action?: ResolveAction } & Partial<
-  Omit<Decision, 'action' | 'decisionId' | 'customerTraceNumber'>
->;
+export type DraftDecision = { decisionId: string } & Partial<Omit<Decision, 'decisionId' | 'customerTraceNumber'>>;
 
 export interface ResolveOptions extends ServerOptions, WorkOptions, GivenOptions {
   /** Files. */
@@ -96,6 +90,6 @@ export function checkDecision(message: unknown, given: GivenOptions = {}, runKey
   try {
     parseMessage(definition, whole, { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') });
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, names, whole, given) : error;
+    throw error instanceof InvalidInputError ? asTyped(error, names, given) : error;
   }
 }

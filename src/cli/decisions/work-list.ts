@@ -93,6 +93,6 @@ function ofConsent({
   return {
     ...{ kind: 'consent', runKey, reason: UNMATCHED_WORDS[unmatched], since },
     detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,
-    command: `credit-journey holds --seen-consents ${runKey} --by <name> --reason <why>`,
+    command: `credit-journey seen consents --run-key ${runKey} --by <name> --reason <why>`,
   };
 }

@@ -1,7 +1,7 @@
 /** Describes work for operators, with the command that resolves each item. Includes no personal data. */
 import { omitUndefined } from '../../base/defined.ts';
 import type { HoldStatus } from '../../client.ts';
-import { type Pause, pauseWords } from '../../ledger/pauses.ts';
+import { pauseWords } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { type HeldInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
@@ -26,16 +26,15 @@ export function toListed(runKey: string, { failureType, attempts, ...hold }: Hol
 }
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
-export function resolveCommand({ runKey, customerTraceNumber, attempt, allowedActions }: Listed): string {
-  const isSeen = allowedActions.includes('seen');
-  if (customerTraceNumber !== undefined) {
-    const judged = isSeen || attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
-    return `credit-journey resolve ${runKey} ${customerTraceNumber} ${judged}`;
+export function resolveCommand({ runKey, reason, customerTraceNumber, attempt, allowedActions }: Listed): string {
+  if (allowedActions.includes('seen')) {
+    const about =
+      customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;
+    return `credit-journey seen ${about} --by <name> --reason <why>`;
   }
   // The cause of other flags has to be mended.
-  return isSeen
-    ? `credit-journey holds --seen-run ${runKey} --by <name> --reason <why>`
-    : `credit-journey status ${runKey}`;
+  if (customerTraceNumber === undefined) return `credit-journey status ${runKey}`;
+  return `credit-journey resolve ${runKey} ${customerTraceNumber} --attempt ${attempt}`;
 }
 
 /** An item of work for operators. */
@@ -70,13 +69,10 @@ export function holdLines(hold: ListedInquiry, width: number, indent = ''): stri
   ];
 }
 
-export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Output, 'width' | 'colors'>): string[] {
-  return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
-}
-
 /** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
-export async function pauseNotice(output: Output): Promise<string[]> {
-  if (output.isJson) return [];
+export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
+  if (isJson) return [];
   const { pausesInForce } = await import('../../operator/pauses-in-force.ts');
-  return pauseLines(await pausesInForce(process.env), output);
+  const pauses = await pausesInForce(process.env);
+  return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
 }

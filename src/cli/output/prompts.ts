@@ -27,6 +27,11 @@ export interface Prompter {
   close(): void;
 }
 
+/** Whether an operator can be asked at this terminal. */
+export function isAsking({ isJson }: { isJson: boolean }): boolean {
+  return !isJson && process.stdin.isTTY === true;
+}
+
 /** Its methods throw `PromptClosedError` once the input has ended. */
 export function createPrompter(
   input: NodeJS.ReadableStream = process.stdin,

@@ -18,15 +18,8 @@ import { createDataConverter } from '../../protection/payloads/data-converter.ts
 import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
 import { startedEncrypted } from '../../temporal/started-encrypted.ts';
 import type { CodecServerConnection } from './codec-server.ts';
-import {
-  CallAbortedError,
-  hasStatus,
-  isAtRunLimit,
-  KeysMissingError,
-  TemporalRefusedError,
-  translatedError,
-} from './errors.ts';
-import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
+import { CallAbortedError, hasStatus, isAtRunLimit, KeysMissingError } from './errors.ts';
+import { connectError, temporalAddressProblem } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
@@ -169,9 +162,6 @@ export function toClientUse({
   };
 }
 
-/** Why a connection failed is asked for so long before the time is over, or half of a shorter time. */
-const WHY_MS = 2_000;
-
 /**
  * Connects, and asks the server for a first answer.
  *
@@ -187,22 +177,17 @@ export async function connectTo(
   if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
   if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
   if (signal?.aborted) throw new CallAbortedError(signal.reason);
-  const whyMs = Math.min(WHY_MS, connectTimeoutMs / 2);
-  const connectTimeout = Math.ceil(connectTimeoutMs - whyMs);
-  const connection = PatientConnection.lazy({ ...connectionOptions, connectTimeout, interceptors: [] });
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(new CallAbortedError(signal?.reason));
-  signal?.addEventListener('abort', onAbort, { once: true });
+  let connection: Connection | undefined;
   try {
-    await Promise.race([connection.ensureConnected(), aborted.promise]);
-    return connection;
+    const opened = PatientConnection.lazy({ ...connectionOptions, interceptors: [] });
+    connection = opened;
+    const ask = () => opened.workflowService.getSystemInfo({});
+    const askUntil = () => opened.withDeadline(Date.now() + connectTimeoutMs, ask);
+    await (signal ? opened.withAbortSignal(signal, askUntil) : askUntil());
+    return opened;
   } catch (error) {
-    await connection.close();
-    const told = translatedError(error, '');
-    if (told instanceof CallAbortedError || told instanceof TemporalRefusedError) throw told;
-    throw await whyUnreachable(connectionOptions, whyMs);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
+    await connection?.close();
+    throw signal?.aborted ? new CallAbortedError(signal.reason) : connectError(error, connectionOptions);
   }
 }
 

@@ -124,28 +124,32 @@ export class TooManyMessagesError extends RunError {
 }
 
 /** Why a connection did not come about; the address follows. */
-export const UNREACHABLE = {
+const UNREACHABLE = {
   addressUnknown: 'no host has the name in',
   connectionRefused: 'nothing answers at',
   timedOut: 'no answer comes in time from',
   tlsFailed: 'TLS fails at',
   tlsExpected: 'TLS is required, and not configured (TEMPORAL_TLS), at',
-  notTemporal: 'no Temporal server answers at',
   unavailable: 'it is away or overloaded at',
 };
 
-/** The reason by a code of the system, or by the words of gRPC that have one. */
-const SIGNS: readonly [sign: RegExp, code: TemporalUnavailableCode][] = [
+/** The reason, and what would be right, by what gRPC and OpenSSL say. */
+const SIGNS: readonly [sign: RegExp, code: keyof typeof UNREACHABLE, right?: string][] = [
   [/ECONNREFUSED/, 'connectionRefused'],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
-  [/ETIMEDOUT/, 'timedOut'],
+  [
+    /self-signed|unable to (verify|get)/i,
+    'tlsFailed',
+    'server_ca_cert_path (TEMPORAL_TLS_SERVER_CA_CERT_PATH) must name its authority',
+  ],
+  [/altnames/i, 'tlsFailed', 'its certificate must have the name of the address, or server_name be one that it has'],
+  [/expired|not yet valid/i, 'tlsFailed', 'its certificate must be valid today'],
+  [/alert/i, 'tlsFailed', 'it must trust the client certificate (client_cert_path), which must be valid today'],
+  [/wrong version number|packet length/i, 'tlsFailed', 'it must speak TLS'],
+  [/KEY_VALUES_MISMATCH/, 'tlsFailed', 'client_key_path must be the key of client_cert_path'],
+  [/PEM|ASN1/, 'tlsFailed', 'certificates and key must be PEM'],
   [/certificate|SSL|TLS/i, 'tlsFailed'],
 ];
-
-/** Finds the reason in what the system or gRPC says of a connection. */
-export function findUnreachableCode(words: string): TemporalUnavailableCode {
-  return SIGNS.find(([sign]) => sign.test(words))?.[1] ?? 'unavailable';
-}
 
 /** docs/integrating.md, "Errors", lists what to do about each. */
 export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
@@ -406,9 +410,18 @@ export function translatedServerError(error: unknown): unknown {
 }
 
 /** The server cannot be reached, or says that it cannot now. */
-export function serverAway(error: unknown): TemporalUnavailableError {
-  const code = findUnreachableCode(findGrpcError(error)?.details ?? '');
-  return new TemporalUnavailableError(`${UNREACHABLE[code]} its address`, code, harmlessCause(error));
+export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): TemporalUnavailableError {
+  const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
+  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
+  const what = `${UNREACHABLE[code]} ${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
+  return new TemporalUnavailableError(what, code, harmlessCause(error));
+}
+
+/** A server that closes a connection before it says anything does not agree on TLS. */
+function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): TemporalUnavailableCode {
+  if (isLate(error)) return 'timedOut';
+  if (!to || !/Failed to connect/.test(words)) return 'unavailable';
+  return to.tls ? 'tlsFailed' : 'tlsExpected';
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */

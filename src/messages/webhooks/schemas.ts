@@ -38,45 +38,50 @@ function endSchema<const Outcomes extends readonly string[]>(outcomes: Outcomes)
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
 
+/** @param runs the kinds of runs that have the event. `share` is a share by itself: a journey's shares name the journey */
+function event<const Runs extends readonly (keyof typeof RUNS)[], Data extends z.ZodRawShape>(runs: Runs, data: Data) {
+  return { runs, data };
+}
+
 /**
  * The content of each event. It has nothing personal, and no report reference: that is half of a SECONDUSE (interface
  * 2.6). The number of an answer without a record is not a report reference.
  */
-const DATA = {
-  'stage.answered': { stage, ...answered, attention: stageAttentionSchema },
-  'stage.changed': {
+const EVENTS = {
+  'stage.answered': event(['journey'], { stage, ...answered, attention: stageAttentionSchema }),
+  'stage.changed': event(['journey'], {
     // Sent after `stage.answered`, since the worker may compare the reports later.
     stage,
     customerTraceNumber: customerTraceNumber.exactOptional(),
     attention: z.literal(REPORT_CHANGED),
-  },
-  'stage.skipped': { stage },
-  'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
-  'consent.missing': {
+  }),
+  'stage.skipped': event(['journey'], { stage }),
+  'gate.reached': event(['journey'], { stage, until: instant.meta({ description: 'When the gate expires.' }) }),
+  'consent.missing': event(['journey', 'share'], {
     shareId,
     waitingFor: z.array(applicantId).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
     until: instant.meta({ description: 'When the share expires.' }),
-  },
-  'consent.refused': {
+  }),
+  'consent.refused': event(['journey', 'share'], {
     // It came by signal, or its refusal came after its answer.
     consentId: z
       .string()
       .exactOptional()
       .meta({ description: 'The consentId of the message, if it has the form of an id.' }),
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
-  },
-  'consent.unmatched': {
+  }),
+  'consent.unmatched': event(['journey'], {
     shareId: shareId.meta({
       description: 'A share that was not requested yet, or a misspelt id. The ledger keeps the consent.',
     }),
     consentId: z.string(),
-  },
-  'wait.extended': {
+  }),
+  'wait.extended': event(['journey', 'share'], {
     gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
     shareId: shareId.exactOptional(),
     until: instant.meta({ description: 'The new end of the wait.' }),
-  },
-  'inquiry.held': {
+  }),
+  'inquiry.held': event(['journey', 'pull', 'share', 'review'], {
     ...inquiry,
     attempt,
     failureType,
@@ -88,8 +93,8 @@ const DATA = {
       description: 'The gateway wrote something beside the status: the ledger keeps it, for readers of reports.',
     }),
     allowedActions: z.array(action),
-  },
-  'hold.resolved': {
+  }),
+  'hold.resolved': event(['journey', 'pull', 'share', 'review'], {
     ...inquiry,
     attempt,
     failureType,
@@ -98,15 +103,15 @@ const DATA = {
       description:
         'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
     }),
-  },
-  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
-  'share.revokedAfterPosting': {
+  }),
+  'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.exactOptional() }),
+  'share.revokedAfterPosting': event(['journey', 'share'], {
     shareId: shareId.meta({
       description: 'A share whose consent was denied or revoked after it was sent: an operator must look.',
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
-  },
-  'journey.ended': {
+  }),
+  'journey.ended': event(['journey'], {
     outcome: endSchema(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
     shares: z
       .array(
@@ -121,13 +126,13 @@ const DATA = {
       .meta({
         description: 'The state of each share at the end. A cancelled run may have an open share.',
       }),
-  },
-  'pull.answered': { productCode: pullProduct, ...answered },
-  'pull.ended': {
+  }),
+  'pull.answered': event(['pull'], { productCode: pullProduct, ...answered }),
+  'pull.ended': event(['pull'], {
     productCode: pullProduct,
     outcome: endSchema(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
-  },
-  'share.ended': {
+  }),
+  'share.ended': event(['journey', 'share'], {
     shareId,
     outcome: endSchema([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
       description:
@@ -135,36 +140,15 @@ const DATA = {
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
-  },
-  'portfolio.ended': { outcome: endSchema(['completed', 'withdrawn']) },
-} satisfies Record<string, z.ZodRawShape>;
+  }),
+  'portfolio.ended': event(['review'], { outcome: endSchema(['completed', 'withdrawn']) }),
+};
 
-export type WebhookEventType = keyof typeof DATA;
+export type WebhookEventType = keyof typeof EVENTS;
 
-export const WEBHOOK_EVENT_TYPES = Object.keys(DATA) as WebhookEventType[];
+export const WEBHOOK_EVENT_TYPES = Object.keys(EVENTS) as WebhookEventType[];
 
-/** The runs that have events of each type. `share` is a share by itself: the events of a journey's shares name the journey. */
-const HAVING = {
-  'stage.answered': ['journey'],
-  'stage.changed': ['journey'],
-  'stage.skipped': ['journey'],
-  'gate.reached': ['journey'],
-  'consent.missing': ['journey', 'share'],
-  'consent.refused': ['journey', 'share'],
-  'consent.unmatched': ['journey'],
-  'wait.extended': ['journey', 'share'],
-  'inquiry.held': ['journey', 'pull', 'share', 'review'],
-  'hold.resolved': ['journey', 'pull', 'share', 'review'],
-  'share.posted': ['journey', 'share'],
-  'share.revokedAfterPosting': ['journey', 'share'],
-  'journey.ended': ['journey'],
-  'pull.answered': ['pull'],
-  'pull.ended': ['pull'],
-  'share.ended': ['journey', 'share'],
-  'portfolio.ended': ['review'],
-} as const satisfies Record<WebhookEventType, readonly (keyof typeof RUNS)[]>;
-
-type DataOf = { [T in WebhookEventType]: z.output<z.ZodObject<(typeof DATA)[T]>> };
+type DataOf = { [T in WebhookEventType]: z.output<z.ZodObject<(typeof EVENTS)[T]['data']>> };
 
 /** `data` of each type, without the members that all types have. */
 export interface WebhookEventData extends DataOf {}
@@ -174,9 +158,10 @@ type RunIds = { [Kind in keyof typeof RUNS]: z.output<z.ZodObject<(typeof RUNS)[
 export type WebhookRun = RunIds[keyof RunIds];
 
 /** The members that every event's `data` has. */
-export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = RunIds[(typeof HAVING)[T][number]] & {
-  environment: Environment;
-};
+export type WebhookSubject<T extends WebhookEventType = WebhookEventType> =
+  RunIds[(typeof EVENTS)[T]['runs'][number]] & {
+    environment: Environment;
+  };
 
 /** The body of each event's message, by its type. */
 export type WebhookBodies = {
@@ -191,10 +176,11 @@ export type WebhookBodies = {
 const timestamp = instant.meta({ description: 'When it happened.' });
 
 function eventSchema(type: WebhookEventType) {
-  const forms = HAVING[type].map((kind) => {
+  const { runs, data: shape } = EVENTS[type];
+  const forms = runs.map((kind) => {
     const run = { ...RUNS[kind], environment };
-    // Twice: first for the order of members, last because the run's id is required where DATA has an optional shareId.
-    return z.object({ ...run, ...(DATA[type] as z.ZodRawShape), ...run });
+    // Twice: first for the order of members, last because the run's id is required where the data has an optional shareId.
+    return z.object({ ...run, ...(shape as z.ZodRawShape), ...run });
   });
   const data: z.ZodType = forms.length === 1 ? (forms[0] as z.ZodType) : z.union(forms);
   return z.object({ type: z.literal(type), timestamp, data });

@@ -248,17 +248,14 @@ function deliveryDetails(
   { profile, endpoints }: WebhookDeliveryStatus,
   { runKey, keptUntil }: { runKey: string; keptUntil: string },
 ): string {
-  const failed = endpoints.filter((endpoint) => endpoint.failed.length > 0);
+  const isFailed = endpoints.some(({ failed }) => failed.length > 0);
   return [
-    failed.length > 0
+    isFailed
       ? `**Events were given up. They are kept until ${time(keptUntil)}, for a person who sends them again or drops them.**`
       : '**Events are being delivered. No person is needed.**',
-    ...(failed.length > 0 ? [whatToDo(runKey)] : []),
-    [
-      `Endpoints of the gateway profile ${code(profile)}:`,
-      ...endpoints.slice(0, ENDPOINTS_SHOWN).map(endpointLine),
-    ].join('\n\n'),
-    ...failed.slice(0, ENDPOINTS_SHOWN).map(failedPart),
+    ...(isFailed ? [whatToDo(runKey)] : []),
+    `Endpoints of the gateway profile ${code(profile)}:`,
+    ...endpoints.slice(0, ENDPOINTS_SHOWN).map(describeEndpoint),
     'What each failure means: `docs/webhooks.md`, “What can go wrong”.',
   ].join('\n\n');
 }
@@ -273,20 +270,18 @@ function whatToDo(runKey: string): string {
   ].join('\n\n');
 }
 
-function endpointLine({ endpoint, state, delivered, waiting, waitingSince, failed }: EndpointStatus): string {
+function describeEndpoint({ endpoint, state, delivered, waiting, waitingSince, failed }: EndpointStatus): string {
   const since = waitingSince === undefined ? '' : ` since ${time(waitingSince)}`;
-  return `- ${code(endpoint)}: ${state} · ${delivered} delivered · ${waiting} waiting${since} · ${failed.length} given up`;
-}
-
-function failedPart({ endpoint, failed }: EndpointStatus): string {
-  const lines = failed.slice(0, FAILED_SHOWN).map(({ type, failureType, httpStatus, failedAt }) => {
+  const shown = failed.slice(0, FAILED_SHOWN).map(({ type, failureType, httpStatus, failedAt }) => {
     const answer = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-    return `- ${plain(type)}: ${failureType}${answer}, ${time(failedAt)}`;
+    return `  - ${plain(type)}: ${failureType}${answer}, ${time(failedAt)}`;
   });
-  const more = failed.length - lines.length;
-  return [`### Given up for ${plain(endpoint)}`, lines.join('\n'), ...(more > 0 ? [`and ${more} more.`] : [])].join(
-    '\n\n',
-  );
+  const more = failed.length - shown.length;
+  return [
+    `- ${code(endpoint)}: ${state} · ${delivered} delivered · ${waiting} waiting${since} · ${failed.length} given up`,
+    ...shown,
+    ...(more > 0 ? [`  - and ${more} more`] : []),
+  ].join('\n');
 }
 
 /** One endpoint of one delivery run: its events in their order, one at a time. */

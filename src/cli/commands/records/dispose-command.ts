@@ -16,12 +16,11 @@ import {
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
 import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
-import { isAsking } from '../../decisions/resolve-one.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { documentLines, type Output } from '../../output/output.ts';
-import { createPrompter } from '../../output/prompts.ts';
+import { createPrompter, isAsking } from '../../output/prompts.ts';
 import { withLedger } from '../with-ledger.ts';
 
 interface DisposeOptions extends ServerOptions, AuthorizationOptions {

@@ -1,39 +1,25 @@
 import type { Command } from 'commander';
-import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
 import type { OtherWork } from '../../../operator/open-work.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { listWork } from '../../decisions/work-list.ts';
 import { readHolds, readQuery, type WorkOptions, withWorkFilters } from '../../decisions/work-query.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
-import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { type ListedWork, pauseNotice } from '../../output/hold-lines.ts';
 import { type Output, rowTable, wrap } from '../../output/output.ts';
 
-interface HoldsOptions extends ServerOptions, WorkOptions {
-  seenConsents?: string;
-  seenRun?: string;
-  by?: string;
-  reason?: string;
-}
+type HoldsOptions = ServerOptions & WorkOptions;
 
 export function registerHoldsCommand(program: Command): void {
   const command = program
     .command('holds')
     .description('list what needs a person, with the command that resolves it: exits with 3 if anything does');
-  withWorkFilters(command)
-    .option('--seen-consents <id>', 'mark the unmatched consents of this id as seen; with --by and --reason')
-    .option('--seen-run <id>', 'mark the flag about this whole run as seen; with --by and --reason')
-    .option('--by <name>', 'who has seen to them')
-    .option('--reason <why>', 'what was done about them');
   withExamples(
-    withServerOptions(command),
+    withServerOptions(withWorkFilters(command)),
     'credit-journey holds',
     'credit-journey holds --type OutcomeUnknown --since PT2H',
   );
   command.action(async (options: HoldsOptions) => {
-    if (options.seenRun !== undefined) return markRunSeen(options.seenRun, options);
-    if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     process.exitCode = await listHolds(options);
   });
 }
@@ -73,24 +59,6 @@ async function listHolds(options: HoldsOptions): Promise<number> {
     },
     { besideLedger: true },
   );
-}
-
-async function markRunSeen(runKey: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
-  if (!by || !reason) throw new UsageError('--seen-run needs --by and --reason');
-  const mark = async (journeys: LedgerJourneys, output: Output) => {
-    const seen = await journeys.markRunSeen({ runKey, by, reason });
-    output.answer({ seen }, () => [seen ? 'taken off the list' : 'nothing about this run was on the list']);
-  };
-  await withJourneys(options, mark, { besideLedger: true });
-}
-
-async function markConsentsSeen(runKey: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
-  if (!by || !reason) throw new UsageError('--seen-consents needs --by and --reason');
-  const mark = async (journeys: LedgerJourneys, output: Output) => {
-    const seen = await journeys.markConsentsSeen({ runKey, by, reason });
-    output.answer({ seen }, () => [`consents taken off the list: ${seen}`]);
-  };
-  await withJourneys(options, mark, { besideLedger: true });
 }
 
 function lines(list: readonly ListedWork[], { unanswered, failing }: OtherWork, { width, colors }: Output): string[] {

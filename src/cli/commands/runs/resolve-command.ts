@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../../model/failure-types.ts';
 import { DECISION_MEMBERS, type ResolveOptions } from '../../decisions/decision-flags.ts';
-import { resolveAll } from '../../decisions/resolve-all.ts';
-import { resolveOne } from '../../decisions/resolve-one.ts';
+import { resolve } from '../../decisions/resolve.ts';
 import { withWorkFilters } from '../../decisions/work-query.ts';
 import { RUN_ID, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -12,7 +11,7 @@ import { optionFor } from '../../output/schema-options.ts';
 const WORDS: Readonly<Record<string, string>> = {
   '--decision-id': 'the decision’s own id; the same one twice decides once',
   '--attempt': 'the attempt to decide about, as the hold shows it',
-  '--action': `${HOLD_ACTIONS.join(', ')}; for a flag: seen`,
+  '--action': HOLD_ACTIONS.join(', '),
   '--by': 'who decides',
   '--reason': 'why',
   '--report-reference-number': 'of accept with a record; its applicants come with --file',
@@ -39,7 +38,7 @@ export function fillResolve(command: Command): void {
   command.action(async (runKey: string | undefined, trace: string | undefined, options: ResolveOptions) => {
     if (options.all) {
       if (runKey !== undefined) throw new UsageError('--all stands by itself, without an id');
-      process.exitCode = await resolveAll(options);
+      process.exitCode = await resolve(undefined, options);
       return;
     }
     const { type, since, endUser, product, profile, answers } = options;
@@ -47,6 +46,6 @@ export function fillResolve(command: Command): void {
       throw new UsageError('--type, --since, --end-user, --product, --profile and --answers belong to --all');
     }
     if (runKey === undefined) throw new UsageError('give an id, or --all');
-    process.exitCode = await resolveOne(runKey, trace, options);
+    process.exitCode = await resolve({ runKey, trace }, options);
   });
 }
