@@ -30,7 +30,7 @@ import {
 } from '../output/schema-options.ts';
 import { toClientError } from './client-error.ts';
 
-export interface RouteName {
+interface RouteName {
   /** Loads its file, for the command that is called alone. */
   routes: () => Promise<readonly Route[]>;
   operationId: string;
@@ -158,9 +158,7 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
     });
   } catch (error) {
     const told = await toClientError(error, run.runKey);
-    throw told instanceof InvalidInputError
-      ? asTyped(told, names, message, options)
-      : refusedAsTyped(told, names, options);
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
   }
 }
 
