@@ -70,12 +70,13 @@ function parseHttpDateMs(text: string): number | undefined {
  * own `Date`, where it has one, so that two clocks need not agree. `undefined` for an invalid value and for an instant
  * that has passed: then the caller's own back-off applies. Not bounded here; the workflow knows how long it may wait.
  */
-export function retryAfterMs(headers: { retryAfter?: string | undefined; date?: string | undefined }, nowMs: number) {
-  const text = headers.retryAfter?.trim();
+export function retryAfterMs(headers: Record<string, unknown>, nowMs: number): number | undefined {
+  const { 'retry-after': retryAfter, date } = headers;
+  const text = typeof retryAfter === 'string' ? retryAfter.trim() : '';
   if (!text) return undefined;
   if (/^\d{1,10}$/.test(text)) return Number(text) > 0 ? Number(text) * 1000 : undefined;
   const untilMs = parseHttpDateMs(text);
   if (untilMs === undefined) return undefined;
-  const fromMs = (headers.date === undefined ? undefined : parseHttpDateMs(headers.date)) ?? nowMs;
+  const fromMs = (typeof date === 'string' ? parseHttpDateMs(date) : undefined) ?? nowMs;
   return untilMs > fromMs ? untilMs - fromMs : undefined;
 }

@@ -14,7 +14,7 @@ import { messageFields } from './fields.ts';
 const MAX_ENTRIES = 20;
 
 /** Type N: an exact number of digits. */
-export function digits(count: number, rule: string) {
+function digits(count: number, rule: string) {
   const pattern = new RegExp(`^[0-9]{${count}}$`);
   return z
     .string()
@@ -23,14 +23,14 @@ export function digits(count: number, rule: string) {
 }
 
 /** A list with at least one entry. */
-export function list<T extends z.ZodType>(entry: T) {
+function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }
 
 /** Our limit: an older person cannot ask for a loan. The interface shows none (2.3). */
 const FIRST_BIRTH_YEAR = 1900;
 
-export const dateOfBirthSchema = z
+const dateOfBirthSchema = z
   .string()
   .refine(isRealDate, 'must be a calendar date YYYY-MM-DD')
   .refine(
@@ -45,7 +45,7 @@ export const dateOfBirthSchema = z
   });
 
 /** YYYY-MM-DD, and a day that the calendar has. */
-export function isRealDate(text: string): boolean {
+function isRealDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
@@ -68,7 +68,7 @@ const nameSchema = z.strictObject({
   gen: alphanumeric(1).exactOptional(),
 });
 
-export const phoneSchema = z.strictObject({
+const phoneSchema = z.strictObject({
   phoneNumber: digits(10, 'must be exactly 10 digits, without formatting'),
   phoneType: z.enum(['HOME', 'MOBL', 'WORK']).exactOptional(),
 });
@@ -107,7 +107,7 @@ const addressSchema = z
   });
 
 /** Numbers that begin with 000 are not issued. They are placeholders for unknown numbers. */
-export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').refine(
+const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').refine(
   (text) => !/^000[0-9]{6}$/.test(text),
   'must be a number that can be issued: none begins with 000',
 );

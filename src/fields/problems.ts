@@ -3,7 +3,6 @@
  * message quotes the sender's key names, which may be personal, and is never passed on.
  */
 import type { core, ZodType } from 'zod';
-import { isRecord } from '../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 
 const TYPE_WORDS: Record<string, string> = {
@@ -84,29 +83,6 @@ function isMissing({ input }: core.$ZodRawIssue): boolean {
 function unknownFieldRule(issue: core.$ZodRawIssue): string {
   const shape = (issue as { inst?: { _zod?: { def?: { shape?: object } } } }).inst?._zod?.def?.shape;
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
-}
-
-/** The form of a field's name: long enough for ours, and without characters that a value would have. */
-const NAME_FORM = /^[A-Za-z][A-Za-z_-]{0,39}$/;
-
-/**
- * The paths of the fields of `value` that a problem calls unknown. For the sender's own eyes: a name may be personal, so
- * what lacks the form of one is left out.
- */
-export function unknownFields({ path, rule }: Problem, value: unknown): string[] {
-  const [, known] = /^has an unknown field; known are (.*)$/.exec(rule) ?? [];
-  const at = known === undefined ? undefined : valueAt(path, value);
-  if (known === undefined || !isRecord(at)) return [];
-  const names = new Set(known.split(', '));
-  return Object.keys(at).flatMap((name) => (names.has(name) || !NAME_FORM.test(name) ? [] : [`${path}/${name}`]));
-}
-
-function valueAt(path: string, value: unknown): unknown {
-  const parts = path.split('/').slice(1);
-  return parts.reduce<unknown>((at, part) => {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    return typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined;
-  }, value);
 }
 
 function sizeVerb(origin: unknown): string {

@@ -7,7 +7,7 @@ import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import type { ExpectedApplicant } from './entry-verdict.ts';
 import { GatewayError } from './errors.ts';
-import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
+import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
 import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -174,7 +174,7 @@ export class GatewayClient {
     const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
-    return new GatewayError(code, { ...details, retryAfterMs: readRetryAfter(headers) });
+    return new GatewayError(code, { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
   }
 }
 
@@ -198,17 +198,6 @@ function refusalCode(status: number, notProcessed: readonly number[]): GatewayFa
     default:
       return 'OutcomeUnknown';
   }
-}
-
-function readRetryAfter(headers: ResponseHeaders): number | undefined {
-  const { 'retry-after': retryAfter, date } = headers;
-  return retryAfterMs(
-    {
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-      date: typeof date === 'string' ? date : undefined,
-    },
-    Date.now(),
-  );
 }
 
 function listExpectedApplicants({ request, expectedApplicants }: SubmitOptions): readonly ExpectedApplicant[] {

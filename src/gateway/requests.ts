@@ -6,14 +6,10 @@
 import { omitUndefined } from '../base/defined.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
-  type FailsafeRequest,
   failsafeInputSchema,
-  failsafeRequestSchema,
   type ReportRequest,
   reportRequestSchema,
-  type SecondUseRequest,
   secondUseInputSchema,
-  secondUseRequestSchema,
 } from '../fields/request-schemas.ts';
 import type { Applicant } from '../model/applicant.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -21,7 +17,9 @@ import type { ProductCode, ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { GatewayProfile } from './profile.ts';
 
-export type { FailsafeRequest, ReportRequest, SecondUseRequest } from '../fields/request-schemas.ts';
+export type { ReportRequest } from '../fields/request-schemas.ts';
+export type SecondUseRequest = ReturnType<typeof buildSecondUseRequest>;
+export type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
@@ -61,26 +59,24 @@ export interface SecondUseRequestParts {
 }
 
 /** Builds a SECONDUSE request (interface 2.6, 4.2.2). */
-export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRequest {
+export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { profile, ...fields } = parts;
-  const maxApplicants = profile.limits.maxApplicants;
-  // Checked first as the caller gave them, so that the problems' paths are the caller's, and then once more as they are
-  // sent.
-  const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema(maxApplicants), fields);
-  const body = {
-    customerId: profile.customerId,
+  const { customerId, softwareProviderId } = profile;
+  const schema = secondUseInputSchema(profile.limits.maxApplicants);
+  const { reference, originalInquiryAt, ...given } = parseWith(schema, { ...fields, customerId, softwareProviderId });
+  const request = {
+    customerId,
     customerTraceNumber: given.customerTraceNumber,
     ...omitUndefined({ endUserCode: given.endUserCode, endUser: given.endUser }),
-    productCode: 'SECONDUSE',
+    productCode: 'SECONDUSE' as const,
     permissiblePurposeCode: given.permissiblePurposeCode,
-    softwareProviderId: profile.softwareProviderId,
+    softwareProviderId,
     // Interface 4.2, rule 1.
-    accessMethod: 'ID',
+    accessMethod: 'ID' as const,
     originalInquiryDate: wallClock(originalInquiryAt, profile.timeZone),
     reportReferenceNumber: reference.reportReferenceNumber,
     applicants: reference.applicants,
   };
-  const request = parseWith(secondUseRequestSchema(maxApplicants), body);
   refuseNotAllowed(profile, 'SECONDUSE', request);
   return request;
 }
@@ -94,11 +90,11 @@ export interface FailsafeRequestParts {
  * Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. `answer-details.ts` lists the
  * rest.
  */
-export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
+export function buildFailsafeRequest(parts: FailsafeRequestParts) {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
-  const body = {
+  return {
     customerTraceNumber,
-    productCode: 'FAILSAFE',
+    productCode: 'FAILSAFE' as const,
     applicants: applicants.map(({ names, dob, ssn, phones, addresses }) => ({
       names: names.map(({ first, last, middle }) => ({ first, last, ...omitUndefined({ middle }) })),
       dob,
@@ -113,7 +109,6 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
       })),
     })),
   };
-  return parseWith(failsafeRequestSchema(FAILSAFE_MAX_APPLICANTS), body);
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */

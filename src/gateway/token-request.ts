@@ -48,9 +48,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   const details = { httpStatus: status, sent: 'nothing' } as const;
   // The interface does not show the response to a refusal (5.7): the statuses have HTTP's own meaning.
   if (status === 408 || status === 429 || status >= 500) {
-    const { 'retry-after': retryAfter, date } = headers;
-    const wait = { retryAfter: readText(retryAfter), date: readText(date) };
-    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(wait, Date.now()) });
+    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
   }
   if (status >= 300) throw new GatewayError('CredentialsRefused', details);
   if (!complete) throw new GatewayError('TokenUnavailable', details);
@@ -58,10 +56,6 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   const token = text === null ? null : readTokenResponse(text);
   if (!token) throw new GatewayError('CredentialsRefused', details);
   return token;
-}
-
-function readText(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
 }
 
 /** The token service's sample token is a JWT of under 2 kB. A longer one would exceed our header limit. */

@@ -56,16 +56,10 @@ export function pauseWords(pause: Pause): string {
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
 
-interface PauseRow {
-  pause_id: string;
-  profile: string | null;
-  recorded_by: string;
-  reason: string;
+type PauseRow = Columns<PauseScope & Authorization & { pauseId: string; endedBy?: string; endedReason?: string }> & {
   recorded_at: number;
-  ended_by: string | null;
-  ended_reason: string | null;
   ended_at: number | null;
-}
+};
 
 /** Whether nothing may be claimed for the profile. */
 export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
@@ -83,7 +77,8 @@ export async function readPauses(
 
 async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
   return session.rows<PauseRow>(
-    `SELECT p.*, e.recorded_by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+    `SELECT p.pause_id, p.profile, p.recorded_by AS by, p.reason, p.recorded_at, e.recorded_by AS ended_by,
+       e.reason AS ended_reason, e.recorded_at AS ended_at
      FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
      WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
   );
@@ -104,12 +99,11 @@ export async function beginPause(
   authorization: Authorization,
 ): Promise<PauseVerdict> {
   const { session, dialect } = tx;
-  let isNew = false;
   // The lock of the chain's head keeps two pauses of one scope apart.
-  await chaining(tx, async (insert) => {
-    if (await readOwn(session, scope)) return;
+  const isNew = await chaining(tx, async (insert) => {
+    if (await readOwn(session, scope)) return false;
     await insert('inquiry_pauses', endColumns(`pause-${randomUUID()}`, 'begun', scope, authorization));
-    isNew = true;
+    return true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
   const row = await readOwn(session, scope);
@@ -119,19 +113,14 @@ export async function beginPause(
 }
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
-export async function endPause(
-  tx: Transaction,
-  scope: PauseScope,
-  authorization: Authorization,
-): Promise<ResumeVerdict> {
-  let ended: Pause | null = null;
-  await chaining(tx, async (insert) => {
+export function endPause(tx: Transaction, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict> {
+  return chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
-    if (!row) return;
+    if (!row) return { kind: 'notPaused' };
     const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
-    ended = { ...toPause(row), ended: { ...authorization, at: utcInstant(end?.recorded_at as number) } };
+    const ended = { ...authorization, at: utcInstant(end?.recorded_at as number) };
+    return { kind: 'resumed', pause: { ...toPause(row), ended } };
   });
-  return ended ? { kind: 'resumed', pause: ended } : { kind: 'notPaused' };
 }
 
 function endColumns(
@@ -199,14 +188,7 @@ export async function forgetWaiting({ session }: Transaction, inquiries: readonl
 }
 
 function toPause(row: PauseRow): Pause {
-  const { profile, ended_by, ended_reason, ended_at } = row;
-  return {
-    ...(profile === null ? {} : { profile }),
-    by: row.recorded_by,
-    reason: row.reason,
-    since: utcInstant(row.recorded_at),
-    ...(ended_at === null
-      ? {}
-      : { ended: { by: ended_by ?? '', reason: ended_reason ?? '', at: utcInstant(ended_at) } }),
-  };
+  const { recordedAt: since, endedAt: at, endedBy = '', endedReason = '' } = toFields(row);
+  const pause = { ...toFields(row, ['profile', 'by', 'reason']), since };
+  return at === undefined ? pause : { ...pause, ended: { by: endedBy, reason: endedReason, at } };
 }

@@ -13,16 +13,19 @@ import type { RestoreAcceptance } from './records.ts';
 interface LossRow {
   found_position: number | null;
   found_claimed_at: number | null;
+  newest_position: number | null;
+  newest_claimed_at: number | null;
   accepted_at: number | null;
   is_there: number;
 }
 
-const FOUND = `(SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
+const LOSS = `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
+    newest.position AS newest_position, newest.claimed_at AS newest_claimed_at,
+    (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
+  FROM (SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
   LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
-    ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)`;
-
-const LOSS = `found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
-  (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there`;
+    ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
+  LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`;
 
 /**
  * Reads the newest attempt, and the attempt that is known to be missing.
@@ -30,24 +33,22 @@ const LOSS = `found.position AS found_position, found.claimed_at AS found_claime
  * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
-export async function readRestore(
-  { session }: Pick<Transaction, 'session'>,
-  seen?: SeenAttempt,
-): Promise<RestoreState> {
-  const [row] = await session.rows<LossRow & { newest_position: number | null; newest_claimed_at: number | null }>(
-    `SELECT ${LOSS}, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at
-     FROM ${FOUND} LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
-    toPlace(seen),
-  );
-  if (!row) return {};
-  const newest = toSeenAttempt(row.newest_position, row.newest_claimed_at);
-  return omitUndefined({ newest, lost: lostIn(row, seen) });
+export async function readRestore(tx: Pick<Transaction, 'session'>, seen?: SeenAttempt): Promise<RestoreState> {
+  const { newest, lost } = await readLoss(tx.session, seen);
+  return omitUndefined({ newest, lost });
 }
 
-/** Reads the `lost` attempt of `readRestore`. */
-export async function readLost(session: SqlSession, seen?: SeenAttempt): Promise<SeenAttempt | undefined> {
-  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, toPlace(seen));
-  return row && lostIn(row, seen);
+async function readLoss(session: SqlSession, seen?: SeenAttempt) {
+  const seenAtMs = seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1;
+  const [row] = await session.rows<LossRow>(LOSS, [seen?.position ?? -1, seenAtMs]);
+  const acceptedAtMs = row?.accepted_at ?? -1;
+  const isMissing = row?.is_there === 0 && seenAtMs > acceptedAtMs;
+  const found = toSeenAttempt(row?.found_position, row?.found_claimed_at);
+  return {
+    acceptedAtMs,
+    newest: toSeenAttempt(row?.newest_position, row?.newest_claimed_at),
+    lost: found ?? (isMissing ? seen : undefined),
+  };
 }
 
 /** Clocks of Temporal and of the database may differ by so much. */
@@ -58,26 +59,15 @@ export async function readDoubt(
   session: SqlSession,
   begunAt: string,
 ): Promise<Required<Pick<KnownAtClosing, 'isRestored' | 'mayLackAttempt'>>> {
-  const [row] = await session.rows<LossRow>(`SELECT ${LOSS} FROM ${FOUND}`, toPlace(undefined));
-  const acceptedAtMs = row?.accepted_at ?? null;
+  const { acceptedAtMs, lost } = await readLoss(session);
   return {
-    isRestored: row !== undefined && lostIn(row, undefined) !== undefined,
-    mayLackAttempt: acceptedAtMs !== null && acceptedAtMs > (parseInstantMs(begunAt) ?? 0) - CLOCKS_MS,
+    isRestored: lost !== undefined,
+    mayLackAttempt: acceptedAtMs > (parseInstantMs(begunAt) ?? 0) - CLOCKS_MS,
   };
 }
 
-function toPlace(seen: SeenAttempt | undefined): number[] {
-  return [seen?.position ?? -1, seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1];
-}
-
-function lostIn(row: LossRow, seen: SeenAttempt | undefined): SeenAttempt | undefined {
-  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
-  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
-  return toSeenAttempt(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
-}
-
-function toSeenAttempt(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
-  if (position === null || claimedAtMs === null) return undefined;
+function toSeenAttempt(position?: number | null, claimedAtMs?: number | null): SeenAttempt | undefined {
+  if (typeof position !== 'number' || typeof claimedAtMs !== 'number') return undefined;
   return { position, claimedAt: utcInstant(claimedAtMs) };
 }
 

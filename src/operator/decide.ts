@@ -110,11 +110,7 @@ export async function decide(
   }
 }
 
-export async function isOwnInquiry(
-  journeys: LedgerJourneys,
-  runKey: string,
-  customerTraceNumber: string,
-): Promise<boolean> {
+async function isOwnInquiry(journeys: LedgerJourneys, runKey: string, customerTraceNumber: string): Promise<boolean> {
   const found = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
   return found !== null && isOwnRun(runKey, found.runKey);
 }

@@ -113,8 +113,7 @@ async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
 function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
   if (statusCode >= 200 && statusCode < 300) return statusCode;
   if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
-  const text = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
-  const asked = retryAfterMs({ retryAfter: text(headers['retry-after']), date: text(headers.date) }, Date.now());
+  const asked = retryAfterMs(headers, Date.now());
   throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs: asked });
 }
 

@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createCompareReports } from '../../src/activities/compare-reports.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { claimOf, keyRing, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { claimOf, keyRing, outcomeOf, RECORD, readSealedChanges } from '../ledger/fixtures.ts';
 
 const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const LATER = { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
@@ -49,7 +49,7 @@ test('compares by the profile’s thresholds, tells counts, and seals whose it i
   assert.ok('counts' in small);
   assert.deepEqual([small.counts.balanceMoves, small.totals.balance.later], [0, '1099.99']);
   assert.deepEqual(await compare(), small, 'a repetition comes to the same');
-  const { applicants, options } = JSON.parse((await ledger.readDerived('J-1', 'changes'))?.body ?? '');
+  const { applicants, options } = JSON.parse((await readSealedChanges(ledger, 'J-1'))?.body ?? '');
   assert.deepEqual([applicants[0].applicantId, options.balance.amount], ['01', '100']);
 });
 
@@ -60,7 +60,7 @@ test('a report that is missing or none is an answer, and nothing is sealed', asy
   ] as const) {
     const { ledger, compare } = await world(t, reports);
     assert.deepEqual(await compare(), { comparedWith: 'PREAPP', unavailable });
-    assert.equal(await ledger.readDerived('J-1', 'changes'), null);
+    assert.equal(await readSealedChanges(ledger, 'J-1'), null);
   }
 });
 

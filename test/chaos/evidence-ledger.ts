@@ -1,4 +1,5 @@
 /** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
+
 import { inParallel } from '../../src/base/in-parallel.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/database/sql-session.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -6,6 +7,7 @@ import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import { readSealedReport } from '../ledger/fixtures.ts';
 import { NEXT_FENCE } from '../support/next-version.ts';
 import { openInquiries } from '../support/open-inquiries.ts';
 import type { LedgerAttempt, LedgerConsent, LedgerDecision, LedgerEvidence, LedgerInquiry } from './evidence.ts';
@@ -216,7 +218,7 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
   }
   return inParallel([...wanted.values()], READS_AT_ONCE, async ({ journeyId, productCode }) => {
     try {
-      const report = await ledger.readReport(journeyId, productCode);
+      const report = await readSealedReport(ledger, journeyId, productCode);
       if (!report) return { journeyId, productCode, problem: 'readReport finds none' };
       const { customerTraceNumber, attempt, body } = report;
       const reportReferenceNumber = referenceIn(body);

@@ -61,7 +61,7 @@ test('a problem is named by what was typed; one of a file keeps its path', () =>
     { path: '/shareId', rule: 'is wrong' },
   ]);
   const optionsOf = (given: Record<string, unknown>) =>
-    asTyped(error, names, {}, given).problems.map((one) => 'option' in one && one.option);
+    asTyped(error, names, given).problems.map((one) => 'option' in one && one.option);
   assert.deepEqual(optionsOf({}), ['--end-user-code', '--share-id']);
   assert.deepEqual(optionsOf({ file: '-', shareId: 'S-1' }), [false, '--share-id']);
 });

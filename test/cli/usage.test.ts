@@ -101,9 +101,9 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['an empty file', ['start', '--file', '-'], /standard input is empty/, ''],
     ['a file in UTF-16', ['start', '--file', '-'], /must be UTF-8: it is UTF-16/, '\uFFFD\uFFFD{}'],
     [
-      'a field that is none, by its name',
+      'a field that is none, by the names that there are',
       ['start', '--file', '-'],
-      /"path":"\/endUserCod","rule":"is an unknown field; known are journeyId/,
+      /"path":"","rule":"has an unknown field; known are journeyId/,
       `\uFEFF${JSON.stringify({ ...SAMPLE, endUserCod: 912345678 })}`,
     ],
     [

@@ -18,7 +18,7 @@ import { type DisposalContext, disposeItem, planDisposal } from '../../src/opera
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
-import { attempted, SHARE } from '../ledger/fixtures.ts';
+import { attempted, readSealedReport, SHARE } from '../ledger/fixtures.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
   applicant,
@@ -139,7 +139,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const { events } = await handle.fetchHistory();
   const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
   const sent = Buffer.from(payloads[0]?.data ?? []).subarray(50, 100);
-  const report = await ledger.readReport(journeyId, 'PREQUAL');
+  const report = await readSealedReport(ledger, journeyId, 'PREQUAL');
   const database = new DatabaseSync(join(harness.dataDir, 'ledger.db'), { readOnly: true });
   const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM sealed_bodies').all();
   database.close();
@@ -159,7 +159,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   assert.deepEqual([one, planned.length, refused], [whole, 1, []]);
   const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
   assert.equal((await cli(['dispose', journeyId, ...authorization])).code, 2, 'without --yes nothing is done');
-  assert.equal((await ledger.readReport(journeyId, 'PREQUAL'))?.body, report?.body);
+  assert.equal((await readSealedReport(ledger, journeyId, 'PREQUAL'))?.body, report?.body);
   assert.equal((await findRuns(harness.client, journeyId, [])).closed.length, 2);
 
   const done = await cli(['dispose', journeyId, ...authorization, '--yes']);
@@ -299,7 +299,7 @@ for (const [step, deleted] of [
     const stopped = await disposeItem(holdsAfter(step, journeyId), { runKey: journeyId }, AUTHORIZATION);
     while (deleted > 0 && (await closed()) > 2 - deleted) await new Promise((go) => setTimeout(go, 50));
     assert.equal(await closed(), 2 - deleted, 'histories are kept');
-    assert.ok(await ledger.readReport(journeyId, 'PREQUAL'));
+    assert.ok(await readSealedReport(ledger, journeyId, 'PREQUAL'));
     assert.ok('refused' in stopped);
     const { obstacles, histories } = stopped.refused;
     assert.deepEqual([obstacles.map(({ reason }) => reason), histories], [['legalHold'], deleted]);
@@ -377,7 +377,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   const failed = await cli(['dispose', waiting.journeyId, ...authorization, '--yes'], away);
   assert.deepEqual([failed.code, JSON.parse(failed.stderr).error.type], [1, 'TemporalUnavailableError']);
   assert.deepEqual((await retentionEvents(ledger, waiting.journeyId)).length, 2, 'of the legal hold alone');
-  assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
+  assert.notEqual(await readSealedReport(ledger, waiting.journeyId, 'PREQUAL'), null);
 
   // By age, the plan separates what may go from what must stay.
   const byAge = await planDisposal(context, { olderThanMs: 1, limit: 10 });
@@ -396,11 +396,11 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
     );
   const wrong = await type('2');
   assert.equal(wrong.code, 3, wrong.screen);
-  assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
+  assert.notEqual(await readSealedReport(ledger, waiting.journeyId, 'PREQUAL'), null);
   const right = await type('1');
   assert.equal(right.code, 0, right.screen);
   assert.match(right.screen, /^disposed\r?\n +INQUIRIES +REPORTS +RUNS +RUN KEY\r?\n +1 +1 +1 /m);
   assert.ok(right.screen.split('\n').every((line) => line.length <= 80));
-  await assert.rejects(ledger.readReport(waiting.journeyId, 'PREQUAL'), DisposedError);
+  await assert.rejects(readSealedReport(ledger, waiting.journeyId, 'PREQUAL'), DisposedError);
   await assert.rejects(planDisposal(context, { runKey: 'nobody-knows' }), JourneyNotFoundError);
 });

@@ -12,7 +12,7 @@ import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
 import { createKeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { attempted, RECORD } from '../ledger/fixtures.ts';
+import { attempted, RECORD, readSealedReport } from '../ledger/fixtures.ts';
 import { decodedValue, payloadOf } from '../protection/codec-fixtures.ts';
 
 const namespace = 'rotated';
@@ -61,5 +61,5 @@ test('a ledger that is open gives out what was sealed under the next ledger key,
   );
   const record = { ledgerId: worker.identity.ledgerId, customerTraceNumber, attempt: 1, state: 'answered' } as const;
   await worker.recordOutcome({ ...record, answer: RECORD }, '{"report":1}');
-  assert.equal((await running.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+  assert.equal((await readSealedReport(running, 'J-1', 'PREQUAL'))?.body, '{"report":1}');
 });

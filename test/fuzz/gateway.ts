@@ -84,7 +84,7 @@ const headerText = fc.oneof(
 const retryAfters = property({
   name: 'retry-after',
   weight: 1,
-  cases: fc.record({ retryAfter: headerText, date: fc.option(headerText, { nil: undefined }) }),
+  cases: fc.record({ 'retry-after': headerText, date: fc.option(headerText, { nil: undefined }) }),
   check: (headers) => {
     const ms = retryAfterMs(headers, Date.UTC(2026, 10, 1));
     if (ms === undefined) return;

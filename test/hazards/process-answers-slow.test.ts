@@ -1,8 +1,10 @@
 /** Answers that come and do not get through: to Temporal, to the right journey, or past a slow one before them. */
+
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import { readSealedReport } from '../ledger/fixtures.ts';
 import { statusOf, update } from '../support/journey-harness.ts';
 import {
   assertOwnRecord,
@@ -119,7 +121,7 @@ describe('an answer that does not get through', { concurrency: 4 }, () => {
       const { stages } = await handle.result();
       assert.equal(stages[0]?.state, 'abandoned');
       assert.equal(stages[0]?.reference, undefined);
-      assert.equal(await world.ledger.readReport(journeyId, 'PREQUAL'), null);
+      assert.equal(await readSealedReport(world.ledger, journeyId, 'PREQUAL'), null);
       await assertSent(world, journeyId, { received: 1, posted: 1 });
     }
   });

@@ -1,8 +1,10 @@
 /** A ledger that is gone before, during and after the send: without it nothing is sent, and no answer is lost. */
+
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readSealedReport } from '../ledger/fixtures.ts';
 import { type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import {
@@ -85,7 +87,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
           await world.door.open();
           await assertAnsweredOnce(world, handle);
           assert.equal(await scheduled(handle, 'recordOutcome'), 0);
-          assert.notEqual(await world.ledger.readReport(input.journeyId, 'PREQUAL'), null);
+          assert.notEqual(await readSealedReport(world.ledger, input.journeyId, 'PREQUAL'), null);
         },
       );
     });

@@ -14,6 +14,7 @@ import {
   NO_RECORD,
   outcomeOf,
   RECORD,
+  readSealedReport,
   SHARE,
   TRACE,
   UNKNOWN_CODE,
@@ -185,11 +186,11 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     await claimAs(ledger);
     const doubtful = outcomeOf(ledger, { state: 'answered', answer: UNKNOWN_CODE, failureType: 'ReturnCodeUnknown' });
     assert.equal(await ledger.recordOutcome(doubtful, '{"returnCode":"Maybe"}'), 'recorded');
-    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null);
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null);
     const decision = decisionOf({ action: 'accept', answer: NO_RECORD });
     assert.equal((await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision)).kind, 'recorded');
     assert.equal(await ledger.recordOutcome(doubtful), 'already');
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"returnCode":"Maybe"}');
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, '{"returnCode":"Maybe"}');
   });
 
   test('accept and abandon are overtaken by an answer that came meanwhile', async (t) => {

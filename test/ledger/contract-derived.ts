@@ -9,7 +9,7 @@ import type { DerivedDocument } from '../../src/ledger/records.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { claimOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import { claimOf, outcomeOf, RECORD, readSealedChanges, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const LATER = 'PCAAAAAAAAAAAAAAAAAAAAAAAA00';
@@ -37,13 +37,13 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
   test('a document is read by the journey, and stays when one about the same two reports comes', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
-    assert.equal(await ledger.readDerived('J-1', 'changes'), null);
+    assert.equal(await readSealedChanges(ledger, 'J-1'), null);
     assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 1'), true);
     assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 2'), true);
-    const { storedAt, ...found } = (await ledger.readDerived('J-1', 'changes')) ?? assert.fail();
+    const { storedAt, ...found } = (await readSealedChanges(ledger, 'J-1')) ?? assert.fail();
     assert.deepEqual(found, { ...CHANGES, body: 'SENTINEL 1' });
     assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
-    assert.equal(await ledger.readDerived('J-2', 'changes'), null);
+    assert.equal(await readSealedChanges(ledger, 'J-2'), null);
     const rows = (await backend.execute(url, "SELECT body FROM sealed_bodies WHERE kind = 'changes'")) as {
       body: Uint8Array;
     }[];
@@ -80,7 +80,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       const scope = { runKey: 'J-1', productCode };
       assert.equal((await ledger.retention.begin(scope, AUTHORIZATION)).kind, 'done');
       assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 0)).kind, 'done');
-      await assert.rejects(ledger.readDerived('J-1', 'changes'), DisposedError);
+      await assert.rejects(readSealedChanges(ledger, 'J-1'), DisposedError);
       const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
       assert.deepEqual(await ledger.reportsToCompare(ledgerId, [disposed]), [{ gap: 'disposed' }]);
       assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
@@ -108,7 +108,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     const rotated = await openLedger({ url, environment: 'sandbox', keyRing });
     t.after(() => rotated.close());
     assert.equal((await rotated.rewrapDataKeys()).reports, 3);
-    assert.equal((await rotated.readDerived('J-1', 'changes'))?.body, 'SENTINEL');
+    assert.equal((await readSealedChanges(rotated, 'J-1'))?.body, 'SENTINEL');
     // A guard refuses another body in its place: so the report takes the document's kind, and comes after it.
     await backend.execute(
       url,
@@ -118,6 +118,6 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
          stored_at + 1000, algorithm, body, key_id, wrapped_key
        FROM sealed_bodies WHERE kind = 'report' AND customer_trace_number = '${LATER}'`,
     );
-    await assert.rejects(rotated.readDerived('J-1', 'changes'), SealBrokenError);
+    await assert.rejects(readSealedChanges(rotated, 'J-1'), SealBrokenError);
   });
 }

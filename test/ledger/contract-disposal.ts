@@ -16,6 +16,7 @@ import {
   latestState,
   outcomeOf,
   RECORD,
+  readSealedReport,
   SHARE,
   TRACE,
   UNKNOWN_CODE,
@@ -103,9 +104,9 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     );
     const { disposedAt, inquiries, reports } = await ledger.retention.view(JOURNEY);
     assert.deepEqual([inquiries, reports, disposedAt !== undefined], [0, 0, true]);
-    await assert.rejects(ledger.readReport('J-1', 'PREQUAL'), DisposedError);
-    assert.equal((await ledger.readReport('J-2', 'PREQUAL'))?.body, '{"report":1}');
-    assert.equal(await ledger.readReport('J-1', 'PRECLOSE'), null);
+    await assert.rejects(readSealedReport(ledger, 'J-1', 'PREQUAL'), DisposedError);
+    assert.equal((await readSealedReport(ledger, 'J-2', 'PREQUAL'))?.body, '{"report":1}');
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PRECLOSE'), null);
     await assert.rejects(backend.execute(url, 'DELETE FROM retention_events'), /kept as they are/);
     await assert.rejects(backend.execute(url, "UPDATE retention_events SET reason = ''"), /kept as they are/);
   });
@@ -225,8 +226,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await withReport(ledger);
     await withReport(ledger, PREAPP);
     await disposed(ledger, { runKey: 'J-1', productCode: 'PREAPP' });
-    await assert.rejects(ledger.readReport('J-1', 'PREAPP'), DisposedError);
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+    await assert.rejects(readSealedReport(ledger, 'J-1', 'PREAPP'), DisposedError);
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, '{"report":1}');
     assert.equal(latestState(await claimAs(ledger, { inquiry: PREAPP })), 'abandoned');
     assert.equal(latestState(await claimAs(ledger)), 'answered');
     assert.equal((await ledger.retention.view(JOURNEY)).inquiries, 1);

@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { retentionEvents } from '../support/retention-events.ts';
-import { attempted, claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, readSealedReport, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
@@ -166,7 +166,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(refusal(await retention.dispose(JOURNEY, AUTHORIZATION, 1)), ['J-1 2026-18']);
     const { reports, histories, begunAt } = await retention.view(JOURNEY);
     assert.deepEqual([reports, histories, begunAt !== undefined], [1, 1, true]);
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, '{"report":1}');
     await retention.releaseLegalHold('J-1', OTHER);
     assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 1)).kind, 'done');
     const runs = (await retentionEvents(ledger, 'J-1')).flatMap(({ run }) => run ?? []);

@@ -13,6 +13,7 @@ import {
   NO_RECORD,
   outcomeOf,
   RECORD,
+  readSealedReport,
   SHARE,
   TRACE,
 } from './fixtures.ts';
@@ -81,7 +82,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(inquiry?.attempts[0]?.lateAnswerAt);
     assert.deepEqual(await readAttention(ledger, TRACE), ['lateAnswer']);
     assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, NO_RECORD);
-    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null, 'not even its report');
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null, 'not even its report');
   });
 
   test('an attempt that was answered late, while those after it were not sent, holds until a person judges it', async (t) => {
@@ -113,7 +114,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, passingOver)).kind, 'overtaken');
     const again = decisionOf({ decisionId: 'D-3', failureType: 'AnsweredLate' });
     assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, again)).kind, 'overtaken');
-    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null, 'it is not judged yet');
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null, 'it is not judged yet');
 
     const accept = { action: 'accept', failureType: 'AnsweredLate', answer: RECORD } as const;
     const decision = decisionOf({ decisionId: 'D-4', ...accept });
@@ -121,7 +122,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     const settled = await claimAs(ledger, { attempt: 3 });
     assert.ok(settled.kind === 'latest' && settled.latest.state === 'accepted');
     assert.deepEqual(settled.latest.answer, RECORD);
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, report);
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, report);
     assert.equal((await ledger.inquiry(TRACE))?.undecided, undefined);
     const left = await ledger.work.open({ runKey: 'J-1', limit: 5 });
     assert.deepEqual(
@@ -212,28 +213,28 @@ export function reportTests(opened: Open): void {
     await claimAs(ledger, { inquiry: again });
     const newest = outcomeOf(ledger, { ...again, state: 'answered', answer: NO_RECORD });
     await ledger.recordOutcome(newest, body);
-    const report = await ledger.readReport('J-1', 'PREQUAL');
+    const report = await readSealedReport(ledger, 'J-1', 'PREQUAL');
     assert.equal(report?.body, body);
     assert.equal(report?.customerTraceNumber, 'PQAGAIN');
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL', INQUIRY.customerTraceNumber))?.body, '{"first":1}');
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL', INQUIRY.customerTraceNumber))?.body, '{"first":1}');
     for (const [runKey, productCode, trace] of [
       ['J-1', 'PREQUAL', 'PQOTHER'],
       ['J-2', 'PREQUAL', 'PQAGAIN'],
       ['J-1', 'PREAPP', 'PQAGAIN'],
     ] as const) {
-      assert.equal(await ledger.readReport(runKey, productCode, trace), null);
+      assert.equal(await readSealedReport(ledger, runKey, productCode, trace), null);
     }
-    assert.equal(await ledger.readReport('J-1', 'PREAPP'), null);
-    assert.equal(await ledger.readReport('J-2', 'PREQUAL'), null);
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PREAPP'), null);
+    assert.equal(await readSealedReport(ledger, 'J-2', 'PREQUAL'), null);
   });
 
   test('a report that was missing when its outcome was recorded may follow', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null);
+    assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null);
     const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
     assert.equal(await ledger.recordOutcome(record, '{"a":1}'), 'already');
     assert.equal(await ledger.recordOutcome(record, '{"a":2}'), 'already');
-    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"a":1}');
+    assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, '{"a":1}');
   });
 }

@@ -11,7 +11,7 @@ import type { Reader } from '../../src/ledger/reports/reports.ts';
 import { OtherEndUserError } from '../../src/model/credit-journey-error.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import { claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, readSealedReport, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const BODY = '{"errorMessage":"SENTINEL 900110001"}';
@@ -108,7 +108,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await rotated.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
     await backend.execute(url, "UPDATE sealed_bodies SET kind = 'report'");
     await backend.execute(url, "UPDATE attempts SET state = 'accepted'");
-    await assert.rejects(rotated.readReport('J-1', 'PREQUAL'), SealBrokenError);
+    await assert.rejects(readSealedReport(rotated, 'J-1', 'PREQUAL'), SealBrokenError);
   });
 
   test('each reading is a row: who, when, of what, for whom, and for which purpose', async (t) => {

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { KeyRing, type RingKey } from '../../src/protection/keys/key-ring.ts';
-import { attempted, RECORD } from './fixtures.ts';
+import { attempted, RECORD, readSealedReport } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 /** More than one batch. */
@@ -57,7 +57,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     const alone = await openWith(url, without(after, 'k-ledger'));
     t.after(() => alone.close());
     for (const index of [0, 60, REPORTS - 1]) {
-      assert.equal((await alone.readReport(`J-${index}`, 'PREQUAL'))?.body, `{"report":${index}}`);
+      assert.equal((await readSealedReport(alone, `J-${index}`, 'PREQUAL'))?.body, `{"report":${index}}`);
     }
     assert.equal(alone.digest('x'), ledger.digest('x'));
     const [inquiry] = await alone.inquiriesOf('J-0');
@@ -73,10 +73,10 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     const [result] = await Promise.all([
       rotatedLedger.rewrapDataKeys(),
       attempted(ledger, { inquiry }, { state: 'unknown' }),
-      ledger.readReport('J-1', 'PREQUAL').catch((error: unknown) => assert.ok(error instanceof UnknownKeyError)),
+      readSealedReport(ledger, 'J-1', 'PREQUAL').catch((error: unknown) => assert.ok(error instanceof UnknownKeyError)),
     ]);
     assert.equal(result.reports, 60);
-    assert.equal((await rotatedLedger.readReport('J-59', 'PREQUAL'))?.body, '{"report":59}');
+    assert.equal((await readSealedReport(rotatedLedger, 'J-59', 'PREQUAL'))?.body, '{"report":59}');
   });
 
   test('a report whose data key was destroyed stays destroyed', async (t) => {

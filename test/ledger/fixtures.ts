@@ -11,6 +11,7 @@ import type {
 } from '../../src/ledger/records.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
+import type { ProductCode } from '../../src/model/products.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { KEY_USES } from '../../src/protection/keys/key-ring-file.ts';
 
@@ -153,4 +154,21 @@ export async function attempted(
 /** What a claim came to: the latest attempt's state, or the kind of the verdict. */
 export function latestState(verdict: ClaimVerdict): string {
   return verdict.kind === 'latest' ? verdict.latest.state : verdict.kind;
+}
+
+const READER = { by: 'tests@example.com', via: 'ledger' } as const;
+
+/** The newest report of an owner and product, or that of one inquiry. */
+export function readSealedReport(
+  ledger: Ledger,
+  runKey: string,
+  productCode: ProductCode,
+  customerTraceNumber?: string,
+) {
+  return ledger.reading.report({ runKey, productCode, customerTraceNumber }, READER);
+}
+
+/** The newest list of changes of an owner. */
+export function readSealedChanges(ledger: Ledger, runKey: string) {
+  return ledger.reading.changes(runKey, READER);
 }

@@ -13,7 +13,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { ledgerContract } from './contract.ts';
-import { claimOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import { claimOf, keyRing, outcomeOf, RECORD, readSealedReport, TRACE } from './fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledger-'));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -141,7 +141,7 @@ describe('SQLite: the file', () => {
         assert.ok(!bytes.includes(text), `${name} holds ${text}`);
       }
     }
-    assert.ok((await ledger.readReport('J-1', 'PREQUAL'))?.body.includes(sentinel));
+    assert.ok((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body.includes(sentinel));
   });
 
   test('a file: URL works as well as a relative path', async (t) => {

@@ -17,7 +17,7 @@ import { refuseKey, rewrapKeys, rotateKeys } from '../../src/protection/keys/key
 import { withKeyServices } from '../../src/protection/keys/kms.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { claimOf, outcomeOf, RECORD, readSealedReport } from '../ledger/fixtures.ts';
 import { decodedValue, payloadOf } from './codec-fixtures.ts';
 import { type KmsServer, startKmsServer } from './kms-server.ts';
 
@@ -311,7 +311,7 @@ describe('changes to a ring under AWS KMS', () => {
     t.after(() => after.close());
     const expected = { keyId: rotated?.current, reports: 1, secret: true, unreadable: [] };
     assert.deepEqual(await after.rewrapDataKeys(), expected);
-    assert.equal((await after.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+    assert.equal((await readSealedReport(after, 'J-1', 'PREQUAL'))?.body, '{"report":1}');
   });
 
   test('the commands tell what wraps each key, and print no secret', async () => {

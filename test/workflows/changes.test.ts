@@ -6,6 +6,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { readSealedChanges } from '../ledger/fixtures.ts';
 import {
   applicant,
   type Harness,
@@ -96,7 +97,7 @@ test('a report that was disposed of meanwhile is no obstacle, and said to be gon
   await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
   const [, changes] = changesIn(await handle.result());
   assert.deepEqual(changes, { comparedWith: 'PREAPP', unavailable: 'disposed' });
-  assert.equal(await ledger.readDerived(input.journeyId, 'changes'), null);
+  assert.equal(await readSealedChanges(ledger, input.journeyId), null);
 });
 
 test('a journey without a report before closing compares nothing', async () => {

@@ -68,7 +68,7 @@ function readConditions(listing: Listing, options: ListingOptions, period: Perio
   try {
     return parseWith(listing.input, given);
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, namesByPath(members), given, options) : error;
+    throw error instanceof InvalidInputError ? asTyped(error, namesByPath(members), options) : error;
   }
 }
 

@@ -17,7 +17,6 @@ import { type ServerOptions, withExamples, withServerOptions } from '../output/c
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
-import type { Output } from '../output/output.ts';
 import { readProof, requireProved } from '../output/proof-input.ts';
 import {
   applyOptions,
@@ -29,10 +28,9 @@ import {
   readOption,
   requireOwnOptions,
 } from '../output/schema-options.ts';
-import { statusLines } from '../output/status-lines.ts';
 import { toClientError } from './client-error.ts';
 
-export interface RouteName {
+interface RouteName {
   /** Loads its file, for the command that is called alone. */
   routes: () => Promise<readonly Route[]>;
   operationId: string;
@@ -51,8 +49,6 @@ export interface OperationCommand {
   complete?(message: Loose, runKey: string): Loose;
   /** Present if `--proof` may prove the message. */
   proof?: ProofForm;
-  /** The answer for people. Default: accepted, now or before. */
-  lines?(answer: object, output: Output): string[];
 }
 
 export interface ProofForm {
@@ -158,22 +154,11 @@ async function send(spec: OperationCommand, operation: Operation, run: Run, opti
         operation.route,
         toLocalCall(operation, message),
       );
-      const status = output.isJson
-        ? undefined
-        : await journeys
-            .run(run.runKey)
-            .status()
-            .catch(() => undefined);
-      output.answer(reply.body as object, () => [
-        ...(spec.lines ?? acceptedLines)(reply.body as object, output),
-        ...(status ? statusLines(status, output) : []),
-      ]);
+      output.answer(reply.body as object);
     });
   } catch (error) {
     const told = await toClientError(error, run.runKey);
-    throw told instanceof InvalidInputError
-      ? asTyped(told, names, message, options)
-      : refusedAsTyped(told, names, options);
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
   }
 }
 
@@ -201,17 +186,6 @@ function toLocalCall({ route }: Operation, { by, ...message }: Loose): LocalCall
   const params = Object.fromEntries(names.map((name) => [name, String(message[name])]));
   const body = Object.fromEntries(Object.entries(message).filter(([name]) => !Object.hasOwn(params, name)));
   return { params, body, ...omitUndefined({ by: by as string | undefined }) };
-}
-
-/** The lines of an update's answer. The worker has accepted it; the gateway has not answered. */
-function acceptedLines(answer: object, { colors }: Output): string[] {
-  const { duplicate, recorded } = answer as { duplicate: boolean; recorded?: boolean };
-  return [
-    colors.green(duplicate ? 'accepted before: nothing has changed' : 'accepted'),
-    ...(recorded === false
-      ? [colors.yellow('the ledger does not have it yet: the run keeps trying to write it; run this again to ask')]
-      : []),
-  ];
 }
 
 async function loadLimits() {

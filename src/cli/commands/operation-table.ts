@@ -7,7 +7,6 @@ import type { Environment } from '../../model/products.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { RUN_ID } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
-import type { Output } from '../output/output.ts';
 import type { OperationCommand, ProofForm } from './operation-command.ts';
 import { ROUTE_COMMANDS } from './route-commands.ts';
 
@@ -44,29 +43,6 @@ function completeConsent(message: Loose, runKey: string): Loose {
   };
 }
 
-const UNMATCHED_WORDS = {
-  journey: 'kept: this ledger does not know that run. One that is started under this id finds it; else check the id',
-  share: 'kept: this ledger knows no such share of it. Check the shareId',
-  applicant: 'kept: this ledger knows no such applicant of it. Check the applicantId',
-} as const;
-
-interface ConsentAnswer {
-  duplicate: boolean;
-  recorded: boolean;
-  unmatched?: keyof typeof UNMATCHED_WORDS;
-  postedSharesFlagged?: number;
-}
-
-function consentLines(answer: object, { colors }: Output): string[] {
-  const { duplicate, recorded, unmatched, postedSharesFlagged: flagged = 0 } = answer as ConsentAnswer;
-  if (!recorded) return [colors.yellow('Temporal has it, the ledger does not have it yet: run this again to ask')];
-  return [
-    colors.green(duplicate ? 'recorded before: nothing has changed' : 'recorded'),
-    ...(unmatched ? [colors.yellow(UNMATCHED_WORDS[unmatched])] : []),
-    ...(flagged > 0 ? [`posted shares flagged for a person: ${flagged}`] : []),
-  ];
-}
-
 const ofConsents = async () => (await import('../../api/routes/consents.ts')).consentRoutes;
 const ofJourneys = async () => (await import('../../api/routes/journeys.ts')).journeyRoutes;
 const ofPulls = async () => (await import('../../api/routes/pulls.ts')).pullRoutes;
@@ -75,7 +51,7 @@ const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.
 
 const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
 
-export interface CommandName {
+interface CommandName {
   /** `extend`, or `portfolio pause`. */
   name: string;
   description: string;
@@ -143,7 +119,6 @@ const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
     ],
     complete: completeConsent,
     proof: CONSENT_PROOF,
-    lines: consentLines,
   },
   {
     name: 'extend',

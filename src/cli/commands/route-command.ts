@@ -117,7 +117,7 @@ async function print(spec: RouteCommand, routes: readonly Route[], given: Given)
     await withJourneys(options, acts, spec.needs === 'both' ? { besideLedger: true } : {});
   } catch (error) {
     const told = await toClientError(error, runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, typed, options) : told;
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
   }
 }
 

@@ -90,6 +90,6 @@ export function checkDecision(message: unknown, given: GivenOptions = {}, runKey
   try {
     parseMessage(definition, whole, { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') });
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, names, whole, given) : error;
+    throw error instanceof InvalidInputError ? asTyped(error, names, given) : error;
   }
 }

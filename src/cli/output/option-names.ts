@@ -1,5 +1,4 @@
 /** Maps each field of a message to its option or argument, so that an error names the typed words. */
-import { unknownFields } from '../../fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */
@@ -10,21 +9,15 @@ export interface TypedProblem extends Problem {
 /** The given options, by the names that commander uses. */
 export type GivenOptions = { readonly [option: string]: unknown };
 
-/**
- * The error with the options that its fields come from. Fields of a file keep their paths, and unknown ones are named: the
- * caller alone reads this, and the name is the caller's own.
- */
+/** The error with the options that its fields come from. Fields of a file keep their paths. */
 export function asTyped(
   { problems }: InvalidInputError,
   options: Readonly<Record<string, string>>,
-  message: unknown,
   given: GivenOptions,
 ): InvalidInputError {
-  const typed = problems.flatMap((problem): TypedProblem[] => {
-    const unknown = unknownFields(problem, message).map((path) => ({ ...problem, path, rule: unknownRule(problem) }));
-    if (unknown.length > 0) return unknown;
+  const typed = problems.map((problem): TypedProblem => {
     const option = options[problem.path];
-    return [option !== undefined && isTyped(option, given) ? { ...problem, option } : problem];
+    return option !== undefined && isTyped(option, given) ? { ...problem, option } : problem;
   });
   return new InvalidInputError(typed);
 }
@@ -41,10 +34,6 @@ export function refusedAsTyped(
     return option !== undefined && isTyped(option, given) ? option : path;
   });
   return error;
-}
-
-function unknownRule({ rule }: Problem): string {
-  return rule.replace(/^has an unknown field/, 'is an unknown field');
 }
 
 /** Returns whether the option is on the command line, or belongs there since there is no file. */

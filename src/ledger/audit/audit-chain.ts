@@ -104,13 +104,13 @@ export type InsertChained = (
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
-export async function chaining(
+export async function chaining<T>(
   { session, dialect, cipher }: Transaction,
-  work: (insert: InsertChained) => Promise<void>,
-): Promise<void> {
+  work: (insert: InsertChained) => Promise<T>,
+): Promise<T> {
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
-  await work(async (table, columns, { recordedAt = dialect.now, orKeep = false } = {}) => {
+  const result = await work(async (table, columns, { recordedAt = dialect.now, orKeep = false } = {}) => {
     const row = await insertRow(session, table, columns, {
       sql: { recorded_at: recordedAt },
       onConflict: orKeep ? 'ON CONFLICT DO NOTHING' : '',
@@ -123,6 +123,7 @@ export async function chaining(
     return row;
   });
   if (head !== before) await writeHead(session, cipher, head);
+  return result;
 }
 
 /**

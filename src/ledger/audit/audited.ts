@@ -2,9 +2,10 @@
 import { omitUndefined } from '../../base/defined.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { type DecisionAction, FAILURES, type FailureType } from '../../model/failure-types.ts';
-import type { AttemptState, InquiryDescription } from '../../model/inquiry.ts';
+import { type AttemptState, type InquiryDescription, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { HELD_STATES } from '../claim.ts';
 import type { Unmatched } from '../consents/consents.ts';
 import type { ReadersReach } from '../owners.ts';
 import type { DecisionRecord, RunDecision, ShareWithdrawal, StandingShareWithdrawal } from '../records.ts';
@@ -117,12 +118,8 @@ interface PostingFacts {
 
 /** States that mean that nothing was posted, as far as a refusal proves it (docs/protocol.md). */
 const NOT_POSTED: readonly AttemptState[] = [
-  'notSent',
-  'untrusted',
-  'notProcessed',
-  'refused',
-  'notEntitled',
-  'credentialsRefused',
+  ...NOT_POSTED_STATES,
+  ...HELD_STATES.filter((state) => state !== 'unknown'),
 ];
 
 /**

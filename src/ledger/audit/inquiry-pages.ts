@@ -2,20 +2,20 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { Answer, Outcome } from '../../model/inquiry.ts';
+import type { Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
-import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
 import { toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import {
-  listPlaceholders,
-  type SqlDialect,
-  type SqlSession,
-  type SqlValue,
-  type Transaction,
-} from '../database/sql-session.ts';
-import { type AttemptRow, DESCRIPTION, type DecisionRow, type InquiryRow } from '../inquiries/inquiry-rows.ts';
+  ANSWERS,
+  type AttemptRow,
+  DESCRIPTION,
+  type DecisionRow,
+  type InquiryRow,
+  openOutcome,
+} from '../inquiries/inquiry-rows.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/retention-log.ts';
@@ -67,8 +67,6 @@ const OF_ATTEMPT = [
   ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
   ...['late_return_code', 'late_return_reason_code', 'late_applicant_outcomes'],
 ];
-/** The columns that may hold a reference. */
-const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 /** The answers to open if the query names no reference: those whose number the audit shows. A record's stays sealed. */
 const NEEDED_ANSWERS = [
@@ -87,28 +85,23 @@ type FoundRow = InquiryRow &
     late_return_code: string | null;
     late_return_reason_code: string | null;
     late_applicant_outcomes: string | null;
-    late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
     first_attempt: number;
     now: number;
   };
 
 class PageReader {
-  readonly #session: SqlSession;
-  readonly #dialect: SqlDialect;
-  readonly #cipher: LedgerCipher;
+  readonly #tx: Transaction;
   readonly #query: InquiriesQuery;
 
-  constructor({ session, dialect, cipher }: Transaction, query: InquiriesQuery) {
-    this.#session = session;
-    this.#dialect = dialect;
-    this.#cipher = cipher;
+  constructor(tx: Transaction, query: InquiriesQuery) {
+    this.#tx = tx;
     this.#query = query;
   }
 
   async read(after: AttemptPlace | undefined, limit: number): Promise<Page<AuditedAttempt, AttemptPlace>> {
     const { fromMs, beforeMs } = periodMs(this.#query);
-    const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(this.#session, {
+    const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(this.#tx.session, {
       from: 'attempts',
       columns: ORDER,
       where: ['claimed_at >= $1 AND claimed_at < $2'],
@@ -131,7 +124,7 @@ class PageReader {
       ? await this.#about<ConsentLinkRow>(CONSENT_LINKS, numbers, 'ORDER BY applicant_id, consent_id')
       : [];
     const consents = Map.groupBy(links, attemptKey);
-    const holdsOn = await readHoldsByOwner(this.#session, wanted);
+    const holdsOn = await readHoldsByOwner(this.#tx.session, wanted);
     const counts = await this.#about<AccessCountRow>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
     const accesses = new Map(counts.map((row) => [attemptKey(row), row]));
     return {
@@ -148,7 +141,7 @@ class PageReader {
 
   /** Reads rows about these trace numbers. */
   #about<Row>(selected: string, numbers: readonly string[], then: string): Promise<Row[]> {
-    return this.#session.rows<Row>(
+    return this.#tx.session.rows<Row>(
       `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(numbers)}) ${then}`,
       numbers,
     );
@@ -167,20 +160,20 @@ class PageReader {
       ...(runKey === undefined ? [] : [`i.run_key = ${place(runKey)}`]),
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
-      ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
+      ...(outcome === undefined ? [] : [`${outcomeSql(this.#tx.dialect)} = ${place(outcome)}`]),
       ...(reportReferenceNumber === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
     ];
     const columns = [
       'i.*',
       ...OF_ATTEMPT.map((name) => `a.${name}`),
-      ...(reportReferenceNumber === undefined ? NEEDED_ANSWERS : SEALED.map((name) => `a.${name}`)),
-      `${outcomeSql(this.#dialect)} AS audit_outcome`,
-      `${this.#dialect.now} AS now`,
+      ...(reportReferenceNumber === undefined ? NEEDED_ANSWERS : ANSWERS.map((name) => `a.${name}`)),
+      `${outcomeSql(this.#tx.dialect)} AS audit_outcome`,
+      `${this.#tx.dialect.now} AS now`,
       // Closed attempts come before it, and were never sent.
       '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
     ];
     const ordered = ORDER.map((column) => `a.${column}`).join(', ');
-    return this.#session.rows<FoundRow>(
+    return this.#tx.session.rows<FoundRow>(
       `SELECT ${columns.join(', ')} FROM attempts a
        JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
        WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
@@ -194,7 +187,7 @@ class PageReader {
   #isReferred(row: FoundRow): boolean {
     const { reportReferenceNumber } = this.#query;
     if (reportReferenceNumber === undefined) return true;
-    return SEALED.some((column) => {
+    return ANSWERS.some((column) => {
       const answer = this.#answerIn(row, column);
       if (!answer) return false;
       return [...listReferenceNumbers(answer), answer.noRecordReference].includes(reportReferenceNumber);
@@ -224,12 +217,8 @@ class PageReader {
     };
   }
 
-  #answerIn(row: FoundRow, column: (typeof SEALED)[number]): Outcome | undefined {
-    const sealed = row[column];
-    if (!sealed) return undefined;
-    const place = [column, row.customer_trace_number, String(row.attempt)];
-    const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
-    return answer.kind === 'outcome' ? answer : undefined;
+  #answerIn(row: FoundRow, column: (typeof ANSWERS)[number]): Outcome | undefined {
+    return openOutcome(this.#tx.cipher, row, column);
   }
 }
 

@@ -160,6 +160,10 @@ const REFUSALS_KEPT = `(SELECT count(*) FROM sealed_bodies b WHERE b.customer_tr
 const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
   AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
 
+/** Columns whose names a row shares with its object. */
+const OF_INQUIRY = ['end_user_code', 'end_user', 'product_code', 'share_id', 'customer_trace_number'] as const;
+const SHOWN = ['work_id', 'run_key', 'kind', 'reason', 'attempt', ...OF_INQUIRY] as const;
+
 /** The open rows. */
 const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
 
@@ -256,19 +260,6 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
 }
 
-/** Columns whose names a row shares with its object. */
-const NAMED = [
-  'run_key',
-  'kind',
-  'reason',
-  'end_user_code',
-  'end_user',
-  'product_code',
-  'share_id',
-  'customer_trace_number',
-  'attempt',
-] as const;
-
 interface Row extends Columns<Omit<WorkRow, 'since' | 'gatewayProfile' | 'details' | 'refusalKept'>> {
   since: number;
   profile: string;
@@ -343,7 +334,7 @@ function byAge(a: Row, b: Row): number {
 
 function toWorkRow(row: Row): WorkRow {
   return {
-    ...toFields(row, ['work_id', ...NAMED]),
+    ...toFields(row, SHOWN),
     since: utcInstant(row.since),
     gatewayProfile: row.profile,
     ...readDetails(row),

@@ -1,47 +1,43 @@
-/** Checks and writes a decision within its transaction, and what it makes of its inquiry. */
+/** Checks and writes a decision within its transaction. */
 
-import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import { columnsFrom } from '../database/fields.ts';
 import type { Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord } from '../records.ts';
-import { consumerDigest, referenceDigest } from '../reports/report-references.ts';
+import { consumerDigest, indexReference, referenceDigest } from '../reports/report-references.ts';
+import type { DecisionEffect } from './decision.ts';
 import { DECISION, sealAnswer } from './inquiry-rows.ts';
 import { answerColumns, updateAttempt } from './inquiry-writes.ts';
 
-export async function insertDecision(
-  tx: Transaction,
-  decision: DecisionRecord,
-  permitsAttempt: number | undefined,
-): Promise<void> {
+/** Writes a decision, and what it makes of its inquiry. */
+export async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await chaining(tx, async (insert) => {
     await insert('decisions', {
       ...columnsFrom(decision, DECISION),
       decided_by: decision.by,
-      permits_attempt: permitsAttempt,
+      permits_attempt: effect.kind === 'permit' ? effect.attempt : undefined,
       confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
     });
   });
-}
-
-/** An answer that came stays beside the accepted one. */
-export async function writeAccepted(tx: Transaction, decision: DecisionRecord, answer: Answer): Promise<void> {
-  const { outcome, applicant_outcomes } = answerColumns(answer);
+  if (effect.kind === 'abandon') {
+    const abandoned = `UPDATE inquiries SET abandoned_at = ${tx.dialect.now} WHERE customer_trace_number = $1`;
+    await tx.session.rows(abandoned, [decision.customerTraceNumber]);
+  }
+  if (effect.kind !== 'accept') return;
+  if (!decision.answer) throw new Error('accept without an answer');
+  const { outcome, applicant_outcomes } = answerColumns(decision.answer);
+  // An answer that came stays beside the accepted one.
   await updateAttempt(tx, decision, {
     state: 'accepted',
     accepted_by: decision.decisionId,
-    accepted_answer: sealAnswer(tx.cipher, answer, decision, 'accepted_answer'),
+    accepted_answer: sealAnswer(tx.cipher, decision.answer, decision, 'accepted_answer'),
     outcome,
     applicant_outcomes,
   });
-}
-
-export async function writeAbandoned({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
-  await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
-    customerTraceNumber,
-  ]);
+  await indexReference(tx, decision);
 }
 
 // Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.

@@ -1,7 +1,7 @@
 /** Rows of `inquiries`, `attempts` and `decisions`, and everything about one trace number that the rules judge. */
 
 import type { FailureType } from '../../model/failure-types.ts';
-import type { Answer, AttemptState, InquiryDescription } from '../../model/inquiry.ts';
+import type { Answer, AttemptState, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, findLatest, type KnownInquiry } from '../claim.ts';
@@ -58,6 +58,7 @@ export interface AttemptRow {
   answer: Uint8Array | null;
   accepted_by: string | null;
   accepted_answer: Uint8Array | null;
+  late_answer: Uint8Array | null;
   late_at: number | null;
   late_state: AttemptState | null;
   refusals_kept: number;
@@ -271,6 +272,20 @@ export function openAnswer(
   column: string,
 ): Answer {
   return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
+}
+
+/** The columns that may hold an answer. */
+export const ANSWERS = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+/** Opens the answer of a column, where it holds one that was understood. */
+export function openOutcome<Column extends (typeof ANSWERS)[number]>(
+  cipher: LedgerCipher,
+  row: Pick<AttemptRow, 'customer_trace_number' | 'attempt' | Column>,
+  column: Column,
+): Outcome | undefined {
+  const sealed: Uint8Array | null = row[column];
+  const answer = sealed && openAnswer(cipher, sealed, row, column);
+  return answer?.kind === 'outcome' ? answer : undefined;
 }
 
 export function byAttempt(a: { attempt: number }, b: { attempt: number }): number {

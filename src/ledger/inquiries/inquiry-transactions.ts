@@ -31,12 +31,12 @@ import type {
 import { indexReference } from '../reports/report-references.ts';
 import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
-import { readDoubt, readLost } from '../restores.ts';
+import { readDoubt, readRestore } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
 import { decideClose } from './close.ts';
-import { type DecisionEffect, decideDecision } from './decision.ts';
-import { acceptProblem, insertDecision, writeAbandoned, writeAccepted } from './decision-writes.ts';
+import { decideDecision } from './decision.ts';
+import { acceptProblem, writeDecision } from './decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from './inquiry-rows.ts';
 import { differencesToDecided, latestView, standingView } from './inquiry-views.ts';
 import {
@@ -80,13 +80,13 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
   const { session } = tx;
   const { customerTraceNumber, profile } = request.inquiry;
   // These statements are sent together. The lock comes before the reads, in the order of these lines.
-  const [isNew, , { permittedRepeat, otherNumber }, state, share, lost] = await Promise.all([
+  const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }] = await Promise.all([
     insertInquiry(tx, request.inquiry),
     lockInquiry(tx, customerTraceNumber),
     readRepeat(session, request.inquiry),
     readState(tx, customerTraceNumber, request.inquiry.runKey),
     readClaimedShare(tx, request),
-    readLost(session, request.seen),
+    readRestore(tx, request.seen),
   ]);
   const digest = comparableDigest(state.inquiry, request.digests);
   const known = {
@@ -275,8 +275,7 @@ export async function decide(
       ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', reason });
-  await insertDecision(tx, decision, effect.kind === 'permit' ? effect.attempt : undefined);
-  await applyDecision(tx, decision, effect);
+  await writeDecision(tx, decision, effect);
   await endByDecision(tx, decision, 'decided');
   return { kind: 'recorded' };
 }
@@ -293,14 +292,6 @@ async function settleOverdue(tx: Transaction, state: InquiryState, customerTrace
   await flagIfRefused(tx, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
   await openHeld(tx, customerTraceNumber);
   return true;
-}
-
-async function applyDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
-  if (effect.kind === 'abandon') await writeAbandoned(tx, decision.customerTraceNumber);
-  if (effect.kind !== 'accept') return;
-  if (!decision.answer) throw new Error('accept without an answer');
-  await writeAccepted(tx, decision, decision.answer);
-  await indexReference(tx, decision);
 }
 
 async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {

@@ -8,7 +8,7 @@ import type { ProductCode } from '../../model/products.ts';
 import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow, type Transaction } from '../database/sql-session.ts';
-import type { AttemptRow } from '../inquiries/inquiry-rows.ts';
+import { ANSWERS, type AttemptRow, openOutcome } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
 import type { InquiryView, ReferredInquiry } from '../records.ts';
 
@@ -58,10 +58,6 @@ export function consumerDigest(cipher: LedgerCipher, consumerId: string): string
   return cipher.digest(`consumerId ${consumerId}`);
 }
 
-const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
-
-type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
-
 /**
  * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
  */
@@ -70,7 +66,7 @@ export async function readReferredInquiries(
   reportReferenceNumber: string,
 ): Promise<ReferredInquiry[]> {
   const { session, cipher } = tx;
-  const rows = await session.rows<SealedRow>(
+  const rows = await session.rows<AttemptRow>(
     `SELECT a.* FROM report_references r
      JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
      WHERE r.reference_digest = $1`,
@@ -87,20 +83,12 @@ export async function readReferredInquiries(
   return found;
 }
 
-function referenceIn(row: SealedRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
-  for (const answer of answersIn(row, cipher)) {
-    const reference = answer.kind === 'outcome' ? answer.reference : undefined;
+function referenceIn(row: AttemptRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
+  for (const column of ANSWERS) {
+    const reference = openOutcome(cipher, row, column)?.reference;
     if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
   }
   return null;
-}
-
-function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
-  return SEALED.flatMap((column) => {
-    const sealed = row[column];
-    if (!sealed) return [];
-    return [cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer];
-  });
 }
 
 // The references that a caller's inquiries have left in the ledger.

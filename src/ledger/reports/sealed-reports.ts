@@ -15,14 +15,13 @@ import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
 import {
   insertRow,
   listPlaceholders,
-  type SqlSession,
   type SqlValue,
   type Transaction,
   type Unsealed,
 } from '../database/sql-session.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { type AttemptRow, type InquiryRow, openAnswer } from '../inquiries/inquiry-rows.ts';
+import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type {
   DerivedDocument,
@@ -109,43 +108,6 @@ export interface WantedReport {
   customerTraceNumber?: string | undefined;
 }
 
-/** Finds the newest report that is left, or else one that was disposed of. */
-function findReport(
-  session: SqlSession,
-  { runKey, productCode, customerTraceNumber }: WantedReport,
-): Promise<BodyRow | undefined> {
-  const isWanted = `i.run_key = $1 AND i.product_code = $2
-    AND i.customer_trace_number = coalesce($3, i.customer_trace_number)`;
-  return findBody(session, `${isWanted} AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`, [
-    runKey,
-    productCode,
-    customerTraceNumber ?? null,
-  ]);
-}
-
-/** Finds the body of an attempt's refusal: the one that came in time before one that came late. */
-function findRefusal(
-  session: SqlSession,
-  { customerTraceNumber, attempt }: ReportOrigin,
-): Promise<BodyRow | undefined> {
-  const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
-  return findBody(session, wanted, [customerTraceNumber, attempt]);
-}
-
-/** Finds the list of changes that the ledger stored last for the owner, which may have been destroyed. */
-function findDerived(session: SqlSession, runKey: string, kind: DerivedDocument['kind']): Promise<BodyRow | undefined> {
-  return findBody(session, `i.run_key = $1 AND b.kind = $2 ORDER BY ${NEWEST}`, [runKey, kind]);
-}
-
-async function findBody(
-  session: SqlSession,
-  condition: string,
-  values: readonly SqlValue[],
-): Promise<BodyRow | undefined> {
-  const [row] = await session.rows<BodyRow>(`${BODIES} ${condition} LIMIT 1`, values);
-  return row;
-}
-
 function sealedIn(row: BodyRow): Sealed | null {
   return SEALED.every((column) => row[column] !== null) ? toFields(row as Columns<Sealed>, SEALED) : null;
 }
@@ -170,34 +132,6 @@ export class SealedReports {
   /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. */
   async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
     return { sealed: await this.seal('refusal', attempt, text), isWhole };
-  }
-
-  /**
-   * The newest answered report of an owner and product, unsealed; `null` where there is none. It writes down no reader:
-   * people and programs have `reading.report`.
-   *
-   * @throws DisposedError where it was disposed of
-   */
-  async readReport(runKey: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
-    const wanted = { runKey, productCode, customerTraceNumber: ofInquiry };
-    const row = await this.transactions.read(({ session }) => findReport(session, wanted));
-    return row ? { ...toFields(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) } : null;
-  }
-
-  /** Returns the gateway's text beside a refusal, and writes down no reader. @throws DisposedError like `readReport` */
-  async readRefusal(of: ReportOrigin): Promise<StoredRefusal | null> {
-    const row = await this.transactions.read(({ session }) => findRefusal(session, of));
-    if (!row) return null;
-    const about = toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']);
-    return { ...about, isWhole: row.is_whole === 1, ...(await this.open(row)) };
-  }
-
-  /** The newest document of a kind about a caller's reports, and no reader; `null` where there is none. Throws likewise. */
-  async readDerived(runKey: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const row = await this.transactions.read(({ session }) => findDerived(session, runKey, kind));
-    if (!row) return null;
-    const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
-    return { kind, of: toFields(row, ATTEMPT_KEY), from, ...(await this.open(row)) };
   }
 
   /**
@@ -242,7 +176,7 @@ export class SealedReports {
   }
 
   /** @throws DisposedError where neither its text nor its key is left */
-  protected async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
+  async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
     const sealed = sealedIn(row);
     if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
     const bound = { ledgerId: this.identity.ledgerId, ...toFields(row, [...ATTEMPT_KEY, 'kind']) };
@@ -296,11 +230,8 @@ type AnsweredRow = Pick<AttemptRow, 'customer_trace_number' | 'attempt' | 'answe
 function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher): Map<string, string> {
   const ids = new Map<string, string>();
   for (const row of attempts) {
-    const column = row.accepted_answer ? 'accepted_answer' : 'answer';
-    const sealed = row[column];
-    const answer = sealed && openAnswer(cipher, sealed, row, column);
-    if (answer?.kind !== 'outcome') continue;
-    for (const { applicantId, consumerId } of answer.reference?.applicants ?? []) ids.set(consumerId, applicantId);
+    const answer = openOutcome(cipher, row, row.accepted_answer ? 'accepted_answer' : 'answer');
+    for (const { applicantId, consumerId } of answer?.reference?.applicants ?? []) ids.set(consumerId, applicantId);
   }
   return ids;
 }
@@ -311,29 +242,49 @@ function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher):
  * than the one for whom the report was pulled: giving it to another one is a share.
  */
 export function makeReadings(sealed: SealedReports, transactions: Transactions) {
+  const find = async (condition: string, values: readonly SqlValue[]): Promise<BodyRow | undefined> => {
+    const statement = `${BODIES} ${condition} LIMIT 1`;
+    return (await transactions.read(({ session }) => session.rows<BodyRow>(statement, values)))[0];
+  };
   /** A reading is no claim: programs of any version write it. */
-  const note = (kind: BodyKind, origin: ReportOrigin, reader: Reader) =>
-    transactions.write((tx) => noteAccess(tx, kind, origin, reader), { byAnyVersion: true });
+  const giveOut = async <Found extends ReportOrigin>(kind: BodyKind, found: Found, reader: Reader): Promise<Found> => {
+    await transactions.write((tx) => noteAccess(tx, kind, found, reader), { byAnyVersion: true });
+    return found;
+  };
   return {
     /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-    async report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
-      const found = await sealed.readReport(runKey, productCode, customerTraceNumber);
-      if (found) await note('report', found, reader);
-      return found;
+    async report(wanted: WantedReport, reader: Reader): Promise<StoredReport | null> {
+      const { runKey, productCode, customerTraceNumber = null } = wanted;
+      // The newest that is left comes before those that were disposed of.
+      const row = await find(
+        `i.run_key = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
+         AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`,
+        [runKey, productCode, customerTraceNumber],
+      );
+      if (!row) return null;
+      const about = toFields(row, [...ATTEMPT_KEY, 'product_code']);
+      return giveOut('report', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
     /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-    async refusal(of: ReportOrigin, reader: Reader) {
-      const found = await sealed.readRefusal(of);
-      if (found) await note('refusal', of, reader);
-      return found;
+    async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
+      // The one that came in time is before one that came late.
+      const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+      const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
+      if (!row) return null;
+      const about = { ...toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']), isWhole: row.is_whole === 1 };
+      return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
     /** The newest list of changes of an owner; `null` where there is none. */
-    async changes(runKey: string, reader: Reader) {
-      const found = await sealed.readDerived(runKey, 'changes');
-      if (found) await note('changes', found.of, reader);
-      return found;
+    async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
+      const row = await find(`i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey]);
+      if (!row) return null;
+      const of = toFields(row, ATTEMPT_KEY);
+      const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
+      const opened = await sealed.open(row);
+      await giveOut('changes', of, reader);
+      return { kind: 'changes', of, from, ...opened };
     },
   };
 }

@@ -12,6 +12,7 @@
  * between two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';
+import { toFields } from '../database/fields.ts';
 import {
   type SqlDialect,
   type SqlSession,
@@ -46,7 +47,9 @@ import {
 export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
   const { session } = tx;
   const { sql, values } = selectUndisposed(scope);
-  const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
+  const [counted] = await session.rows<
+    Record<'inquiries' | 'reports' | 'created_at' | 'claimed_at' | 'recorded_at' | 'late_at', number | null>
+  >(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
        (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
          AND customer_trace_number IN (${sql})) AS reports,
@@ -67,33 +70,22 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
-  const newestAtMs = findNewest(counted);
+  const { created_at, claimed_at, recorded_at, late_at } = counted ?? {};
+  const newestAtMs = Math.max(...[created_at, claimed_at, recorded_at, late_at].map((ms) => ms ?? 0));
   const holds = await readHolds({ session }, scope.runKey);
   const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.runKey));
   return {
     ...scope,
     inquiries: counted?.inquiries ?? 0,
     reports: counted?.reports ?? 0,
-    ...(newestAtMs === null ? {} : { newestAt: utcInstant(newestAtMs) }),
+    ...(newestAtMs === 0 ? {} : { newestAt: utcInstant(newestAtMs) }),
     ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
-    runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
+    runs: runs.map((row) => toFields(row)),
     obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))],
     holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
     histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
-}
-
-interface NewestRow {
-  created_at: number | null;
-  claimed_at: number | null;
-  recorded_at: number | null;
-  late_at: number | null;
-}
-
-function findNewest(row: NewestRow | undefined): number | null {
-  if (!row || row.created_at === null) return null;
-  return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
 }
 
 type Need = Exclude<Obstacle, { reason: 'legalHold' }>;

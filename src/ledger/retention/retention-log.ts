@@ -1,9 +1,8 @@
 /** The log of retention: each step of a disposal and each legal hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
-import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { ProductCode } from '../../model/products.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
+import { type Columns, toFields } from '../database/fields.ts';
 import {
   listPlaceholders,
   type SqlSession,
@@ -13,7 +12,6 @@ import {
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
 import type {
-  Authorization,
   DisposalScope,
   HoldAuthorization,
   LegalHold,
@@ -23,14 +21,9 @@ import type {
   SetHold,
 } from './retention.ts';
 
-interface EventRow {
-  run_key: string;
-  product_code: ProductCode | null;
-  kind: RetentionEvent['kind'];
+interface EventRow extends Columns<DisposalScope & Pick<RetentionEvent, 'kind' | 'matter' | 'reason'>> {
   hold_id: string | null;
-  matter: string | null;
   recorded_by: string;
-  reason: string;
   details: string | null;
   recorded_at: number;
 }
@@ -70,11 +63,8 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
 
 export function toEvent(row: EventRow): RetentionEvent {
   return {
-    ...toScope(row),
-    ...toAuthorization(row),
-    kind: row.kind,
-    recordedAt: utcInstant(row.recorded_at),
-    ...(row.matter === null ? {} : { matter: row.matter }),
+    ...toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'reason', 'recorded_at']),
+    by: row.recorded_by,
     ...(row.details === null ? {} : { [row.kind === 'historyDeleted' ? 'run' : 'details']: JSON.parse(row.details) }),
   };
 }
@@ -88,7 +78,7 @@ export async function readUnfinished({ session }: Transaction): Promise<Disposal
          AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
      ORDER BY b.run_key, b.product_code`,
   );
-  return rows.map(toScope);
+  return rows.map((row) => toFields(row));
 }
 
 /** When a scope's last disposal was begun and finished, in milliseconds. */
@@ -113,14 +103,6 @@ export async function countDeletedHistories(session: SqlSession, runKey: string)
     [runKey],
   );
   return row?.count ?? 0;
-}
-
-function toScope(row: Pick<EventRow, 'run_key' | 'product_code'>): DisposalScope {
-  return { runKey: row.run_key, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
-}
-
-function toAuthorization(row: EventRow): Authorization {
-  return { by: row.recorded_by, reason: row.reason };
 }
 
 // Legal holds: each hold is an event, and its release another. A hold in force prevents the disposal of what it covers.
@@ -171,17 +153,16 @@ function readInForce(session: SqlSession, condition: string, values: readonly Sq
  * Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. A hold covers the whole owner, also
  * where the step is about one product. Until the commit no hold can be set.
  */
-export async function unlessHeld(
+export function unlessHeld(
   tx: Transaction,
   runKey: string,
   step: (insert: InsertChained) => Promise<void>,
 ): Promise<Obstacle[]> {
-  let obstacles: Obstacle[] = [];
-  await chaining(tx, async (insert) => {
-    obstacles = (await readHolds(tx, runKey)).map(toObstacle);
+  return chaining(tx, async (insert) => {
+    const obstacles = (await readHolds(tx, runKey)).map(toObstacle);
     if (obstacles.length === 0) await step(insert);
+    return obstacles;
   });
-  return obstacles;
 }
 
 export function toObstacle(hold: LegalHold): Obstacle {
@@ -192,60 +173,49 @@ export function toObstacle(hold: LegalHold): Obstacle {
  * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
  * could be held.
  */
-export async function setLegalHold(
+export function setLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<SetHold | null> {
   const { session } = tx;
-  let set: SetHold | null = null;
-  await chaining(tx, async (insert) => {
+  return chaining(tx, async (insert) => {
     const before = await readHolds(tx, journeyId);
     const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
     const isNew = hold === undefined;
     if (!hold) {
-      if (!(await isAnythingLeft(session, journeyId))) return;
+      if (!(await isAnythingLeft(session, journeyId))) return null;
       const holdId = `hold-${randomUUID()}`;
       const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
       hold = toLegalHold(await appendEvent(tx, insert, event));
     }
     const others = before.filter((other) => !isOwn(other));
-    set = { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
+    return { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
   });
-  return set;
 }
 
 /** Releases the hold of this matter on this id, and no other. */
-export async function releaseLegalHold(
+export function releaseLegalHold(
   tx: Transaction,
   journeyId: string,
   authorization: HoldAuthorization,
 ): Promise<ReleasedHold> {
-  const { session } = tx;
-  const result: ReleasedHold = { released: null, others: [] };
-  await chaining(tx, async (insert) => {
-    const rows = await readRows(session, journeyId);
+  return chaining(tx, async (insert) => {
+    const rows = await readRows(tx.session, journeyId);
     const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
-    result.others = rows.filter((row) => row !== own).map(toLegalHold);
-    if (!own) return;
-    const end = {
-      runKey: journeyId,
-      kind: 'legalHoldReleased',
-      ...omitUndefined({ holdId: own.hold_id ?? undefined }),
-    } as const;
+    const others = rows.filter((row) => row !== own).map(toLegalHold);
+    if (!own) return { released: null, others };
+    const end = { runKey: journeyId, kind: 'legalHoldReleased', ...toFields(own, ['hold_id']) } as const;
     await appendEvent(tx, insert, { ...end, ...authorization });
-    result.released = toLegalHold(own);
+    return { released: toLegalHold(own), others };
   });
-  return result;
 }
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
 async function isAnythingLeft(session: SqlSession, runKey: string): Promise<boolean> {
-  const found = await session.rows(`SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`, [
-    runKey,
-  ]);
-  return found.length > 0;
+  const left = `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`;
+  return (await session.rows(left, [runKey])).length > 0;
 }
 
 async function countDestroyed(session: SqlSession, runKey: string): Promise<SetHold['destroyed']> {

@@ -261,14 +261,14 @@ async function readWithdrawnShare(
 export async function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
   const { runKey, shareId, replacedBy, by, reason } = withdrawal;
   const owned = { owners: [runKey], shareId };
-  let claimed: ReportOrigin | undefined;
-  await chaining(tx, async (insert) => {
-    if (await readWithdrawnShare(tx.session, owned)) return;
-    claimed = await readSentAttempt(tx.session, withdrawal);
-    if (claimed) return;
+  const claimed = await chaining(tx, async (insert) => {
+    if (await readWithdrawnShare(tx.session, owned)) return undefined;
+    const sent = await readSentAttempt(tx.session, withdrawal);
+    if (sent) return sent;
     const key = { run_key: runKey, decision_id: `withdrawShare ${shareId}`, version: '1' };
     const content = { action: 'withdrawShare', share_id: shareId, replaced_by: replacedBy, decided_by: by, reason };
     await insert('run_decisions', { ...key, ...content });
+    return undefined;
   });
   if (claimed) return { kind: 'claimed', ...claimed };
   const standing = await readWithdrawnShare(tx.session, owned);

@@ -12,11 +12,9 @@ import { startTemporalServer, type TemporalServer } from '../temporal/temporal-s
 import { type DevCodecServer, startDevApi, startDevCodecServer } from './dev-services.ts';
 import {
   childEnvironment,
-  commandVariables,
   dataAddresses,
   envFile,
   readyVariables,
-  unusedVariables,
   writeEnvFile,
   writeReadyFile,
 } from './dev-variables.ts';
@@ -56,7 +54,7 @@ export interface DevEnvironment {
   worker: WorkerControl;
   /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
-  /** Resolves, with a sentence, if the Temporal server or the worker ends unasked: the environment is of no more use. */
+  /** Resolves, with a sentence, when the Temporal server or the worker has ended: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
   stop(): Promise<void>;
@@ -80,70 +78,59 @@ const NAMESPACE = 'default';
 export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
   const dataDir = resolve(options.dataDir);
   const notice = options.onEvent ?? (() => {});
-  const parts = new AsyncDisposableStack();
-  try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await lockDataDirectory(dataDir, parts);
-    const memory = await readDevMemory(dataDir);
-    const ports = await choosePorts(options, memory);
-    const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
-    const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
+  await using parts = new AsyncDisposableStack();
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await lockDataDirectory(dataDir, parts);
+  const memory = await readDevMemory(dataDir);
+  const ports = await choosePorts(options, memory);
+  const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
+  const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
 
-    const addresses = {
-      temporalAddress: server.address,
-      namespace: server.namespace,
-      taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
-      sandboxUrl: sandbox.url,
-      dataDir,
-    };
-    const inherited = options.env ?? process.env;
-    const env = childEnvironment(addresses, inherited);
-    const unused = unusedVariables(commandVariables(addresses), inherited);
-    if (unused.length > 0) notice(`set in this shell and not used: ${unused.join(', ')} (dev has its own)`);
-    await prepareFiles(env, dataDir);
-    await prepareLedger(dataDir, notice);
-    const death = Promise.withResolvers<string>();
-    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
-    parts.defer(() => worker.stop());
-    await worker.start();
-    const api = await startDevApi({
-      ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
-      ...omitUndefined({ uiUrl: server.uiUrl }),
-    });
-    parts.defer(() => api.close());
-    const ready = readyVariables(addresses, inherited);
-    const called = {
-      codecEndpoint: codec.endpoint,
-      apiUrl: api.url,
-      apiTokenFile: api.tokenFile,
-    };
-    const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
-    parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
-    parts.defer(await writeReadyFile(dataDir, ready));
+  const addresses = {
+    temporalAddress: server.address,
+    namespace: server.namespace,
+    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    sandboxUrl: sandbox.url,
+    dataDir,
+  };
+  const inherited = options.env ?? process.env;
+  const env = childEnvironment(addresses, inherited);
+  await prepareFiles(env, dataDir);
+  await prepareLedger(dataDir, notice);
+  const death = Promise.withResolvers<string>();
+  const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
+  parts.defer(() => worker.stop());
+  await worker.start();
+  const api = await startDevApi({
+    ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
+    ...omitUndefined({ uiUrl: server.uiUrl }),
+  });
+  parts.defer(() => api.close());
+  const ready = readyVariables(addresses, inherited);
+  const called = {
+    codecEndpoint: codec.endpoint,
+    apiUrl: api.url,
+    apiTokenFile: api.tokenFile,
+  };
+  const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
+  parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
+  parts.defer(await writeReadyFile(dataDir, ready));
 
-    let isStopping = false;
-    void server.ended.then((exitCode) => {
-      const how = `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`;
-      if (!isStopping) death.resolve(how);
-    });
-    return {
-      ...addresses,
-      ...called,
-      ...omitUndefined({ uiUrl: server.uiUrl }),
-      envFile: envFile(dataDir),
-      pageUrl: api.pageUrl,
-      worker,
-      variables: ready,
-      broken: death.promise,
-      stop: async () => {
-        isStopping = true;
-        await parts.disposeAsync();
-      },
-    };
-  } catch (error) {
-    await parts.disposeAsync();
-    throw error;
-  }
+  void server.ended.then((exitCode) =>
+    death.resolve(`the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`),
+  );
+  const open = parts.move();
+  return {
+    ...addresses,
+    ...called,
+    ...omitUndefined({ uiUrl: server.uiUrl }),
+    envFile: envFile(dataDir),
+    pageUrl: api.pageUrl,
+    worker,
+    variables: ready,
+    broken: death.promise,
+    stop: () => open.disposeAsync(),
+  };
 }
 
 /** Two environments on one database and ledger would undo each other. */

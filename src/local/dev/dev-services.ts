@@ -46,31 +46,27 @@ const AUDIENCE = 'credit-journey';
  */
 export async function startDevApi(options: DevApiOptions): Promise<DevApi> {
   const { dataDir, temporalAddress, namespace, taskQueue, keyRingFile, ledgerUrl } = options;
-  const parts = new AsyncDisposableStack();
-  try {
-    const keys = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
-    const address = temporalAddress;
-    const connection = await connectTo({ connectionOptions: { address } }, { address });
-    parts.defer(() => connection.close());
-    const journeys = await LedgerJourneys.connect({
-      ...{ connection, namespace, taskQueue, maxApplicants: GATEWAY_LIMITS.maxApplicants.max, besideLedger: true },
-      dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
-      openLedger: () => openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing: keys, create: false }),
-    });
-    parts.defer(() => journeys.close());
-    const [jwksFile, tokenFile] = [join(dataDir, 'api-jwks.json'), join(dataDir, 'api-token')];
-    const token = await writeTokens(jwksFile, tokenFile);
-    const api = await listen(options, journeys, jwksFile);
-    parts.defer(() => api.close());
-    parts.defer(async () => {
-      for (const file of [jwksFile, tokenFile]) await rm(file, { force: true });
-    });
-    const pageUrl = `${api.url}/#token=${token}`;
-    return { url: api.url, port: api.port, pageUrl, tokenFile, close: () => parts.disposeAsync() };
-  } catch (error) {
-    await parts.disposeAsync();
-    throw error;
-  }
+  await using parts = new AsyncDisposableStack();
+  const keys = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
+  const address = temporalAddress;
+  const connection = await connectTo({ connectionOptions: { address } }, { address });
+  parts.defer(() => connection.close());
+  const journeys = await LedgerJourneys.connect({
+    ...{ connection, namespace, taskQueue, maxApplicants: GATEWAY_LIMITS.maxApplicants.max, besideLedger: true },
+    dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
+    openLedger: () => openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing: keys, create: false }),
+  });
+  parts.defer(() => journeys.close());
+  const [jwksFile, tokenFile] = [join(dataDir, 'api-jwks.json'), join(dataDir, 'api-token')];
+  const token = await writeTokens(jwksFile, tokenFile);
+  const api = await listen(options, journeys, jwksFile);
+  parts.defer(() => api.close());
+  parts.defer(async () => {
+    for (const file of [jwksFile, tokenFile]) await rm(file, { force: true });
+  });
+  const pageUrl = `${api.url}/#token=${token}`;
+  const open = parts.move();
+  return { url: api.url, port: api.port, pageUrl, tokenFile, close: () => open.disposeAsync() };
 }
 
 async function writeTokens(jwksFile: string, tokenFile: string): Promise<string> {
@@ -143,35 +139,31 @@ export interface DevCodecServer {
  */
 export async function startDevCodecServer(options: DevCodecServerOptions): Promise<DevCodecServer> {
   const { dataDir, namespace, port, segment, uiPort, onEvent } = options;
+  await using parts = new AsyncDisposableStack();
   const keys = await WatchedKeyRing.open(options.keyRingFile, {
     onReloadFailed: (error) =>
       onEvent(`the key ring cannot be read again, the keys before stay: ${describeError(error)}`),
   });
-  try {
-    const server = await startCodecServer({
-      environment: 'sandbox',
-      host: '127.0.0.1',
-      port,
-      keys,
-      authentication: { kind: 'path', ...omitUndefined({ segment }) },
-      namespaces: [namespace],
-      uiOrigins: uiPort === null ? [] : ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${uiPort}`),
-      audit: { file: join(dataDir, 'codec-audit.log') },
-      onUnknownKey: (keyId) => onEvent(`the codec server lacks the key ${keyId}, which a payload was encrypted under`),
-      onUnexpected: (error) => onEvent(`the codec server has failed: ${describeError(error)}`),
-    });
-    return {
-      segment: (server.path as string).slice(1),
-      endpoint: server.endpoint,
-      close: async () => {
-        await server.close();
-        keys.close();
-      },
-    };
-  } catch (error) {
-    keys.close();
-    throw error;
-  }
+  parts.defer(() => keys.close());
+  const server = await startCodecServer({
+    environment: 'sandbox',
+    host: '127.0.0.1',
+    port,
+    keys,
+    authentication: { kind: 'path', ...omitUndefined({ segment }) },
+    namespaces: [namespace],
+    uiOrigins: uiPort === null ? [] : ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${uiPort}`),
+    audit: { file: join(dataDir, 'codec-audit.log') },
+    onUnknownKey: (keyId) => onEvent(`the codec server lacks the key ${keyId}, which a payload was encrypted under`),
+    onUnexpected: (error) => onEvent(`the codec server has failed: ${describeError(error)}`),
+  });
+  parts.defer(() => server.close());
+  const open = parts.move();
+  return {
+    segment: (server.path as string).slice(1),
+    endpoint: server.endpoint,
+    close: () => open.disposeAsync(),
+  };
 }
 
 /** Hides the texts of other errors, which may quote input. */

@@ -65,20 +65,6 @@ export function readyVariables(
   return { ...commandVariables(addresses), ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}) };
 }
 
-/**
- * Returns the sorted names of set variables that neither `dev` nor its worker uses. `dev` has its own value for each,
- * or nothing that reads it.
- */
-export function unusedVariables(own: Record<string, string>, inherited: NodeJS.ProcessEnv): string[] {
-  return Object.entries(inherited)
-    .filter(([name, value]) => {
-      if (value === undefined || value === '') return false;
-      return Object.hasOwn(own, name) ? own[name] !== value : isForeign(name);
-    })
-    .map(([name]) => name)
-    .sort();
-}
-
 function isForeign(name: string): boolean {
   return FOREIGN.some((pattern) => pattern.test(name));
 }

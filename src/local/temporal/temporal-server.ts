@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import { omitUndefined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
-import { freePorts, isPortFree } from '../free-ports.ts';
+import { freePorts } from '../free-ports.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
 interface TemporalServerOptions {
@@ -54,7 +54,6 @@ const LOOPBACK = '127.0.0.1';
 const START_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 const STOP_GRACE_MS = 5_000;
-const START_TRIES = 3;
 
 const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
   // One partition: the best tail at this scale, and strict priority needs it.
@@ -86,33 +85,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
         ...omitUndefined({ onProgress: options.onProgress, env: options.env }),
       })
     ).path;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await startOnce(binary, options);
-    } catch (error) {
-      // Between finding a free port and using it another process may take it.
-      const portWasTaken = error instanceof ServerStartError && error.portWasTaken;
-      if (!portWasTaken || tries >= START_TRIES || !(await areFree(options))) throw error;
-    }
-  }
-}
-
-/**
- * Returns true if all requested ports are free: then the taken port was one of ours, and the next try picks another.
- */
-async function areFree({ port, uiPort }: TemporalServerOptions): Promise<boolean> {
-  const asked = [port, uiPort].filter((candidate) => candidate !== undefined);
-  return (await Promise.all(asked.map(isPortFree))).every((isFree) => isFree);
-}
-
-class ServerStartError extends Error {
-  override readonly name = 'ServerStartError';
-  readonly portWasTaken: boolean;
-
-  constructor(reason: string, log: string) {
-    super(`the Temporal server did not start (${reason})\n${shortenLog(log.trim())}`);
-    this.portWasTaken = log.includes('address already in use');
-  }
+  return startOnce(binary, options);
 }
 
 /** Shortens a log to its end and its beginning, where a server that broke down gives the reason. */
@@ -149,7 +122,7 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
     const text = await readFile(logFile, 'utf8').catch(() => '');
     removeScratch();
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ServerStartError(reason, text);
+    throw new Error(`the Temporal server did not start (${reason})\n${shortenLog(text.trim())}`);
   }
   return {
     address,

@@ -63,32 +63,21 @@ async function start({ options, ledgerAccess, logLevel, decisionKeyFile, metrics
     logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
   }
   const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
-  const journeys = await LedgerJourneys.connect({
-    besideLedger: true,
-    openLedger: () => openLedgerAccess(ledgerAccess),
+  await using resources = new AsyncDisposableStack();
+  const journeys = resources.use(
+    await LedgerJourneys.connect({ besideLedger: true, openLedger: () => openLedgerAccess(ledgerAccess) }),
+  );
+  const shown = await serveMetrics(metricsAddress, 'api');
+  resources.defer(async () => shown?.close());
+  const api = await startApi({
+    ...options,
+    ...omitUndefined({ signer, metrics: shown?.metrics }),
+    journeys,
+    onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
   });
-  const shown = await serveMetrics(metricsAddress, 'api').catch(async (error: unknown) => {
-    await journeys.close();
-    throw error;
-  });
-  try {
-    const api = await startApi({
-      ...options,
-      ...omitUndefined({ signer, metrics: shown?.metrics }),
-      journeys,
-      onUnexpected: (error) => logger.error({ error }, 'the HTTP API has failed'),
-    });
-    const close = async () => {
-      await api.close();
-      await shown?.close();
-      await journeys.close();
-    };
-    return { ...api, close };
-  } catch (error) {
-    await shown?.close();
-    await journeys.close();
-    throw error;
-  }
+  resources.defer(() => api.close());
+  const started = resources.move();
+  return { ...api, close: () => started.disposeAsync() };
 }
 
 /** @throws ConfigError */

@@ -60,30 +60,21 @@ async function start({ options, keyRingFile, logLevel, metricsAddress }: CodecSe
     import('../../../telemetry/logging.ts'),
   ]);
   const logger = createLogger(logLevel);
+  await using resources = new AsyncDisposableStack();
   const keys = await WatchedKeyRing.open(keyRingFile, {
     onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
   });
-  const shown = await serveMetrics(metricsAddress, 'codec-server').catch((error: unknown) => {
-    keys.close();
-    throw error;
+  resources.defer(() => keys.close());
+  const shown = await serveMetrics(metricsAddress, 'codec-server');
+  resources.defer(async () => shown?.close());
+  const server = await startCodecServer({
+    ...options,
+    ...omitUndefined({ metrics: shown?.metrics }),
+    keys,
+    onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
+    onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
   });
-  try {
-    const server = await startCodecServer({
-      ...options,
-      ...omitUndefined({ metrics: shown?.metrics }),
-      keys,
-      onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
-      onUnexpected: (error) => logger.error({ error }, 'the codec server has failed'),
-    });
-    const close = async () => {
-      await server.close();
-      await shown?.close();
-      keys.close();
-    };
-    return { server, close };
-  } catch (error) {
-    await shown?.close();
-    keys.close();
-    throw error;
-  }
+  resources.defer(() => server.close());
+  const started = resources.move();
+  return { server, close: () => started.disposeAsync() };
 }

@@ -52,7 +52,7 @@ async function startRun({ definition, input, names, begin }: Start, options: Sta
   try {
     parseMessage(definition, input, { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') });
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, names, input, options) : error;
+    throw error instanceof InvalidInputError ? asTyped(error, names, options) : error;
   }
   process.exitCode = await withJourneys(options, async (journeys, output, client) => {
     const run = await begin(journeys);
