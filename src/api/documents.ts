@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
-import { type Json, openApiDocument } from './openapi.ts';
+import { COMMON, type Json, openApiDocument } from './openapi.ts';
 
 const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#1b1f24,#e6e8eb);--faint:light-dark(#57606a,#a3abb5);--line:light-dark(#d8dee4,#3a4149);--box:light-dark(#f2f4f7,#22272d);--link:light-dark(#0a4fb3,#8ab8ff)}
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:light-dark(#fff,#14171a)}
@@ -50,8 +50,6 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, { schema: Json }> }>;
 }
 
-type Answers = Operation['responses'];
-
 interface Listed extends Operation {
   path: string;
   method: string;
@@ -67,13 +65,12 @@ export function referencePage(document: Json): string {
   const operations: Listed[] = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
   );
-  const common = answersOfAll(operations);
   const resources = tags.map(({ name, description }) => {
     const own = operations.filter((operation) => operation.tags.includes(name));
     const links = own.map(
       ({ operationId, summary }) => `<li><a href="#${text(operationId)}">${text(summary)}</a></li>`,
     );
-    const parts = own.map((operation) => operationHtml(operation, common));
+    const parts = own.map(operationHtml);
     return {
       contents: `<li>${text(name)}<ul>${links.join('')}</ul></li>`,
       part: `<h2 id="of-${text(name)}">${text(name)}</h2>\n<p>${prose(description)}</p>\n${parts.join('\n')}`,
@@ -89,7 +86,7 @@ export function referencePage(document: Json): string {
 <p>${prose(components.securitySchemes.token.description)}</p>
 <nav aria-label="Operations"><ul>${resources.map(({ contents }) => contents).join('\n')}</ul></nav>
 <h2 id="always">What every operation may answer</h2>
-${table(answerRows(common))}
+${table(Object.entries(COMMON).map(([status, words]) => [`<code>${status}</code>`, prose(words)]))}
 ${resources.map(({ part }) => part).join('\n')}
 <h2 id="problems">Problems</h2>
 <p>Each refusal has one of these as its <code>code</code>; its <code>type</code> leads here.</p>
@@ -109,43 +106,22 @@ function problemRows(): string {
   return `<table>${rows.join('')}</table>`;
 }
 
-/**
- * Returns the answers that every operation may give, in the most frequent wording. Other wordings stay with their
- * operation.
- */
-function answersOfAll(operations: readonly Listed[]): Answers {
-  const ofAll = Object.keys(operations[0]?.responses ?? {}).filter((status) =>
-    operations.every(({ responses }) => Object.hasOwn(responses, status)),
-  );
-  return Object.fromEntries(
-    ofAll.map((status) => {
-      const byWords = Map.groupBy(operations, ({ responses }) => responses[status]?.description);
-      const [most = []] = [...byWords.values()].sort((a, b) => b.length - a.length);
-      return [status, most[0]?.responses[status] as Answers[string]];
-    }),
-  );
-}
-
-function answerRows(answers: Answers): string[][] {
-  return Object.entries(answers).map(([status, { description, content }]) => [
-    `<code>${text(status)}</code> ${content ? linkSchema(Object.values(content)[0]?.schema) : ''}`,
-    prose(description),
-  ]);
-}
-
-function operationHtml(operation: Listed, common: Answers): string {
+function operationHtml(operation: Listed): string {
   const { operationId, method, path, summary, description = '', parameters = [], requestBody, responses } = operation;
   const body = requestBody ? `<p>Body: ${linkSchema(Object.values(requestBody.content)[0]?.schema)}</p>` : '';
   const taken = parameters.map((parameter) => [
     `<code>${text(parameter.name)}</code> <span class="faint">${text(parameter.in)}${parameter.required ? ', required' : ''}</span>`,
     prose(parameter.description ?? ''),
   ]);
-  const own = Object.entries(responses).filter(
-    ([status, { description: said }]) => common[status]?.description !== said,
-  );
+  const answers = Object.entries(responses)
+    .filter(([status, { description: words }]) => COMMON[Number(status)] !== words)
+    .map(([status, { description: words, content }]) => [
+      `<code>${text(status)}</code> ${content ? linkSchema(Object.values(content)[0]?.schema) : ''}`,
+      prose(words),
+    ]);
   return `<h3 id="${text(operationId)}">${text(summary)}</h3>
 <p><code>${text(method.toUpperCase())} ${text(path)}</code> <span class="faint">scope <code>${text(operation['x-scope'])}</code></span></p>
-<p>${prose(description)}</p>${table(taken)}${body}${table(answerRows(Object.fromEntries(own)))}`;
+<p>${prose(description)}</p>${table(taken)}${body}${table(answers)}`;
 }
 
 function schemaHtml(name: string, schema: Json): string {

@@ -27,12 +27,16 @@ const PROBLEM = z
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });
 
-/** Answers of every operation; 404, 413 and 415 only where they can occur. */
-const ALWAYS: Readonly<Record<number, string>> = {
+/** Answers of every operation; four of them only where they can occur. */
+export const COMMON: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
   401: 'No token, or one that is not good here.',
   403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',
+  404: 'There is nothing of this name, or the token does not reach it: the answer is the same.',
   408: 'The request came too slowly.',
+  413: 'The body is too large.',
+  415: 'The body must be application/json.',
+  422: 'The content breaks rules: `problems` names each place.',
   429: 'Too many requests at once.',
   500: 'A bug, or something that was not foreseen.',
   503: 'Temporal, its workers or the ledger cannot be reached.',
@@ -55,12 +59,6 @@ const RESOURCES: Readonly<Record<string, string>> = {
   runs: 'Runs of every kind, by their run key.',
   search: 'Runs, inquiries and decisions by their ids.',
   waiting: 'What waits by itself.',
-};
-
-const WHEN_ABOUT_RUN = 'There is nothing of this name, or the token does not reach it: the answer is the same.';
-const WITH_BODY: Readonly<Record<number, string>> = {
-  413: 'The body is too large.',
-  415: 'The body must be application/json.',
 };
 
 /** Builds the document. It depends on the table alone. */
@@ -147,13 +145,14 @@ function buildResponses(route: Route, components: Components): Json {
   const answers = Object.entries(route.answers).map(([status, answer]) => {
     return [status, buildResponse(answer, components, `${route.operationId}${status}`)] as const;
   });
-  const problems: Record<number, string> = {
-    ...ALWAYS,
-    ...(parametersIn(route.path).length > 0 || route.about ? { 404: WHEN_ABOUT_RUN } : {}),
-    ...(route.body || route.query ? { 422: 'The content breaks rules: `problems` names each place.' } : {}),
-    ...(route.body ? WITH_BODY : {}),
-    ...route.problems,
+  const left: Readonly<Record<string, boolean>> = {
+    404: parametersIn(route.path).length === 0 && !route.about,
+    413: !route.body,
+    415: !route.body,
+    422: !route.body && !route.query,
   };
+  const common = Object.entries(COMMON).filter(([status]) => !left[status]);
+  const problems: Record<string, string> = { ...Object.fromEntries(common), ...route.problems };
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
   const refusals = Object.entries(problems).map(([status, description]) => {
     return [status, { description, content }] as const;

@@ -9,25 +9,6 @@ import type { Reader } from '../ledger/reports/reports.ts';
 import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
 
-/** How much is shown. */
-export type View = 'whole' | 'redacted';
-
-/** The reader, the purpose, and the view of a report. */
-export interface Reading {
-  reader: Omit<Reader, 'isRedacted'>;
-  view: View;
-}
-
-/** Answer of `…/changes`. */
-interface ChangesAnswer {
-  /** From the later report. */
-  customerTraceNumber: string;
-  attempt: number;
-  storedAt: string;
-  redacted: boolean;
-  changes: unknown;
-}
-
 /**
  * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`; and which inquiry's
  * report it is.
@@ -37,16 +18,16 @@ interface ChangesAnswer {
 export async function reportAnswer(
   ledger: Ledger,
   wanted: { runKey: string; productCode: ProductCode; ofInquiry?: string | undefined },
-  reading: Reading,
+  reader: Reader,
 ): Promise<{ text: string; customerTraceNumber: string }> {
   const { runKey, productCode, ofInquiry } = wanted;
   const named = { runKey, productCode, ...omitUndefined({ customerTraceNumber: ofInquiry }) };
-  const stored = await ledger.reading.report(named, seenBy(reading));
+  const stored = await ledger.reading.report(named, reader);
   if (!stored) throw new Refusal('noReport', 'the ledger has no such report');
   const { body, ...about } = stored;
   const parsed = parseJson(body);
   if (!parsed) throw new Error('a stored report is not JSON');
-  const redacted = reading.view === 'redacted';
+  const { isRedacted: redacted = false } = reader;
   // Whole, it is passed on as it came: parsing would round its longer numbers.
   const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
   const text = `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
@@ -59,12 +40,12 @@ export async function reportAnswer(
  *
  * @throws Refusal 404; what the ledger throws
  */
-export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reading: Reading): Promise<object> {
-  const stored = await ledger.reading.refusal(of, seenBy(reading));
+export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<object> {
+  const stored = await ledger.reading.refusal(of, reader);
   if (!stored) throw new Refusal('noRefusal', 'the ledger keeps no body of such a refusal');
   const json = parseJson(stored.body);
   const body = json ? json[0] : stored.body;
-  const redacted = reading.view === 'redacted';
+  const { isRedacted: redacted = false } = reader;
   return { ...stored, redacted, body: redacted ? redactShape(body) : body };
 }
 
@@ -74,12 +55,16 @@ export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reading: R
  *
  * @throws Refusal 404; what the ledger throws
  */
-export async function changesAnswer(ledger: Ledger, journeyId: string, reading: Reading): Promise<ChangesAnswer> {
-  const stored = await ledger.reading.changes(journeyId, seenBy(reading));
+export async function changesAnswer(
+  ledger: Ledger,
+  journeyId: string,
+  reader: Reader,
+): Promise<ReportOrigin & { storedAt: string; redacted: boolean; changes: unknown }> {
+  const stored = await ledger.reading.changes(journeyId, reader);
   if (!stored) throw new Refusal('noChanges', 'the ledger has no list of changes of such a journey');
   const parsed = parseJson(stored.body);
   if (!parsed) throw new Error('a stored list of changes is not JSON');
-  const redacted = reading.view === 'redacted';
+  const { isRedacted: redacted = false } = reader;
   const changes = redacted ? redact(parsed[0]) : parsed[0];
   return { ...stored.of, storedAt: stored.storedAt, redacted, changes };
 }
@@ -88,7 +73,7 @@ export async function changesAnswer(ledger: Ledger, journeyId: string, reading: 
 export async function referencesAnswer(
   ledger: Ledger,
   journeyId: string,
-  view: View,
+  { isRedacted: redacted = false }: Pick<Reader, 'isRedacted'>,
 ): Promise<{ answer: object; count: number }> {
   const inquiries = await ledger.inquiriesOf(journeyId);
   if (inquiries.length === 0) {
@@ -97,12 +82,7 @@ export async function referencesAnswer(
   if (inquiries.every(({ disposedAt }) => disposedAt !== undefined))
     throw new Refusal('disposed', 'the journey was disposed of');
   const found = listReferences(journeyId, inquiries);
-  const redacted = view === 'redacted';
   const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
   const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;
   return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
-}
-
-function seenBy({ reader, view }: Reading): Reader {
-  return { ...reader, isRedacted: view === 'redacted' };
 }

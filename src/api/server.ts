@@ -9,6 +9,7 @@ import { Refusal } from '../http/refusal.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
 import { openService } from '../http/service.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ConfigError } from '../model/problems.ts';
 import type { Scope } from '../operations/scopes.ts';
 import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
@@ -20,7 +21,7 @@ import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
-import { readCredential, requireOwnPage, requireProxyFor } from './session/credentials.ts';
+import { listSignInProblems, readCredential, requireOwnPage } from './session/credentials.ts';
 import { addSignIn, sessionCookie } from './session/sign-in.ts';
 
 export type { ApiOptions } from './options.ts';
@@ -51,8 +52,9 @@ const LONGEST_CALL_MS = 15_000;
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { host = '127.0.0.1', tls, tokenHeader } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  requireProxyFor(tokenHeader, options.trustedProxies);
-  const cookie = options.signIn === 'token' ? sessionCookie(host, tls !== undefined) : undefined;
+  const problems = listSignInProblems({ ...options, host, trustedProxies: options.trustedProxies ?? [] });
+  if (problems.length > 0) throw new ConfigError(problems);
+  const cookie = options.signIn === 'token' ? sessionCookie(tls !== undefined) : undefined;
   const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
   const refuseUnreadable = answerUnreadable(problemForm);
   const stopping = new AbortController();

@@ -5,9 +5,9 @@ import { checkProcess, readClientSettings } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
-import { isLoopbackHost } from '../http/server.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
+import { listSignInProblems } from './session/credentials.ts';
 
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;
@@ -68,20 +68,14 @@ function readSignIn(
   reader: EnvironmentReader,
   { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
 ): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath'> {
-  const header = reader.get('API_TOKEN_HEADER');
-  if (header !== undefined && trustedProxies.length === 0) {
-    reader.report(
-      'API_TRUSTED_PROXIES',
-      'is required beside API_TOKEN_HEADER: it names the proxies that may send a person’s token',
-    );
-  }
-  const isByToken = reader.get('API_SIGN_IN') === 'token';
-  if (isByToken && !isLoopbackHost(host)) {
-    reader.report('API_HOST', 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token');
+  const tokenHeader = reader.get('API_TOKEN_HEADER')?.toLowerCase();
+  const signIn = reader.get('API_SIGN_IN') === 'token' ? ('token' as const) : undefined;
+  for (const { variable, rule } of listSignInProblems({ host, tokenHeader, trustedProxies, signIn })) {
+    reader.report(variable, rule);
   }
   return omitUndefined({
-    tokenHeader: header?.toLowerCase(),
-    signIn: isByToken ? ('token' as const) : undefined,
+    tokenHeader,
+    signIn,
     signInPath: reader.get('API_SIGN_IN_PATH'),
     signOutPath: reader.get('API_SIGN_OUT_PATH'),
   });

@@ -4,20 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import {
-  changesAnswer,
-  type Reading,
-  referencesAnswer,
-  refusalAnswer,
-  reportAnswer,
-  type View,
-} from '../../src/api/report-answers.ts';
+import { changesAnswer, referencesAnswer, refusalAnswer, reportAnswer } from '../../src/api/report-answers.ts';
 import { changesBetween, sealedChangesText } from '../../src/changes/changes-between.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Reader } from '../../src/ledger/reports/reports.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
@@ -101,8 +95,10 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
 
 const PREQUAL = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
 
-function reading(view: View): Reading {
-  return { reader: { by: 'platform-7', via: 'api' }, view };
+type View = 'whole' | 'redacted';
+
+function reading(view: View): Reader {
+  return { by: 'platform-7', via: 'api', isRedacted: view === 'redacted' };
 }
 
 test('a report is read whole as the gateway answered it', async (t) => {
@@ -156,7 +152,7 @@ test('what a refusal said is read whole, or masked: its shape and its codes alon
 
 test('references are those of the newest answered inquiries', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { answer, count } = await referencesAnswer(ledger, 'J-1', 'whole');
+  const { answer, count } = await referencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
     journeyId: 'J-1',
@@ -168,7 +164,7 @@ test('references are those of the newest answered inquiries', async (t) => {
     redacted: false,
   });
   assert.equal(count, 2);
-  const { answer: masked } = await referencesAnswer(ledger, 'J-1', 'redacted');
+  const { answer: masked } = await referencesAnswer(ledger, 'J-1', reading('redacted'));
   const { redacted, references } = masked as { redacted: boolean; references: { reference: ReportReference }[] };
   assert.equal(redacted, true);
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
@@ -177,7 +173,10 @@ test('references are those of the newest answered inquiries', async (t) => {
 test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
   const ledger = await ledgerWithReport(t);
   const ask = async (view: View, pullId = 'P-1') =>
-    (await referencesAnswer(ledger, `pull:${pullId}`, view)).answer as { references: object[]; consumers: object[] };
+    (await referencesAnswer(ledger, `pull:${pullId}`, reading(view))).answer as {
+      references: object[];
+      consumers: object[];
+    };
   const consumer = (consumerId: string) => ({ applicantId: '02', outcome: 'noRecord', consumerId });
   const { references, consumers } = await ask('whole');
   assert.deepEqual(references, []);
@@ -215,7 +214,7 @@ test('what is not there is 404, and what was disposed of is gone', async (t) => 
     () => reportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
     () => reportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),
     () => changesAnswer(ledger, 'J-2', reading('whole')),
-    () => referencesAnswer(ledger, 'J-2', 'whole'),
+    () => referencesAnswer(ledger, 'J-2', reading('whole')),
   ]) {
     await assert.rejects(asked, { status: 404 });
   }
@@ -224,7 +223,7 @@ test('what is not there is 404, and what was disposed of is gone', async (t) => 
     await ledger.retention.begin(scope, authorization);
     await ledger.retention.dispose(scope, authorization, 0);
     await assert.rejects(reportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);
-    if ('productCode' in scope) await referencesAnswer(ledger, 'J-1', 'whole');
-    else await assert.rejects(referencesAnswer(ledger, 'J-1', 'whole'), { status: 410 });
+    if ('productCode' in scope) await referencesAnswer(ledger, 'J-1', reading('whole'));
+    else await assert.rejects(referencesAnswer(ledger, 'J-1', reading('whole')), { status: 410 });
   }
 });

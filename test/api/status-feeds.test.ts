@@ -63,22 +63,18 @@ describe('callers that wait for a run’s status', () => {
   });
 
   test('beyond so many runs or so many callers it is refused, with a time to come again', async (t) => {
-    const feeds = new StatusFeeds({ runs: 1, waiters: 2 });
+    const feeds = new StatusFeeds({ runs: 1, waiters: 3 });
     t.after(() => feeds.close());
     const { watchable } = watched('J-1');
     const isFull = (error: unknown) => error instanceof Refusal && error.status === 429 && !!error.retryAfterSeconds;
     const stop = new AbortController();
-    const held = [1, 2].map(() => feeds.next(watchable, () => true, waiting(stop.signal)));
-    await assert.rejects(
-      feeds.next(watchable, () => true, waiting()),
-      isFull,
-    );
+    const wait = (run = watchable) => feeds.next(run, () => true, waiting(stop.signal));
+    const held = [wait(), wait()];
+    await assert.rejects(wait(watched('J-2').watchable), isFull);
+    held.push(wait());
+    await assert.rejects(wait(), isFull);
     stop.abort();
     await Promise.all(held);
-    await assert.rejects(
-      feeds.next(watched('J-2').watchable, () => true, waiting()),
-      isFull,
-    );
   });
 
   test('one caller leaves room for the others, of those that wait and of the runs that are watched', async (t) => {

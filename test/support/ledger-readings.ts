@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerReferences } from '../../src/ledger/reports/report-references.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 
-const READING = { reader: { by: 'a test', via: 'ledger' }, view: 'whole' } as const;
+const READING = { by: 'a test', via: 'ledger', isRedacted: false } as const;
 
 export async function readReport(
   ledger: Ledger,
@@ -15,7 +15,7 @@ export async function readReport(
 }
 
 export async function readReferences(ledger: Ledger, runKey: string): Promise<LedgerReferences> {
-  return (await referencesAnswer(ledger, runKey, 'whole')).answer as LedgerReferences;
+  return (await referencesAnswer(ledger, runKey, READING)).answer as LedgerReferences;
 }
 
 export async function readChanges(

@@ -44,7 +44,7 @@ export const listedRunSchema = z
   })
   .meta({ id: 'listedRun' });
 
-export type ListedRun = z.infer<typeof listedRunSchema>;
+type ListedRun = z.infer<typeof listedRunSchema>;
 
 export const runListSchema = pageSchema(
   'runList',
@@ -283,7 +283,7 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
   ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
 ];
 
-export function listedRun(raw: RawInfo): ListedRun | undefined {
+function listedRun(raw: RawInfo): ListedRun | undefined {
   const runKey = runKeyFromWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = toInstant(raw.startTime);
   if (runKey === null || startedAt === undefined) return undefined;

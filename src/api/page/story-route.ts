@@ -2,20 +2,20 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import type { AuditedDisposal } from '../../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { consents } from '../../operations/consents.ts';
+import { decisions } from '../../operations/decisions.ts';
+import type { Listing } from '../../operations/operation.ts';
+import { disposals } from '../../operations/retention.ts';
+import { withdrawnShares } from '../../operations/shares.ts';
 import {
   describeAttempt,
-  describeConsent,
-  describeDecision,
-  describeDisposal,
   describeLateAnswer,
-  describeShareWithdrawal,
   type ListedRecord,
   type RecordLine,
   workEndWords,
@@ -140,7 +140,7 @@ function buildStory(
     headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, run, held),
     state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
     waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
-    lines: [...runLines(described), ...lines].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+    lines: sortLines([...runLines(described), ...lines]),
     isWhole,
     holds: open.map(describeHold),
     messages: status?.refusedMessages ?? [],
@@ -225,49 +225,37 @@ const MOST_OPEN = 100;
  * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
  */
 export async function ledgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
-  const query = { runKey };
-  const { kind, accountId } = parseRunKey(runKey);
+  const { kind, id, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
-  const [{ rows: open, next }, state, attempts, decisions, consents, withdrawals, disposals, pauses] =
-    await Promise.all([
-      ledger.work.open({ runKey, limit: MOST_OPEN }),
-      isReview ? [] : ledger.work.of(runKey),
-      isReview ? [] : some(ledger.inquiriesBetween(query)),
-      some(ledger.decisionsBetween(query)),
-      some(ledger.consentsBetween(query)),
-      some(ledger.withdrawnSharesBetween(query)),
-      retentionStory(ledger, runKey),
-      ledger.pauses.list(),
-    ]);
+  // Legal holds and disposals of a review are about each of its rows.
+  const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
+  const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
+    ledger.work.open({ runKey, limit: MOST_OPEN }),
+    isReview ? [] : ledger.work.of(runKey),
+    isReview ? [] : some(ledger.inquiriesBetween({ runKey })),
+    ledger.pauses.list(),
+    ...[decisions, consents, withdrawnShares].map((listing) => readLines(listing, ledger, runKey)),
+    ...owners.map((owner) => readLines(disposals, ledger, owner)),
+  ]);
   const work: LedgerWork = isReview ? open : state;
   const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),
-    ...decisions.map(describeDecision).map(toLine),
-    ...consents.map(describeConsent).map(toLine),
-    ...withdrawals.map(describeShareWithdrawal).map(toLine),
-    ...disposals.map(describeDisposal).map(toLine),
+    ...records.flat(),
     ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
   ];
-  const first = lines.reduce((least, { at }) => (at < least ? at : least), lines[0]?.at ?? '');
-  for (const pause of lines.length === 0 ? [] : stopping) {
-    if (pause.ended !== undefined && pause.ended.at < first) continue;
+  const first = sortLines(lines)[0]?.at;
+  for (const pause of stopping) {
     const { since, by, reason, ended } = pause;
-    lines.push({ at: since, text: `${capitalize(scopeWords(pause))} were paused.`, by, reason });
-    if (!ended) continue;
-    lines.push({
-      at: ended.at,
-      text: `${capitalize(scopeWords(pause))} were resumed.`,
-      by: ended.by,
-      reason: ended.reason,
-    });
+    if (first === undefined || (ended && ended.at < first)) continue;
+    const who = capitalize(scopeWords(pause));
+    lines.push({ at: since, text: `${who} were paused.`, by, reason });
+    if (ended) lines.push({ ...ended, text: `${who} were resumed.` });
   }
   return {
-    lines: lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    isWhole:
-      [attempts, decisions, consents, withdrawals, disposals, work].every((of) => of.length < MOST_OF_A_KIND) &&
-      next === undefined,
+    lines: sortLines(lines),
+    isWhole: next === undefined && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
     open,
     pauses: stopping
       .filter(({ ended }) => !ended)
@@ -275,12 +263,12 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
   };
 }
 
-/** Reads disposals and legal holds of the run; those of a review are about each of its rows. */
-async function retentionStory(ledger: Ledger, runKey: string): Promise<AuditedDisposal[]> {
-  const { kind, id, accountId } = parseRunKey(runKey);
-  const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
-  const found = await Promise.all(owners.map((owner) => some(ledger.disposalsBetween({ runKey: owner }))));
-  return found.flat();
+async function readLines(listing: Listing, ledger: Ledger, runKey: string): Promise<RecordLine[]> {
+  return (await some(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
+}
+
+function sortLines(lines: readonly RecordLine[]): RecordLine[] {
+  return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {

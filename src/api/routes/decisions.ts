@@ -1,13 +1,19 @@
-/** Decisions about inquiries on hold: of one run, or the same about many. */
+/** Decisions about inquiries on hold: of one run, the same about many, and a preview of their effect. */
 import { z } from 'zod';
+import { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
+import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
-import { decidedSameSchema, decideOne, decideSame, previewSame, previewSchema } from '../holds/decide.ts';
-import { type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { type Decided, decideMany, type EarlierDecision, type Previewed, previewMany } from '../../operator/decide.ts';
+import { signedDecision } from '../holds/signing.ts';
+import { causeIn, refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
+import { isReached, untilNextStep } from '../reach.ts';
+import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
 
 const given = decision
   .schema(failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max))
@@ -57,6 +63,49 @@ const manyBody = z
 
 const NOTHING_OF_ONE = 'No reference, applicants or proof: those belong to one inquiry alone.';
 
+const earlierSchema = z
+  .object({
+    decisionId: z.string(),
+    action: z.string(),
+    by: z.string(),
+    at: z.string().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' });
+
+const inquiryFields = { runKey: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) };
+const why = {
+  code: z.string().exactOptional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
+  detail: z.string().exactOptional(),
+  decided: earlierSchema.exactOptional(),
+};
+
+const decidedSchemaOfOne = z.object({
+  ...inquiryFields,
+  result: z.enum(['decided', 'duplicate', 'refused', 'failed']).meta({
+    description: 'refused: nothing was decided. failed: the outcome is not known; send the same again.',
+  }),
+  recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
+  ...why,
+});
+
+const decidedSameSchema = z.object({ inquiries: z.array(decidedSchemaOfOne) }).meta({ id: 'decidedMany' });
+
+const previewSchema = z
+  .object({
+    decidable: z.int().min(0).meta({ description: 'How many would be decided.' }),
+    inquiries: z.array(
+      z.object({
+        ...inquiryFields,
+        decidable: z.boolean(),
+        reason: z.string().exactOptional().meta({ description: 'The reason of the hold.' }),
+        heldBy: z.enum(['run', 'ledger']).exactOptional(),
+        allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).exactOptional(),
+        ...why,
+      }),
+    ),
+  })
+  .meta({ id: 'decisionPreview' });
+
 export const decisionRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -75,8 +124,15 @@ export const decisionRoutes: readonly Route[] = [
         '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
         'with other content.',
     },
-    async handle({ services, sending, params, body, by }): Promise<Reply<200>> {
-      const { status: _, ...made } = await decideOne({ services, sending }, params.runKey, { ...body, by: by() });
+    async handle({ services, sending, params: { runKey }, body, by }): Promise<Reply<200>> {
+      const prepare = async () => ({
+        decision: await signedDecision(services, { ...body, by: by() }),
+        options: sending,
+      });
+      const [decided] = await decideMany(services.journeys, [{ runKey }], prepare);
+      if (!decided || !('made' in decided))
+        throw decided ? translateRefusal(decided) : new Error('nothing was decided');
+      const { status: _, ...made } = decided.made;
       return { status: 200, body: made };
     },
   }),
@@ -93,7 +149,13 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.note({ count: inquiries.length });
-      return { status: 200, body: await previewSame(call, { decision, inquiries }) };
+      const check = createCheck(call);
+      const judged = await previewMany(call.services.journeys, inquiries, async (named) => {
+        await check(named.runKey);
+        return { ...decision, ...named };
+      });
+      const decidable = judged.filter(({ problem }) => problem === null).length;
+      return { status: 200, body: { decidable, inquiries: judged.map(describeJudged) } };
     },
   }),
   route({
@@ -109,7 +171,83 @@ export const decisionRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { inquiries, ...decision } = parseWith(manyBody, call.body);
       call.note({ count: inquiries.length });
-      return { status: 200, body: await decideSame(call, { decision: { ...decision, by: call.by() }, inquiries }) };
+      const { services } = call;
+      const [by, check] = [call.by(), createCheck(call)];
+      const decided = await decideMany(services.journeys, inquiries, async ({ runKey, ...inquiry }) => {
+        const options = await check(runKey);
+        return { decision: await signedDecision(services, { ...decision, ...inquiry, by }), options };
+      });
+      return { status: 200, body: { inquiries: decided.map(describeDecided) } };
     },
   }),
 ];
+
+type Named = z.infer<typeof manyBody>['inquiries'][number];
+type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
+
+/** Adds the earlier decision to a refusal, for the second of two operators. */
+function translateRefusal({ error, earlier }: { error: Error; earlier?: EarlierDecision }): Error {
+  if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
+  return refusedMessage(error.reason, earlier ? { decided: earlier } : {});
+}
+
+/** Describes the result of one decision of many. */
+export function describeDecided(decided: Decided<Named>): z.infer<typeof decidedSchemaOfOne> {
+  const { runKey, customerTraceNumber, attempt } = decided;
+  const named = { runKey, customerTraceNumber, attempt };
+  if ('made' in decided) {
+    const { duplicate, recorded } = decided.made;
+    return { ...named, result: duplicate ? 'duplicate' : 'decided', recorded };
+  }
+  const { status, code, detail } = explain(translateRefusal(decided));
+  return { ...named, result: status >= 500 ? 'failed' : 'refused', code, detail, ...nameEarlier(decided) };
+}
+
+/** Describes the judgment on one decision of many. */
+function describeJudged(judged: Previewed<Named>): z.infer<typeof previewSchema>['inquiries'][number] {
+  const { runKey, customerTraceNumber, attempt, hold, problem } = judged;
+  const named = { runKey, customerTraceNumber, attempt, decidable: problem === null };
+  if (problem instanceof Error) {
+    const { code, detail } = explain(problem);
+    return { ...named, code, detail };
+  }
+  const about = hold && { reason: hold.reason, heldBy: hold.heldBy, allowedActions: [...hold.allowedActions] };
+  if (problem === null) return { ...named, ...about };
+  const code = 'earlier' in judged ? 'decided' : causeIn(problem);
+  return { ...named, ...about, code, detail: problem, ...nameEarlier(judged) };
+}
+
+function nameEarlier(decision: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {
+  return decision.earlier ? { decided: decision.earlier } : {};
+}
+
+class OutOfTimeError extends Error {
+  override readonly name = 'OutOfTimeError';
+}
+
+/** For all of them: callers and proxies give up after a minute or less. */
+const LONGEST_MS = 25_000;
+
+/** Checks that there is time left for one of many, and that the caller reaches its run: the same answer as for an unknown one. */
+function createCheck(asking: Asking): (runKey: string) => Promise<Call['sending']> {
+  const { sending } = asking;
+  const endsAt = performance.now() + LONGEST_MS;
+  return async (runKey) => {
+    const leftMs = Math.floor(endsAt - performance.now());
+    if (leftMs < 1) throw new OutOfTimeError('the others took too long: send it again');
+    if (!(await isReached(asking, runKey))) {
+      // The answer takes whole steps, as any refusal.
+      await untilNextStep(asking);
+      throw unknownRun();
+    }
+    return { ...sending, timeoutMs: Math.min(sending.timeoutMs, leftMs) };
+  };
+}
+
+/** @throws what is no refusal: a bug */
+function explain(error: Error): { status: number; code: string; detail: string } {
+  if (error instanceof OutOfTimeError) return { status: 503, code: 'outOfTime', detail: error.message };
+  const refusal = error instanceof Refusal ? error : refusalOfError(error);
+  if (!refusal) throw error;
+  return { status: refusal.status, code: refusal.reason, detail: refusal.message };
+}

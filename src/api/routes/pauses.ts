@@ -52,7 +52,6 @@ const resumedSchema = z
   .meta({ id: 'resumed' });
 
 export type Paused = z.infer<typeof pausedSchema>;
-export type Resumed = z.infer<typeof resumedSchema>;
 
 /** @throws Refusal 403: a pause stops every end user's inquiries */
 function readOrder(call: Call<never>): { scope: PauseScope; authorization: { by: string; reason: string } } {

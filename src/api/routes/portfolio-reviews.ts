@@ -10,7 +10,7 @@ import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { unknownRun } from '../problem.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 import { readResult } from './results.ts';
 import { type KindOfRun, messageRoute, runKeyOfKind, runRoutes } from './runs.ts';
 
@@ -99,57 +99,54 @@ async function cancel({ services, sending }: Call, reviewId: string, message: St
   return { accepted: true, duplicate, recorded: true } as const;
 }
 
-/** Sends a file of a review that has ended, one JSON document a line. */
-async function download(call: Call<'reviewId'>, what: 'results' | 'badRows'): Promise<Reply<200>> {
-  const { services, params, signal, giveUpSlot } = call;
-  const { reviewId } = params;
-  if (services.portfolioDirectory === undefined) {
-    // Not 503: a retry would not help.
-    throw new Refusal('portfolioDirectory', 'this API gives out no files: it has no PORTFOLIO_DIR');
-  }
-  const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
-  const { file, resultFile, badRowsFile } = result;
-  if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
-  const folder = folderPath(services.portfolioDirectory, readFolder(resultFile));
-  const handle = await openOutput((await outputPaths(folder, file, reviewId))[what]);
-  giveUpSlot();
-  const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
-  return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };
+interface ReviewFile {
+  what: 'results' | 'badRows';
+  path: `/${string}`;
+  operationId: string;
+  summary: string;
+  description: string;
 }
 
-const DOWNLOAD_PROBLEMS = {
-  409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',
-  501: '`portfolioDirectory`: this API gives out no files, since it has no PORTFOLIO_DIR.',
-  503: 'Also: the file cannot be read.',
-} as const;
-
-const about = runKeyOfKind('portfolio');
+/** Downloads a file of a review that has ended, one JSON document a line. */
+function downloadRoute({ what, path, ...words }: ReviewFile): Route {
+  return {
+    ...{ method: 'GET', path: `${reviews.path}/{reviewId}${path}`, ...words, scope: reviews.reads },
+    about: runKeyOfKind('portfolio'),
+    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
+    problems: {
+      409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',
+      501: '`portfolioDirectory`: this API gives out no files, since it has no PORTFOLIO_DIR.',
+      503: 'Also: the file cannot be read.',
+    },
+    async handle({ services, params, signal, giveUpSlot }) {
+      const { reviewId = '' } = params;
+      // Not 503: a retry would not help.
+      if (services.portfolioDirectory === undefined) {
+        throw new Refusal('portfolioDirectory', 'this API gives out no files: it has no PORTFOLIO_DIR');
+      }
+      const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
+      const { file, resultFile, badRowsFile } = result;
+      if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
+      const folder = folderPath(services.portfolioDirectory, readFolder(resultFile));
+      const handle = await openOutput((await outputPaths(folder, file, reviewId))[what]);
+      giveUpSlot();
+      const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
+      return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };
+    },
+  };
+}
 
 export const portfolioReviewRoutes: readonly Route[] = [
   ...runRoutes(reviews),
-  route({
-    method: 'GET',
-    path: '/v1/portfolio-reviews/{reviewId}/results',
-    operationId: 'downloadReviewResults',
+  downloadRoute({
+    ...{ what: 'results', path: '/results', operationId: 'downloadReviewResults' },
     summary: 'Download the outcome of each row, one JSON document a line',
     description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
-    scope: 'portfolios:read',
-    about,
-    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
-    problems: DOWNLOAD_PROBLEMS,
-    handle: (call) => download(call, 'results'),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/portfolio-reviews/{reviewId}/bad-rows',
-    operationId: 'downloadReviewBadRows',
+  downloadRoute({
+    ...{ what: 'badRows', path: '/bad-rows', operationId: 'downloadReviewBadRows' },
     summary: 'Download the rows that the review did not send, one JSON document a line',
     description: 'Each row with its line and the rules that it breaks, never a value.',
-    scope: 'portfolios:read',
-    about,
-    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
-    problems: DOWNLOAD_PROBLEMS,
-    handle: (call) => download(call, 'badRows'),
   }),
   steer('pause', '/pause', 'Pause a review: send nothing more until resume'),
   steer('resume', '/resume', 'Resume a review after a pause'),

@@ -1,14 +1,14 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { readerProblems } from '../../ledger/reports/reports.ts';
+import { type Reader, readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
-import { changesAnswer, type Reading, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
+import { changesAnswer, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const reveal = z
@@ -87,13 +87,13 @@ interface Words {
 }
 
 /** @throws Refusal 403; InvalidInputError */
-function toReading({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reading {
-  const view = asked === 'true' ? 'whole' : 'redacted';
-  if (view === 'whole') requireScope(caller, 'reports:reveal');
-  const problems = readerProblems(omitUndefined({ purpose, endUser }));
+function toReader({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reader {
+  const isRedacted = asked !== 'true';
+  if (!isRedacted) requireScope(caller, 'reports:reveal');
+  const said = omitUndefined({ purpose, endUser });
+  const problems = readerProblems(said);
   if (problems.length > 0) throw new InvalidInputError(problems);
-  const via = caller.isLocal ? 'ledger' : 'api';
-  return { reader: { by: by(), via, ...omitUndefined({ purpose, endUser }) }, view };
+  return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
 }
 
 const LOGGED = 'The ledger keeps who read it, by the token, and when.';
@@ -118,10 +118,10 @@ export const reportRoutes: readonly Route[] = [
       const { services, params, query, note } = call;
       const [runKey, productCode] = [params.runKey, params.productCode as ProductCode];
       note({ productCode });
-      const reading = toReading(call, query);
+      const reader = toReader(call, query);
       const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
-      const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reading);
-      note({ customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+      const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reader);
+      note({ customerTraceNumber, count: 1, revealed: !reader.isRedacted });
       if (query.purpose !== undefined) note({ reissued: true });
       return { status: 200, body: text };
     },
@@ -139,9 +139,9 @@ export const reportRoutes: readonly Route[] = [
     problems: { 410: problems[410] },
     async handle(call): Promise<Reply<200>> {
       const { services, params, query, note } = call;
-      const { view } = toReading(call, query);
-      const { answer, count } = await referencesAnswer(await services.openLedger(), params.runKey, view);
-      note({ count, revealed: view === 'whole' });
+      const reader = toReader(call, query);
+      const { answer, count } = await referencesAnswer(await services.openLedger(), params.runKey, reader);
+      note({ count, revealed: !reader.isRedacted });
       return { status: 200, body: answer };
     },
   }),
@@ -158,9 +158,9 @@ export const reportRoutes: readonly Route[] = [
     problems,
     async handle(call): Promise<Reply<200>> {
       const { services, params, query, note } = call;
-      const reading = toReading(call, query);
-      const body = await changesAnswer(await services.openLedger(), params.journeyId, reading);
-      note({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: reading.view === 'whole' });
+      const reader = toReader(call, query);
+      const body = await changesAnswer(await services.openLedger(), params.journeyId, reader);
+      note({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: !reader.isRedacted });
       return { status: 200, body };
     },
   }),
@@ -180,10 +180,10 @@ export const reportRoutes: readonly Route[] = [
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const reading = toReading(call, query);
+      const reader = toReader(call, query);
       const of = { customerTraceNumber, attempt: Number(params.attempt) };
-      const body = await refusalAnswer(ledger, of, reading);
-      note({ count: 1, revealed: reading.view === 'whole' });
+      const body = await refusalAnswer(ledger, of, reader);
+      note({ count: 1, revealed: !reader.isRedacted });
       return { status: 200, body };
     },
   }),

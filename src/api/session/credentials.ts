@@ -4,8 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/refusal.ts';
-import type { ProxyCheck } from '../../http/server.ts';
-import { ConfigError } from '../../model/problems.ts';
+import { isLoopbackHost, type ProxyCheck } from '../../http/server.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
@@ -28,11 +27,24 @@ type Headers = Pick<FastifyRequest, 'headers' | 'raw' | 'socket'>;
 /** A JWT and nothing else: two headers of one name reach us with a comma between. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** @throws ConfigError: such a header is anybody's word, unless a proxy that is known alone may send it */
-export function requireProxyFor(tokenHeader: string | undefined, trustedProxies: readonly string[] = []): void {
-  if (tokenHeader === undefined || trustedProxies.length > 0) return;
-  const rule = 'is required beside API_TOKEN_HEADER: it names the proxies that may send a person’s token';
-  throw new ConfigError([{ variable: 'API_TRUSTED_PROXIES', rule }]);
+interface SignInSettings {
+  host: string;
+  tokenHeader?: string | undefined;
+  trustedProxies: readonly string[];
+  signIn?: 'token' | undefined;
+}
+
+/** The header is anybody's word, unless a known proxy alone may send it. A token in a cookie is for this machine alone. */
+export function listSignInProblems({ host, tokenHeader, trustedProxies, signIn }: SignInSettings) {
+  const problems: { variable: 'API_TRUSTED_PROXIES' | 'API_HOST'; rule: string }[] = [];
+  if (tokenHeader !== undefined && trustedProxies.length === 0) {
+    const rule = 'is required beside API_TOKEN_HEADER: it names the proxies that may send a person’s token';
+    problems.push({ variable: 'API_TRUSTED_PROXIES', rule });
+  }
+  if (signIn === 'token' && !isLoopbackHost(host)) {
+    problems.push({ variable: 'API_HOST', rule: 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token' });
+  }
+  return problems;
 }
 
 /** @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy */

@@ -6,9 +6,7 @@ import { parseJson } from '../../base/json-safety.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { AuditLog } from '../../http/audit.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { isLoopbackHost } from '../../http/server.ts';
 import type { TokenVerifier } from '../../http/token-verifier.ts';
-import { ConfigError } from '../../model/problems.ts';
 import type { ApiCaller } from '../caller.ts';
 import { requireOwnPage } from './credentials.ts';
 
@@ -23,12 +21,7 @@ const LONGEST_SECONDS = 12 * 60 * 60;
 /** Browsers drop a longer cookie without a word. */
 const MOST_CHARACTERS = 3_800;
 
-/** @throws ConfigError beyond this machine: there a proxy knows who somebody is */
-export function sessionCookie(host: string, isSecure: boolean): SessionCookie {
-  if (!isLoopbackHost(host)) {
-    const rule = 'must be 127.0.0.1, ::1 or localhost where API_SIGN_IN is token';
-    throw new ConfigError([{ variable: 'API_HOST', rule }]);
-  }
+export function sessionCookie(isSecure: boolean): SessionCookie {
   // The prefix binds it to this host and to TLS.
   return isSecure ? { name: '__Host-credit-journey', isSecure } : { name: 'credit-journey-session', isSecure };
 }

@@ -35,17 +35,17 @@ const DEFAULT_FEED_LIMITS: FeedLimits = {
   lingerMs: 2_000,
 };
 
-const RETRY_SECONDS = 5;
-
 interface Feed {
   /** The caller that began the feed. */
   caller: string;
   latest: TaggedStatus | undefined;
-  waiters: Set<() => void>;
+  /** How many callers wait for it. */
+  waiting: number;
+  /** Settled by the next status, and by the end. */
+  change: PromiseWithResolvers<void>;
   /** Why it ended: `error` is absent where the run has closed. */
   ended: { error?: unknown } | undefined;
   stop: AbortController;
-  lingering: NodeJS.Timeout | undefined;
 }
 
 export class StatusFeeds {
@@ -75,19 +75,25 @@ export class StatusFeeds {
     { caller, waitMs, signal }: { caller: string; waitMs: number; signal: AbortSignal },
   ): Promise<TaggedStatus | undefined> {
     const feed = this.#openFeed(run, caller);
+    feed.waiting += 1;
     this.#waiters.add(caller);
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), waitMs);
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, waitMs);
+    const isOver = over.promise.then(() => true);
+    signal.addEventListener('abort', () => over.resolve(), { once: true });
+    if (signal.aborted) over.resolve();
     try {
-      const until = AbortSignal.any([signal, over.signal]);
       const hasNews = () => feed.ended !== undefined || (feed.latest !== undefined && !isKnown(feed.latest.etag));
-      while (!hasNews() && !until.aborted) await nextChange(feed, until);
+      while (!hasNews()) {
+        if (await Promise.race([isOver, feed.change.promise])) break;
+      }
       if (feed.ended && 'error' in feed.ended) throw feed.ended.error;
       return feed.latest;
     } finally {
       clearTimeout(timer);
+      feed.waiting -= 1;
       this.#waiters.remove(caller);
-      this.#letGo(run.runKey, feed);
+      setTimeout(() => feed.waiting === 0 && this.#end(run.runKey, feed), this.#limits.lingerMs).unref();
     }
   }
 
@@ -100,20 +106,13 @@ export class StatusFeeds {
     const known = this.#feeds.get(run.runKey);
     const isFull = this.#waiters.total >= waiters || this.#waiters.get(caller) >= waitersPerCaller;
     if (isFull || (!known && (this.#feeds.size >= runs || this.#runs.get(caller) >= runsPerCaller))) {
-      const more = { retryAfterSeconds: RETRY_SECONDS };
-      throw new Refusal('waiting', 'too many callers wait for a change', more);
+      throw new Refusal('waiting', 'too many callers wait for a change');
     }
-    if (known) {
-      clearTimeout(known.lingering);
-      return known;
-    }
+    if (known) return known;
     const feed: Feed = {
-      caller,
-      latest: undefined,
-      waiters: new Set(),
-      ended: undefined,
+      ...{ caller, waiting: 0, latest: undefined, ended: undefined },
+      change: Promise.withResolvers(),
       stop: new AbortController(),
-      lingering: undefined,
     };
     this.#feeds.set(run.runKey, feed);
     this.#runs.add(caller);
@@ -125,52 +124,23 @@ export class StatusFeeds {
     try {
       for await (const status of run.watch({ signal: feed.stop.signal })) {
         feed.latest = { status, etag: toEtag(status) };
-        wake(feed);
+        feed.change.resolve();
+        feed.change = Promise.withResolvers();
       }
       feed.ended = {};
     } catch (error) {
       feed.ended = { error };
     }
-    this.#forget(run.runKey, feed);
-    wake(feed);
-  }
-
-  #letGo(runKey: string, feed: Feed): void {
-    if (feed.waiters.size > 0 || feed.ended) return;
-    clearTimeout(feed.lingering);
-    feed.lingering = setTimeout(() => {
-      if (feed.waiters.size === 0) this.#end(runKey, feed);
-    }, this.#limits.lingerMs);
-    feed.lingering.unref();
+    this.#end(run.runKey, feed);
+    feed.change.resolve();
   }
 
   #end(runKey: string, feed: Feed): void {
-    clearTimeout(feed.lingering);
-    this.#forget(runKey, feed);
     feed.stop.abort();
-  }
-
-  #forget(runKey: string, feed: Feed): void {
     if (this.#feeds.get(runKey) !== feed) return;
     this.#feeds.delete(runKey);
     this.#runs.remove(feed.caller);
   }
-}
-
-function nextChange(feed: Feed, until: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      until.removeEventListener('abort', settle);
-      feed.waiters.delete(settle);
-      resolve();
-    };
-    until.addEventListener('abort', settle, { once: true });
-    feed.waiters.add(settle);
-  });
-}
-
-function wake(feed: Feed): void {
-  for (const settle of [...feed.waiters]) settle();
 }
 
 export function toEtag(body: object): string {

@@ -30,7 +30,7 @@ import {
 } from '../output/schema-options.ts';
 import { toClientError } from './client-error.ts';
 
-export interface RouteName {
+interface RouteName {
   /** Loads its file, for the command that is called alone. */
   routes: () => Promise<readonly Route[]>;
   operationId: string;

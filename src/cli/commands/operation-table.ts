@@ -51,7 +51,7 @@ const ofReviews = async () => (await import('../../api/routes/portfolio-reviews.
 
 const SIGNED = { '--by': 'who decides it', '--reason': 'and why' };
 
-export interface CommandName {
+interface CommandName {
   /** `extend`, or `portfolio pause`. */
   name: string;
   description: string;

@@ -3,7 +3,7 @@
  * list: about one hold, or the same about all of a kind. A file of the provider's answers makes it, too.
  */
 import { randomUUID } from 'node:crypto';
-import { describeDecided } from '../../api/holds/decide.ts';
+import { describeDecided } from '../../api/routes/decisions.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';

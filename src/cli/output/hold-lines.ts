@@ -1,7 +1,7 @@
 /** Describes work for operators, with the command that resolves each item. Includes no personal data. */
 import { omitUndefined } from '../../base/defined.ts';
 import type { HoldStatus } from '../../client.ts';
-import { type Pause, pauseWords } from '../../ledger/pauses.ts';
+import { pauseWords } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { type HeldInquiry, holdFacts, holdTitle, reasonWords } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
@@ -69,13 +69,10 @@ export function holdLines(hold: ListedInquiry, width: number, indent = ''): stri
   ];
 }
 
-export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Output, 'width' | 'colors'>): string[] {
-  return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
-}
-
 /** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
-export async function pauseNotice(output: Output): Promise<string[]> {
-  if (output.isJson) return [];
+export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
+  if (isJson) return [];
   const { pausesInForce } = await import('../../operator/pauses-in-force.ts');
-  return pauseLines(await pausesInForce(process.env), output);
+  const pauses = await pausesInForce(process.env);
+  return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
 }

@@ -71,7 +71,7 @@ const MOST_COLUMNS = 10;
 const LONGEST_CELL = 36;
 
 /** Members that have lines of their own below their row. */
-const BELOW = ['detail', 'command'];
+const BELOW = ['detail', 'toDo', 'command'];
 
 type Value = string | number | boolean | readonly unknown[];
 
