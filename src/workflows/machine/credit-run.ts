@@ -320,7 +320,7 @@ export abstract class CreditRun<
 
 export type SharingRun = CreditRun<object, RunConfig, string, unknown, ProductCode>;
 
-interface Standing {
+export interface Standing {
   state: string;
   waitingFor?: string;
 }
