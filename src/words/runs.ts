@@ -251,17 +251,15 @@ function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): str
   ];
 }
 
-/** Describes answers beyond a record of everyone, changes between reports, and consents without a share. */
+/** Describes answers beyond a record of everyone, and changes between reports. */
 export function describeNews({ status, stages }: RunView, w: Writer): string[] {
   if ('reviewId' in status) return [];
   if ('pullId' in status) return answerSentences(status, w);
   if ('shareId' in status) return answerSentences({ ...status, productCode: 'SECONDUSE' }, w);
-  const { earlyConsents: early } = status;
   const all = stages ?? status.stages;
   return [
     ...all.flatMap((stage) => [...answerSentences(stage, w), ...changeSentences(stage)]),
     ...status.shares.flatMap((share) => answerSentences({ ...share, productCode: `Share ${share.shareId}` }, w)),
-    ...(early ? [earlySentence(early, w)] : []),
   ];
 }
 
@@ -284,15 +282,6 @@ function changeSentences({ productCode, changes }: StageStatus): string[] {
     name === 'applicantsCompared' || count === 0 ? [] : [`${inWords(name)} ${count}`],
   );
   return [`${since} ${counts.join(', ') || 'no change'}`];
-}
-
-const EARLY_SHOWN = 4;
-
-function earlySentence({ count, shareIds }: NonNullable<JourneyStatus['earlyConsents']>, w: Writer): string {
-  const shown = shareIds.slice(0, EARLY_SHOWN).map(w.plain).join(', ');
-  const more = shareIds.length > EARLY_SHOWN ? ' and others' : '';
-  const many = count === 1 ? '1 consent is' : `${count} consents are`;
-  return `${many} kept for shares that were not requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
 }
 
 /** Describes the parts that an operator should look at, although no inquiry waits for one. */

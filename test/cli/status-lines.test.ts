@@ -77,14 +77,6 @@ describe('a status on a terminal', () => {
     ]);
   });
 
-  test('names the shares that consent is kept for and that were not requested', () => {
-    const lines = statusLines({ ...STATUS, earlyConsents: { count: 2, shareIds: ['S-TYPO'] } }, output);
-    assert.ok(
-      lines.includes('  2 consents are kept for shares that were not requested: S-TYPO. Is a `shareId`'),
-      lines.join('\n'),
-    );
-  });
-
   test('names each pull of a stage, and what to do about a report that is too old', () => {
     const again = { productCode: 'PREQUAL', occurrence: 2, state: 'record', attempts: 1 } as const;
     const stages = [...STATUS.stages.slice(0, 1), again, ...STATUS.stages.slice(2)];

@@ -259,15 +259,6 @@ test('the text stays short enough for the URL that the UI makes of it', () => {
   }
 });
 
-test('consents for shares that were not requested are named by their shares', () => {
-  const { status } = view();
-  const shareIds = Array.from({ length: 8 }, (_, index) => `S-${index}`);
-  const shown = currentDetails(view({ status: { ...status, earlyConsents: { count: 9, shareIds } } }));
-  assert.match(shown, /9 consents are kept for shares that were not requested: S-0, .*S-3 and others\./);
-  const one = currentDetails(view({ status: { ...status, earlyConsents: { count: 1, shareIds: ['S-TYPO'] } } }));
-  assert.match(one, /1 consent is kept for shares that were not requested: S-TYPO\. /);
-});
-
 test('the draft of an amendment names no applicants: as it stands it keeps them, and it says how to correct them', () => {
   const details = currentDetails(view({ holds: [hold('RequestRefused')] }));
   const [amend] = inputsIn(details);

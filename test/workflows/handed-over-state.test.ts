@@ -94,7 +94,6 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
         },
       ],
     ],
-    early: [['S9', 2]],
     faults: [{ ...key, fault: 'otherPerson' }],
   };
 }

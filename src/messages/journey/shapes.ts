@@ -283,13 +283,6 @@ export const journeyStatusSchema = z
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
-    earlyConsents: z
-      .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
-      .exactOptional()
-      .meta({
-        description:
-          'Consents to shares that have not been requested yet. They are kept; a misspelt shareId shows here.',
-      }),
     ...runStatusFields,
   })
   .meta({ id: 'journeyStatus' });
@@ -391,7 +384,6 @@ export type TerminalState = (typeof TERMINAL_STATES)[number];
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyState = JourneyStatus['state'];
 /** Consents to shares that have not been requested yet. */
-export type EarlyConsents = NonNullable<JourneyStatus['earlyConsents']>;
 /** Result of the workflow `lendingJourney`. */
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];

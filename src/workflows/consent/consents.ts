@@ -18,7 +18,7 @@ import type {
 } from '../../consent/consent-record.ts';
 import { describeFault, GRANT_FAULTS, isAhead } from '../../consent/refusals.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
-import type { EarlyConsents, RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
+import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { consentValidForMs } from '../../messages/request-share.ts';
 import { problemWords } from '../../model/problems.ts';
@@ -39,7 +39,7 @@ import {
   toAccepted,
 } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
-import { noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+import { isOpen, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost {
@@ -87,7 +87,6 @@ interface WaitingConsent {
 export interface CarriedConsents {
   waiting?: Pick<WaitingConsent, 'record'>[];
   standings: [shareId: string, standing: ShareStanding][];
-  early?: [shareId: string, count: number][];
   faults?: FaultyGrant[];
 }
 
@@ -101,8 +100,6 @@ const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the 
 const TOO_MANY_WAIT = `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`;
 /** Another ledger answers than the run has used. */
 const ASK_AGAIN_AFTER_MS = 60_000;
-/** The most share ids that a status names. */
-const EARLY_SHARES_SHOWN = 20;
 
 export class Consents {
   readonly #host: ConsentHost;
@@ -117,15 +114,12 @@ export class Consents {
   readonly #stale = new Set<string>();
   /** Look-ups in flight. */
   readonly #asked = new Map<string, Promise<void>>();
-  /** The number of consents for shares that are not requested yet. */
-  readonly #early: Map<string, number>;
   #faults: FaultyGrant[];
 
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
     for (const { record } of state.waiting ?? []) this.#add({ record, isAnswered: true });
     this.#standings = new Map(state.standings);
-    this.#early = new Map(state.early);
     this.#faults = [...(state.faults ?? [])];
   }
 
@@ -133,7 +127,6 @@ export class Consents {
     return {
       standings: [...this.#standings].filter(([shareId]) => !this.#stale.has(shareId)),
       ...(this.#waiting.length > 0 ? { waiting: this.#waiting.map(({ record }) => ({ record })) } : {}),
-      ...(this.#early.size > 0 ? { early: [...this.#early] } : {}),
       ...(this.#faults.length > 0 ? { faults: this.#faults } : {}),
     };
   }
@@ -150,13 +143,6 @@ export class Consents {
   /** Whether the ledger has everything, or all that it will have. */
   get isIdle(): boolean {
     return this.#waiting.every(({ isInNoLedger }) => isInNoLedger) && this.#faults.length === 0;
-  }
-
-  /** Consents to shares that have not been requested yet. */
-  get early(): EarlyConsents {
-    const early = [...this.#early].filter(([shareId]) => !this.#host.shares.has(shareId));
-    const count = early.reduce((sum, [, perShare]) => sum + perShare, 0);
-    return { count, shareIds: early.map(([shareId]) => shareId).slice(0, EARLY_SHARES_SHOWN) };
   }
 
   /** @returns the message on its way; `isKnown` where the very same one was */
@@ -208,7 +194,6 @@ export class Consents {
       ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
       ...{ runKey, firstRunId, applicantIds, shares: [askAbout(this.#host, share)], shareIds: [...shares.keys()] },
     };
-    this.#early.delete(shareId);
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     try {
@@ -309,11 +294,12 @@ export class Consents {
     const mayWrite = ({ record }: WaitingConsent) => this.#host.config !== undefined || !isGrant(record);
     const isNew = (waitingConsent: WaitingConsent) => mayWrite(waitingConsent) && !waitingConsent.isUnjudged;
     const hasNews = () => this.#waiting.some(isNew) || (this.#faults.length > 0 && this.#host.config !== undefined);
-    const listRequested = () => [...this.#early.keys()].flatMap((shareId) => this.#host.shares.get(shareId) ?? []);
+    // Consents to shares that are requested later may have come before them.
+    const listUnasked = () =>
+      this.#host.config ? [...this.#host.shares.values()].filter((share) => this.#isUnasked(share)) : [];
     for (let round = 0; ; ) {
-      await condition(() => hasNews() || this.#waiting.some(mayWrite) || listRequested().length > 0);
-      // Consents to these shares came before them.
-      for (const share of hasNews() ? [] : listRequested()) await this.lookUp(share);
+      await condition(() => hasNews() || this.#waiting.some(mayWrite) || listUnasked().length > 0);
+      for (const share of hasNews() ? [] : listUnasked()) await this.lookUp(share);
       if (hasNews()) {
         const batch = nextBatch(this.#waiting.filter(isNew));
         await this.#write(batch);
@@ -326,6 +312,10 @@ export class Consents {
       if (!(await condition(hasNews, waitMs, { summary })))
         for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
     }
+  }
+
+  #isUnasked(share: ShareRecord): boolean {
+    return isOpen(share) && !this.#standings.has(share.input.shareId);
   }
 
   async #write(batch: readonly WaitingConsent[]): Promise<void> {
@@ -377,8 +367,6 @@ export class Consents {
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: problemWords(describeFault(fault)) };
-    if (taken.kind === 'recorded' && !share)
-      this.#early.set(record.shareId, (this.#early.get(record.shareId) ?? 0) + 1);
     // The fault of a grant was noted when the grant got it.
     if (waiting.isAnswered && taken.kind === 'refused') this.#refuse(record, taken.reason);
     if (taken.kind === 'recorded' && taken.doubt !== undefined) {

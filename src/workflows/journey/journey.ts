@@ -278,7 +278,6 @@ export class Journey extends CreditRun<
 
   status(): JourneyStatus {
     const { journeyId, reportTooOld, standing } = this;
-    const early = this.endedAs ? undefined : this.consents.early;
     return {
       ...{ journeyId, ...this.commonStatus, ...standing, state: standing.state as JourneyState },
       ...omitUndefined({
@@ -287,7 +286,6 @@ export class Journey extends CreditRun<
       }),
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.shareStatuses,
-      ...(early?.count ? { earlyConsents: early } : {}),
     };
   }
 
