@@ -137,42 +137,28 @@ async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyR
   return loadKeyRing(keyRingFile);
 }
 
-/** Status names by number. Importing `@grpc/grpc-js` for them would add a dependency. */
-const GRPC_CODES: Readonly<Record<number, string>> = {
-  1: 'CANCELLED',
-  2: 'UNKNOWN',
-  3: 'INVALID_ARGUMENT',
-  4: 'DEADLINE_EXCEEDED',
-  5: 'NOT_FOUND',
-  7: 'PERMISSION_DENIED',
-  8: 'RESOURCE_EXHAUSTED',
-  9: 'FAILED_PRECONDITION',
-  12: 'UNIMPLEMENTED',
-  13: 'INTERNAL',
-  14: 'UNAVAILABLE',
-  16: 'UNAUTHENTICATED',
+type Refusal = 'notFound' | 'notAllowed' | 'notKnown' | 'other';
+
+/** Status names by number, and the reason for a refusal. Importing `@grpc/grpc-js` for the names would add a dependency. */
+const GRPC_CODES: Readonly<Record<number, [name: string, reason?: Refusal]>> = {
+  1: ['CANCELLED'],
+  2: ['UNKNOWN'],
+  // The server lacks the operation, or the named object.
+  3: ['INVALID_ARGUMENT', 'notKnown'],
+  4: ['DEADLINE_EXCEEDED'],
+  5: ['NOT_FOUND', 'notFound'],
+  7: ['PERMISSION_DENIED', 'notAllowed'],
+  8: ['RESOURCE_EXHAUSTED'],
+  9: ['FAILED_PRECONDITION'],
+  12: ['UNIMPLEMENTED', 'notKnown'],
+  13: ['INTERNAL'],
+  14: ['UNAVAILABLE'],
+  16: ['UNAUTHENTICATED', 'notAllowed'],
 };
 
-/** `PERMISSION_DENIED` and the like. */
-function toGrpcCode({ code }: { code: number }): string {
-  return GRPC_CODES[code] ?? `code ${code}`;
-}
-
 /** Why Temporal refused; `other` where its error does not say. */
-export function toRefusalReason(error: unknown): 'notFound' | 'notAllowed' | 'notKnown' | 'other' {
-  switch (isGrpcServiceError(error) ? toGrpcCode(error) : '') {
-    case 'NOT_FOUND':
-      return 'notFound';
-    case 'PERMISSION_DENIED':
-    case 'UNAUTHENTICATED':
-      return 'notAllowed';
-    // The server lacks the operation, or the named object.
-    case 'UNIMPLEMENTED':
-    case 'INVALID_ARGUMENT':
-      return 'notKnown';
-    default:
-      return 'other';
-  }
+export function toRefusalReason(error: unknown): Refusal {
+  return (isGrpcServiceError(error) && GRPC_CODES[error.code]?.[1]) || 'other';
 }
 
 export interface Check {
@@ -234,7 +220,8 @@ async function runCheck(check: Check, context: DoctorContext, timeoutMs: number)
 function toFinding(error: unknown): Finding {
   if (error instanceof NotCheckedError) return createUnchecked(error.message, error.toDo);
   if (isGrpcServiceError(error)) {
-    return createUnchecked(`Temporal answered ${toGrpcCode(error)}`, 'see the server’s log, and run it again');
+    const [name = `code ${error.code}`] = GRPC_CODES[error.code] ?? [];
+    return createUnchecked(`Temporal answered ${name}`, 'see the server’s log, and run it again');
   }
   // Its message names the database's code at most.
   if (error instanceof LedgerUnavailableError)

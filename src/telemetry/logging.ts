@@ -86,7 +86,7 @@ export function writeEntry(
 
 // Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker.
 
-export function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
+function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
   return {
     prometheus: {
       bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,

@@ -66,13 +66,6 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
     return key;
   }
 
-  /** Any key of that use, current or retired. Throws `UnknownKeyError` where there is none. */
-  key(use: KeyUse, id: string): RingKey {
-    const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
-    if (!key) throw new UnknownKeyError(id, use);
-    return key;
-  }
-
   async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
     const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
     return key ?? (this.refused.includes(id) ? 'refused' : 'unknown');
@@ -88,7 +81,8 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
   }
 
   async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
-    const key = this.key(use, wrapped.keyId);
+    const key = await this.find(use, wrapped.keyId);
+    if (typeof key === 'string') throw new UnknownKeyError(wrapped.keyId, use);
     try {
       return decrypt(key.secret, wrapped.bytes, boundTo(use, key.id, bound));
     } catch {
@@ -250,7 +244,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   }
 
   async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
-    if ((await this.find(use, wrapped.keyId)) === 'unknown') throw new UnknownKeyError(wrapped.keyId, use);
+    await this.find(use, wrapped.keyId);
     return this.#ring.unwrap(use, wrapped, bound);
   }
 
