@@ -42,7 +42,7 @@ import { readInquiry } from './holds/open-inquiries.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
-import { beginPause, endPause, forgetWaiting, noteWaiting, type Pause, readPauses, readWaiting } from './pauses.ts';
+import { beginPause, endPause, forgetWaiting, noteWaiting, readPauses, readWaiting } from './pauses.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -100,25 +100,6 @@ const WRITES = {
 /** They compare the ledger's id themselves, once they have the lock of their inquiry. */
 const WRITES_OF_INQUIRY = { closeAttempt: lookUpAndClose, recordDecision: decide };
 
-const CONSENT_READS = { unmatched: readUnmatched, fault: readFault };
-const CONSENT_WRITES = { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen };
-
-const PAUSE_READS = { list: listPauses, waiting: readWaiting };
-const PAUSE_WRITES = { begin: beginPause, end: endPause, forget: forgetWaiting };
-
-const WORK_READS = { open: readOpenWork, counts: countWork, of: readWorkOfOwner };
-const WORK_WRITES = { openHold, close: closeWork, flag: flagRun, markSeen: seeRun };
-
-const RETENTION_READS = {
-  view: readDisposalView,
-  sharesOf: readSeparateShares,
-  olderThan: readOlderThan,
-  unfinished: readUnfinished,
-  disposalOf: readDisposal,
-  legalHolds: readHolds,
-};
-const RETENTION_WRITES = { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold };
-
 export type Ledger = ReturnType<typeof makeLedger>;
 
 export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
@@ -129,13 +110,29 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     ...bindLists(transactions, LISTS),
     ...bindWritesTo(transactions, WRITES),
     ...bindWrites(transactions, WRITES_OF_INQUIRY),
-    consents: { ...bindReads(transactions, CONSENT_READS), ...bindWritesTo(transactions, CONSENT_WRITES) },
-    pauses: { ...bindReads(transactions, PAUSE_READS), ...bindWritesTo(transactions, PAUSE_WRITES) },
-    work: { ...bindReads(transactions, WORK_READS), ...bindWritesTo(transactions, WORK_WRITES) },
+    consents: {
+      ...bindReads(transactions, { unmatched: readUnmatched, fault: readFault }),
+      ...bindWritesTo(transactions, { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
+    },
+    pauses: {
+      ...bindReads(transactions, { list: (tx: Transaction) => readPauses(tx), waiting: readWaiting }),
+      ...bindWritesTo(transactions, { begin: beginPause, end: endPause, forget: forgetWaiting }),
+    },
+    work: {
+      ...bindReads(transactions, { open: readOpenWork, counts: countWork, of: readWorkOfOwner }),
+      ...bindWritesTo(transactions, { openHold, close: closeWork, flag: flagRun, markSeen: seeRun }),
+    },
     retention: {
-      ...bindReads(transactions, RETENTION_READS),
+      ...bindReads(transactions, {
+        ...{ view: readDisposalView, sharesOf: readSeparateShares, olderThan: readOlderThan },
+        ...{ unfinished: readUnfinished, disposalOf: readDisposal, legalHolds: readHolds },
+      }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
-      ...bindWrites(transactions, RETENTION_WRITES, identity.ledgerId),
+      ...bindWrites(
+        transactions,
+        { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold },
+        identity.ledgerId,
+      ),
       scrub: () => engine.scrub(),
     },
     reading: {
@@ -212,11 +209,6 @@ export class SqlLedger extends SealedReports {
   close(): Promise<void> {
     return this.#engine.close();
   }
-}
-
-/** All pauses, in force and past, the oldest first. */
-function listPauses(tx: Transaction): Promise<Pause[]> {
-  return readPauses(tx);
 }
 
 /** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */

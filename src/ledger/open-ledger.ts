@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { utcInstant } from '../base/instants.ts';
 import type { Environment } from '../model/products.ts';
 import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
+import { toFields } from './database/fields.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { migrate, noteVersion, readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
+import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
@@ -89,6 +89,8 @@ interface IdentityRow {
   ledger_id: string;
   environment: Environment;
   created_at: number;
+  schema_version: number;
+  oldest_writer: number;
   secret_key_id: string;
   secret_wrapped: Uint8Array;
 }
@@ -103,15 +105,14 @@ interface IdentityRow {
 export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   const engine = await openEngine(options);
   try {
-    await prepare(engine, options);
-    const { row, schemaVersion } = await readIdentity(engine);
+    const found = await readIdentity(engine, options);
+    const isMade = found.version === 0 ? options.create : options.migrate;
+    if (isMade) await migrateLedger(engine, options);
+    const row = requireUsable(isMade ? await readIdentity(engine, options) : found);
     const identity = {
-      ledgerId: row.ledger_id,
-      environment: row.environment,
-      createdAt: utcInstant(row.created_at),
-      schemaVersion,
+      ...toFields(row, ['ledger_id', 'environment', 'created_at']),
+      schemaVersion: row.schema_version,
     };
-    requireExpected(row, options);
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     const cipher = new LedgerCipher(row.ledger_id, secret);
@@ -151,39 +152,38 @@ function notFound(what: string): LedgerNotFoundError {
   );
 }
 
-/** Checks the owner first, so that a wrong address never migrates another environment's ledger. */
-async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
-  if (!options.create && !options.migrate) return;
+interface Found {
+  version: number;
+  row: IdentityRow | undefined;
+}
+
+/** Checks the owner at once, so that a wrong address never migrates another environment's ledger. */
+async function readIdentity(engine: SqlEngine, options: OpenLedgerOptions): Promise<Found> {
   const found = await engine.read(async (session) => {
     const version = await readSchemaVersion(session, engine.dialect);
     const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
     return { version, row };
   });
   if (found.row) requireExpected(found.row, options);
-  if (found.version === 0 ? options.create : options.migrate) await migrateLedger(engine, options);
+  return found;
 }
 
-function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
-  return engine.read(async (session) => {
-    const schemaVersion = await readSchemaVersion(session, engine.dialect);
-    if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
-    if (schemaVersion < SCHEMA_VERSION) {
-      throw new LedgerSchemaError(
-        `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
-      );
-    }
-    // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
-    const oldestWriter = await readOldestWriter(session);
-    if (oldestWriter > SCHEMA_VERSION) {
-      throw new LedgerSchemaError(
-        `the ledger's tables are at version ${schemaVersion}, and ask for programs that know version ${oldestWriter} or a ` +
-          `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
-      );
-    }
-    const [row] = await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
-    if (!row) throw notFound('the tables at the ledger address hold no identity');
-    return { row, schemaVersion };
-  });
+function requireUsable({ version, row }: Found): IdentityRow {
+  if (version === 0) throw notFound('the database at the ledger address holds no ledger');
+  if (version < SCHEMA_VERSION) {
+    throw new LedgerSchemaError(
+      `the ledger's tables are at version ${version} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+    );
+  }
+  if (!row) throw notFound('the tables at the ledger address hold no identity');
+  // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
+  if (row.oldest_writer > SCHEMA_VERSION) {
+    throw new LedgerSchemaError(
+      `the ledger's tables are at version ${version}, and ask for programs that know version ${row.oldest_writer} or a ` +
+        `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
+    );
+  }
+  return row;
 }
 
 function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedgerOptions): void {

@@ -82,6 +82,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const [flag] = await readFlags();
     const customerTraceNumber = flag?.customerTraceNumber ?? assert.fail('the withdrawal is not on the list');
     const word = ['--by', 'ops', '--reason', 'told the secondary user'];
+    const unmatched = await done('seen', 'consents', '--run-key', journeyId, ...word);
+    assert.deepEqual(unmatched, { accepted: true, count: 0 });
     await done('seen', 'inquiry', customerTraceNumber, ...word);
     assert.deepEqual(await readFlags(), []);
   });

@@ -127,6 +127,10 @@ describe('a review on the command line', () => {
     await portfolio('watch', reviewId, '--through-holds');
     const { searchAttributes } = await handle.describe();
     assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
+    const see = ['seen', 'run', `portfolio:${reviewId}`, '--flag', 'ssnMismatch', ...WORD];
+    const seen = await stage.shell.cli(see, stage.env);
+    assert.deepEqual([seen.code, JSON.parse(seen.stdout)], [0, { accepted: true, duplicate: false }], seen.stderr);
+    assert.equal((await stage.shell.cli(see, stage.env)).code, 1, 'nothing of it is on the list any more');
     const result = (await handle.result()) as PortfolioResult;
     assert.equal(result.flagged, 2);
     const rows = linesOf<RowResult>(await readFile(join(directory, result.resultFile), 'utf8'));

@@ -87,16 +87,6 @@ async function startCommandTracing() {
   return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
-/** Connects to the run with this key: a `journeyId`, `pull:<pullId>`, `share:<shareId>` or `portfolio:<reviewId>`. */
-export async function withRun<T>(
-  runKey: string,
-  options: ServerOptions,
-  act: (run: AnyRun, output: Output) => Promise<T>,
-): Promise<T> {
-  requireRunKey(runKey);
-  return withJourneys(options, (journeys, output) => act(journeys.run(runKey), output));
-}
-
 export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
 /**

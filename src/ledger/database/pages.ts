@@ -30,23 +30,14 @@ export async function readKeyset<Row extends Place<Column>, Column extends strin
   session: SqlSession,
   { from, columns = ['*'], where = [], values = [], order, after, limit }: Keyset<Column>,
 ): Promise<Page<Row, Row>> {
-  const all = [...values];
-  const conditions = [...where, isAfter(order, after, (value) => `$${all.push(value)}`)];
+  const last = after ? order.map((column) => after[column] as SqlValue) : [];
+  const places = last.map((_, index) => `$${values.length + index + 1}`).join(', ');
+  const conditions = ['1 = 1', ...where, ...(after ? [`(${order.join(', ')}) > (${places})`] : [])];
   const items = await session.rows<Row>(
     `SELECT ${columns.join(', ')} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
-    all,
+    [...values, ...last],
   );
   return { items, end: items.length < limit ? undefined : items.at(-1) };
-}
-
-/** The condition that a row comes after this one, in the order of these columns. Every row comes after none. */
-function isAfter<Column extends string>(
-  columns: readonly Column[],
-  row: Place<Column> | undefined,
-  place: (value: SqlValue) => string,
-): string {
-  if (!row) return '1 = 1';
-  return `(${columns.join(', ')}) > (${columns.map((column) => place(row[column] as SqlValue)).join(', ')})`;
 }
 
 /** Reads page after page, to the last one. */

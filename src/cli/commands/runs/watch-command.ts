@@ -1,6 +1,6 @@
 /** `credit-journey watch`: the progress of any run. */
 import type { Command } from 'commander';
-import { showProgress, withRun } from '../../decisions/journey-action.ts';
+import { requireRunKey, showProgress, withJourneys } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 
 export function registerWatchCommand(program: Command): void {
@@ -16,6 +16,9 @@ export function registerWatchCommand(program: Command): void {
   );
   command.action(async (runKey: string, options: ServerOptions & { throughHolds?: boolean }) => {
     const { throughHolds = false } = options;
-    process.exitCode = await withRun(runKey, options, (run, output) => showProgress(run, output, { throughHolds }));
+    requireRunKey(runKey);
+    process.exitCode = await withJourneys(options, (journeys, output) =>
+      showProgress(journeys.run(runKey), output, { throughHolds }),
+    );
   });
 }
