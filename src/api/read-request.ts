@@ -2,8 +2,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { type JsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
+import type { JsonObject } from '../base/json-safety.ts';
 import { parseWith } from '../fields/problems.ts';
+import { readJsonBody } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { givenElsewhere, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
@@ -12,9 +13,6 @@ import { givenElsewhere, PATH_PARAMETERS, parametersIn, type Route } from './rou
 const MAX_BODY_DEPTH = 16;
 
 const NO_NUL = 'must not hold the character NUL';
-
-/** Two readers of a name that is given twice would see two messages. */
-const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
 
 /** @throws Refusal 404: there is nothing of such a name, and it does not matter why */
 export function readParams(route: Route, request: FastifyRequest): Record<string, string> | undefined {
@@ -78,12 +76,7 @@ export function readBody(route: Route, request: FastifyRequest): JsonObject {
     if (text === undefined || text === null || text === '') return {};
     throw new Refusal('bodyNotTaken', 'this operation takes no body');
   }
-  const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (typeof text !== 'string' || parsed === null) throw new Refusal('notJson', 'the body must be JSON');
-  const { depth, repeated } = surveyJson(text, ANY_NAME);
-  if (depth > MAX_BODY_DEPTH) throw new Refusal('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
-  if (repeated.size > 0) throw new Refusal('repeated', 'the body must give each member of an object once');
-  const [body] = parsed;
+  const body = readJsonBody(text, MAX_BODY_DEPTH);
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
   const problems = [...givenElsewhere([...parametersIn(route.path), 'by'], body), ...nulProblems(route, body)];
   if (problems.length > 0) throw new InvalidInputError(problems);

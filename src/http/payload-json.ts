@@ -24,12 +24,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** @throws Refusal with every problem at once */
 export function readPayloads(text: unknown, maxPayloads: number): { json: PayloadJson; payload: Payload }[] {
-  const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (typeof text !== 'string' || parsed === null) throw new Refusal('notJson', 'the body must be JSON');
-  const { depth, repeated } = surveyJson(text, OUR_NAMES);
-  if (depth > MAX_BODY_DEPTH) throw new Refusal('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
-  if (repeated.size > 0) throw new Refusal('repeated', `the body must give ${[...repeated].join(', ')} once`);
-  const entries = isRecord(parsed[0]) ? member(parsed[0], 'payloads') : undefined;
+  const body = readJsonBody(text, MAX_BODY_DEPTH, OUR_NAMES);
+  const entries = isRecord(body) ? member(body, 'payloads') : undefined;
   if (!Array.isArray(entries)) {
     throw new Refusal('malformed', 'the body must be {"payloads": [...]}', {
       problems: [{ path: '/payloads', rule: 'must be a list' }],
@@ -44,6 +40,25 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
     throw new Refusal('malformed', 'the payloads must be proto3 JSON', { problems: problems.slice(0, 20) });
   return payloads;
 }
+
+/**
+ * Parses a body, which two readers must not understand in two ways.
+ *
+ * @param names members that an object may not hold twice; default: any
+ * @throws Refusal
+ */
+export function readJsonBody(text: unknown, maxDepth: number, names: ReadonlySet<string> = ANY_NAME): unknown {
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  if (typeof text !== 'string' || parsed === null) throw new Refusal('notJson', 'the body must be JSON');
+  const { depth, repeated } = surveyJson(text, names);
+  if (depth > maxDepth) throw new Refusal('tooDeep', `the body must nest at most ${maxDepth} levels`);
+  if (repeated.size === 0) return parsed[0];
+  const members = names === ANY_NAME ? 'each member of an object' : [...repeated].join(', ');
+  throw new Refusal('repeated', `the body must give ${members} once`);
+}
+
+/** A set of all names. */
+const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
 
 function readPayload(value: unknown, path: string, problems: Problem[]): { json: PayloadJson; payload: Payload } {
   if (!isRecord(value)) {

@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { AuditLog } from '../../http/audit.ts';
+import { readJsonBody } from '../../http/payload-json.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { TokenVerifier } from '../../http/token-verifier.ts';
 import type { ApiCaller } from '../caller.ts';
@@ -32,6 +32,8 @@ interface SignInParts {
   audit: AuditLog;
 }
 
+const MAX_BODY_DEPTH = 4;
+
 const body = z.strictObject({ token: z.string().min(1).max(MOST_CHARACTERS) });
 
 /** Limited by address, as each route without a name is; who the caller is, the token in the body says. */
@@ -44,7 +46,7 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
   });
   app.post('/session', async (request, reply) => {
     requireOwnPage(request);
-    const { token } = parseWith(body, parseContent(request));
+    const { token } = parseWith(body, readJsonBody(request.body, MAX_BODY_DEPTH));
     try {
       const { subject } = await verify(`Bearer ${token}`);
       audit.record({ ...toAccess(request, subject), status: 204 });
@@ -62,13 +64,6 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
     requireOwnPage(request);
     return setCookie(reply, cookie, '', 0);
   });
-}
-
-/** @throws Refusal 400 */
-function parseContent({ body: text }: FastifyRequest): unknown {
-  const parsed = typeof text === 'string' ? parseJson(text) : null;
-  if (parsed === null) throw new Refusal('notJson', 'the body must be JSON');
-  return parsed[0];
 }
 
 function setCookie(reply: FastifyReply, { name, isSecure }: SessionCookie, value: string, seconds: number) {
