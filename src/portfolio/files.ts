@@ -110,7 +110,7 @@ export class PortfolioChangedError extends Error {
 /** Thrown when the file, the directory or a row cannot be read or written now. A new attempt may succeed. */
 export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
-  /** Of `PORTFOLIO_FAULTS`, or for example `ENOENT`. */
+  /** A code of `PORTFOLIO_FAULTS`, or for example `ENOENT`. */
   readonly code: string;
   constructor(code: string) {
     const fault = PORTFOLIO_FAULTS[code];

@@ -19,7 +19,7 @@ export const MAX_HELD = 500;
  */
 export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
 
-/** What is wrong with a worker that cannot reach them, by the code of its failure; other codes are the file system's. */
+/** Faults of a worker that cannot reach them, by the code of its failure. Other codes are the file system’s. */
 export const PORTFOLIO_FAULTS: Partial<Record<string, string>> = {
   PORTFOLIO_DIR: 'has no PORTFOLIO_DIR',
   ROW: 'cannot read a row that another worker has examined',

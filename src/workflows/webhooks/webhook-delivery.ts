@@ -286,7 +286,7 @@ function describeEndpoint({ endpoint, state, delivered, waiting, waitingSince, f
 
 /** One endpoint of one delivery run: its events in their order, one at a time. */
 class WebhookChain {
-  /** What the next run takes over. */
+  /** The next run takes it over. */
   readonly state: CarriedEndpoint;
   readonly #input: WebhookDeliveryInput;
   readonly #onFailed: () => void;
