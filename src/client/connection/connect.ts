@@ -309,12 +309,24 @@ export interface ClientParts {
   keys?: { close(): void };
 }
 
+/** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
+const OLDEST_NODE = [22, 19] as const;
+
+/** @throws ConfigError where this Node is too old */
+function requireNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  const rule = `must be ${OLDEST_NODE.join('.')} or later: this program runs on ${process.versions.node}`;
+  throw new ConfigError([{ variable: 'Node.js', rule }]);
+}
+
 /**
  * Connects to Temporal, with the environment's values where the options give none.
  *
  * @internal
  */
 export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
+  requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
   const { tracing, traces = settings.traces } = additions;

@@ -1,0 +1,31 @@
+/** The client on a Node that is too old for it says so, before it connects. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError, CreditJourneys } from '../../src/client.ts';
+
+/** Connects as on this version of Node, to an address where nothing listens. */
+async function connectOn(node: string): Promise<unknown> {
+  const { versions } = process;
+  Object.defineProperty(process, 'versions', { value: { ...versions, node }, configurable: true });
+  try {
+    await using journeys = await CreditJourneys.connect({ address: '127.0.0.1:1', connectTimeoutMs: 100 });
+    return journeys;
+  } catch (error) {
+    return error;
+  } finally {
+    Object.defineProperty(process, 'versions', { value: versions, configurable: true });
+  }
+}
+
+test('connect refuses an older Node by its version, and takes the oldest that it supports', async () => {
+  for (const version of ['20.20.2', '22.18.0']) {
+    const refused = await connectOn(version);
+    assert.ok(refused instanceof ConfigError, String(refused));
+    assert.deepEqual(refused.problems, [
+      { variable: 'Node.js', rule: `must be 22.19 or later: this program runs on ${version}` },
+    ]);
+  }
+  for (const version of ['22.19.0', '24.0.0']) {
+    assert.equal(((await connectOn(version)) as Error).name, 'TemporalUnavailableError');
+  }
+});
