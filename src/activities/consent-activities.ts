@@ -9,7 +9,7 @@ import { type ConsentMessage, consent as consentDefinition } from '../messages/c
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { RecordedConsent, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { parseRunKey, toRunKey } from '../model/run-key.ts';
+import { parseRunKey } from '../model/run-key.ts';
 import type {
   ConsentTaken,
   LookUpSharesArgs,
@@ -190,22 +190,6 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
         return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
       }),
   };
-}
-
-/** @returns the standing of a share by itself, as its run asks for it at its start */
-export function lookUpReportShare(
-  ledger: Ledger,
-  firstRunId: string,
-  question: ShareQuestion & Pick<RecordConsentsArgs, 'applicantIds' | 'consentTrust'>,
-): Promise<ShareStanding[]> {
-  const { applicantIds, consentTrust, ...share } = question;
-  const asker = {
-    runKey: toRunKey('share', share.shareId),
-    firstRunId,
-    applicantIds,
-    ...omitUndefined({ consentTrust }),
-  };
-  return lookUpShares(ledger, { ...asker, shares: [share], shareIds: [share.shareId] });
 }
 
 function withoutProof<T extends ConsentMessage>({ proof: _, ...consent }: T): Omit<T, 'proof'> {

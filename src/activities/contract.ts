@@ -261,7 +261,7 @@ export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile
   known: KnownFile;
 }
 
-interface RowsRead {
+export interface RowsRead {
   rows: PortfolioRow[];
   /** The place of the following rows; absent at the file's end. */
   next?: Place;
@@ -269,7 +269,7 @@ interface RowsRead {
   mark: FileMark;
 }
 
-interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
+export interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
   reviewId: string;
 }
 

@@ -1,4 +1,5 @@
 /** Checks a share's input, finds its report, and reads the ledger's consents about sharing it. */
+import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { InquiryView } from '../ledger/records.ts';
@@ -15,7 +16,7 @@ import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import { toRunKey } from '../model/run-key.ts';
 import { toSecondaryUser } from '../model/stage-end-user.ts';
-import { lookUpReportShare } from './consent-activities.ts';
+import { lookUpShares } from './consent-activities.ts';
 import type { ShareConfig } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -191,9 +192,10 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
             { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },
           ]);
         }
-        const [standing] = await lookUpReportShare(ledger, firstRunId, {
-          ...{ shareId, ...sharedWith, reportReferenceNumber, consentTrust: profile.consentTrust },
-          ...(report.kind === 'ledger' ? { reportRunKey: report.runKey } : {}),
+        const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
+        const question = { shareId, ...sharedWith, reportReferenceNumber, ...omitUndefined({ reportRunKey }) };
+        const [standing] = await lookUpShares(ledger, {
+          ...{ runKey, firstRunId, consentTrust: profile.consentTrust, shares: [question], shareIds: [shareId] },
           applicantIds: reference.applicants.map(({ applicantId }) => applicantId),
         });
         if (!standing) throw new Error('a share without a standing');

@@ -232,7 +232,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
 }
 
 /** A share that is requested of a running journey. Paths are those of its message. */
-interface CheckShareArgs {
+export interface CheckShareArgs {
   profile: string;
   message: RequestShareMessage;
   /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */

@@ -6,13 +6,14 @@ import {
   type AddressedEvent,
   takesEvent,
   WEBHOOK_DELIVERY,
+  WEBHOOK_FAILURES,
   type WebhookDeliveryInput,
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { WEBHOOK_MESSAGES, WebhookError, type WebhookSender } from '../webhooks/sender.ts';
+import { WebhookError, type WebhookSender } from '../webhooks/sender.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { passingFailure, translating } from './failures.ts';
 
@@ -98,7 +99,7 @@ function translateError(error: unknown, retryAfterMaxMs: number): unknown {
   const { code, httpStatus, retryAfterMs } = error;
   return ApplicationFailure.create({
     type: code,
-    message: WEBHOOK_MESSAGES[code],
+    message: WEBHOOK_FAILURES[code],
     nonRetryable: code === 'WebhookGone' || code === 'WebhookInvalid',
     details: [httpStatus === undefined ? {} : { httpStatus }],
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs) }),

@@ -5,9 +5,8 @@ import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts'
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
+import { ID_NAMES, parseRunKey, type RunKind, runIdProblem } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
 import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
@@ -34,17 +33,11 @@ interface Handles {
   portfolio: PortfolioHandle;
 }
 
-/** The handle of each kind of run, and the rule that its id follows. */
-const KINDS: {
-  [Kind in RunKind]: {
-    Handle: new (context: RunContext, kind: Kind, id: string) => Handles[Kind];
-    problem(id: string): string | null;
-  };
-} = {
-  journey: { Handle: JourneyHandle, problem: (id) => opaqueIdProblem(id, MAX_ID_LENGTH) },
-  pull: { Handle: PullHandle, problem: (id) => opaqueIdProblem(id, MAX_ID_LENGTH) },
-  share: { Handle: ShareHandle, problem: (id) => opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) },
-  portfolio: { Handle: PortfolioHandle, problem: reviewIdProblem },
+const HANDLES: { [Kind in RunKind]: new (context: RunContext, kind: Kind, id: string) => Handles[Kind] } = {
+  journey: JourneyHandle,
+  pull: PullHandle,
+  share: ShareHandle,
+  portfolio: PortfolioHandle,
 };
 
 /** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
@@ -180,10 +173,9 @@ export class CreditJourneys {
   }
 
   #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
-    const { Handle, problem } = KINDS[kind];
-    const rule = problem(id);
+    const rule = runIdProblem(kind, id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
-    return new Handle(this.context(), kind, id);
+    return new HANDLES[kind](this.context(), kind, id);
   }
 
   /** @internal */

@@ -54,17 +54,22 @@ export function parseRunKey(runKey: string): Owner {
   return slash === -1 ? { kind, id } : { kind, id: id.slice(0, slash), accountId: id.slice(slash + 1) };
 }
 
+/** The rule that a caller's own id of a run breaks, or `null`. */
+export function runIdProblem(kind: RunKind, id: string): string | null {
+  if (kind === 'portfolio') return reviewIdProblem(id);
+  return opaqueIdProblem(id, kind === 'share' ? MAX_SHARE_ID_LENGTH : MAX_ID_LENGTH);
+}
+
 /** The rule that a run key breaks, or `null`. */
 export function runKeyProblem(runKey: string): string | null {
   const { kind, id, accountId } = parseRunKey(runKey);
-  const rule = kind === 'portfolio' ? reviewIdProblem(id) : opaqueIdProblem(id, MAX_ID_LENGTH);
-  return rule ?? (accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH));
+  return runIdProblem(kind, id) ?? (accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH));
 }
 
 /** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */
 export function consentOwnerProblem(runKey: string): string | null {
   const { kind, id } = parseRunKey(runKey);
-  return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(runKey, MAX_ID_LENGTH);
+  return kind === 'share' ? runIdProblem(kind, id) : runIdProblem('journey', runKey);
 }
 
 export function toWorkflowId(runKey: string): string {

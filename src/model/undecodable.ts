@@ -3,15 +3,7 @@
  * returns it instead of throwing, because one message that throws stops a run for good. Pure: workflow code imports it.
  */
 
-/**
- * - `foreignEncoding`: an encoding that this software does not read
- * - `malformed`: claims to be encrypted, but does not have that form
- * - `tampered`: the bytes, the key id or the namespace are not those that were encrypted
- * - `foreignNamespace`: encrypted for a namespace that is not on the allow-list
- * - `keyRefused`: encrypted under a key that an operator has refused for good
- * - `inTheClear`: not encrypted, although workers encrypt and it can lead to a posting
- * - `unparsable`: decoded, but not JSON, or nested too deeply
- */
+/** protection/errors.ts says each in words. */
 export const UNDECODABLE_REASONS = [
   'foreignEncoding',
   'malformed',

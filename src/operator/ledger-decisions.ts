@@ -3,7 +3,6 @@
  * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
-import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
@@ -18,7 +17,6 @@ import type { MessageOf } from '../messages/message.ts';
 import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
 import { whatStands } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
 import { runName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
@@ -78,7 +76,6 @@ export async function decideInLedger(
  * @throws DecisionRefusedError where there is nothing to see to
  */
 export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord): Promise<LedgerDecisionAnswer> {
-  requireWords(seen);
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
@@ -96,37 +93,21 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   return { journeyId: runKey, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
-export interface RunSeenBy {
+export interface RunSeenBy extends Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> {
   runKey: string;
-  by: string;
-  reason: string;
   /** Clears only flags with this reason. */
-  flag?: FlagReason;
-  /** Default: a generated id. */
-  decisionId?: string;
+  flag: FlagReason;
 }
 
 /**
  * Clears the flags of a run that concern none of its inquiries. If the run is open, clears only the flags that do not
  * end with it. Returns whether any flag was cleared.
- *
- * @throws InvalidInputError
  */
 export async function markRunSeen({ client, ledger: open }: LedgerDecisionContext, seen: RunSeenBy): Promise<boolean> {
-  requireWords(seen);
   const ledger = await open();
   const isGone = !(await isRunOpen(client, toWorkflowId(seen.runKey)));
-  const decision = { decisionId: `seen-${randomUUID()}`, ...seen, decidedAt: new Date().toISOString() };
+  const decision = { ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
-}
-
-function requireWords({ by, reason }: Pick<SeenRecord, 'by' | 'reason'>): void {
-  const problems = Object.entries({ by, reason }).flatMap(([name, text]) =>
-    typeof text === 'string' && text.trim() !== '' && text.length <= 500
-      ? []
-      : [{ path: `/${name}`, rule: 'must be 1 to 500 characters' }],
-  );
-  if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {

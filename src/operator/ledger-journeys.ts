@@ -74,11 +74,7 @@ export class LedgerJourneys extends CreditJourneys {
     return markSeen(this.context(), seen);
   }
 
-  /**
-   * Clears the flags of a run that concern none of its inquiries. Returns whether any flag was cleared.
-   *
-   * @throws InvalidInputError
-   */
+  /** Clears the flags of a run that concern none of its inquiries. Returns whether any flag was cleared. */
   markRunSeen(seen: RunSeenBy): Promise<boolean> {
     return markRunSeen(this.context(), seen);
   }

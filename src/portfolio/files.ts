@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { PORTFOLIO_FAULTS } from '../messages/portfolio/limits.ts';
 import {
   type PortfolioOutputs,
   portfolioPathProblem,
@@ -109,22 +110,14 @@ export class PortfolioChangedError extends Error {
 /** Thrown when the file, the directory or a row cannot be read or written now. A new attempt may succeed. */
 export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
-  /**
-   * For example `ENOENT`. `PORTFOLIO_DIR` if this worker has no directory. `ROW` if this worker rejects a row that the
-   * worker which examined the file accepted. `RESULTS` if it lacks results so far.
-   */
+  /** A code of `PORTFOLIO_FAULTS`, or for example `ENOENT`. */
   readonly code: string;
   constructor(code: string) {
-    super(OF_THIS_WORKER[code] ?? `the portfolio’s files cannot be reached (${code})`);
+    const fault = PORTFOLIO_FAULTS[code];
+    super(fault === undefined ? `the portfolio’s files cannot be reached (${code})` : `this worker ${fault}`);
     this.code = code;
   }
 }
-
-const OF_THIS_WORKER: Partial<Record<string, string>> = {
-  PORTFOLIO_DIR: 'this worker has no PORTFOLIO_DIR',
-  ROW: 'this worker cannot read a row that another worker has examined',
-  RESULTS: 'this worker lacks results that another worker has written',
-};
 
 /** Throws an error of the file system as `PortfolioUnavailableError`, without its path. */
 export function throwUnavailable(error: unknown): never {

@@ -71,12 +71,6 @@ export function promotionCommand({ deploymentName, buildId }: DeploymentVersion)
 /** How soon a promotion is noticed; asking costs the server a query. */
 const ASK_EVERY_MS = 15_000;
 
-export interface DeploymentWatch {
-  /** The last known state; `unknown` until the server has answered. */
-  state(): VersionState;
-  close(): void;
-}
-
 interface WatchedDeployment {
   service: Service;
   namespace: string;
@@ -87,10 +81,9 @@ interface WatchedDeployment {
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 
-/** Asks at once, then regularly. While the server does not answer, its last answer holds. */
-export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
+/** Asks at once, then regularly. It says nothing while the server does not answer. */
+export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
-  let state: VersionState = 'unknown';
   let said: string | undefined;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +91,7 @@ export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
     const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
     if (isClosed) return;
     if (view !== undefined) {
-      state = stateIn(view, version.buildId);
+      const state = stateIn(view, version.buildId);
       onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
       const text = describeState(state, version);
       if (text !== said) say(watched, state, text);
@@ -109,7 +102,6 @@ export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
   };
   void ask();
   return {
-    state: () => state,
     close() {
       isClosed = true;
       clearTimeout(timer);
@@ -124,7 +116,7 @@ function say({ version, logger }: WatchedDeployment, state: VersionState, text: 
 }
 
 /** Whether workers of this version get new runs. */
-export function getsWork(state: VersionState): boolean {
+function getsWork(state: VersionState): boolean {
   return state === 'current' || state === 'ramping';
 }
 

@@ -51,7 +51,9 @@ async function nextTask(handle: WatchedRun, known: HistoryEvents | undefined): P
   if (withoutLongPolls.has(handle.client)) return aWhile();
   const events = known ?? new HistoryEvents(handle);
   try {
-    const { isClosed } = await events.next(AbortSignal.timeout(LONG_POLL_MS));
+    const { isClosed } = await events.next((ask) =>
+      handle.client.withAbortSignal(AbortSignal.timeout(LONG_POLL_MS), ask),
+    );
     // Another run may follow it.
     return isClosed ? await aWhile() : events;
   } catch (error) {

@@ -235,25 +235,18 @@ function payloadsIn(text: string, count: number): Payload[] {
   throw new CodecServerError('unexpected');
 }
 
+const MARKER = Buffer.from('{"undecodable":');
+
 /** Throws if the server shows a marker in place of a payload that it could not decode: the marker was never sent. */
 function readable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
-  const [value] = markerIn(payload) ?? [];
+  const bytes = toBytes(payload.data);
+  // Parsed only where it begins as the marker does: most payloads are long, and none of ours do.
+  if (!bytes.subarray(0, MARKER.length).equals(MARKER)) return payload;
+  const [value] = parseJsonValue(bytes) ?? [];
   if (isUndecodable(value)) throw new UndecodablePayloadError(value.undecodable.reason);
-  if (isUnknownKey(value)) throw new CodecServerError('keyUnknown');
-  return payload;
-}
-
-const MARKER = Buffer.from('{"undecodable":');
-
-/** Parsed only where it begins as the marker does: most payloads are long, and none of ours do. */
-function markerIn({ data }: Payload): [unknown] | null {
-  const bytes = toBytes(data);
-  return bytes.subarray(0, MARKER.length).equals(MARKER) ? parseJsonValue(bytes) : null;
-}
-
-/** Recognizes the marker of an unknown key, which the server shows to people, who have no use for an error. */
-function isUnknownKey(value: unknown): boolean {
+  // The server shows an unknown key to people, who have no use for an error.
   const { undecodable } = (value ?? {}) as { undecodable?: { reason?: unknown } };
-  return undecodable?.reason === 'unknownKey';
+  if (undecodable?.reason === 'unknownKey') throw new CodecServerError('keyUnknown');
+  return payload;
 }

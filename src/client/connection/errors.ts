@@ -361,7 +361,7 @@ function isUnprocessed(error: unknown): boolean {
 }
 
 /** The server is away or overloaded for the moment. */
-export function isServerAway(error: unknown): boolean {
+function isServerAway(error: unknown): boolean {
   return hasStatus(error, 'unavailable', 'resourceExhausted', 'aborted');
 }
 

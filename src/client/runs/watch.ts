@@ -1,23 +1,9 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import type { WorkflowHandle } from '@temporalio/client';
-import type { CallOptions, Calls } from '../connection/calls.ts';
-import {
-  CodecServerError,
-  hasStatus,
-  isServerAway,
-  serverAway,
-  TemporalUnavailableError,
-  WorkerUnavailableError,
-} from '../connection/errors.ts';
+import { type CallOptions, type Calls, serverLate } from '../connection/calls.ts';
+import { CodecServerError, hasStatus, TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
 
 // A run's history as it grows.
-
-interface HistoryOptions {
-  /** Default: the latest run. */
-  runId?: string;
-  /** Makes each long poll, and ends it. Default: the signal alone ends it. */
-  call?: <T>(ask: () => Promise<T>) => Promise<T>;
-}
 
 /**
  * Reads a run's history by long polls, each from where the one before has ended.
@@ -27,52 +13,44 @@ interface HistoryOptions {
 export class HistoryEvents {
   readonly #client: WorkflowHandle['client'];
   readonly #execution: { workflowId: string; runId: string | null };
-  readonly #call: HistoryOptions['call'];
-  #token: Uint8Array | undefined;
+  #token: Uint8Array | null = null;
 
-  constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, options: HistoryOptions = {}) {
-    const { runId, call } = options;
+  /** @param runId default: the latest run */
+  constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, runId: string | null = null) {
     this.#client = client;
-    this.#execution = { workflowId, runId: runId ?? null };
-    this.#call = call;
+    this.#execution = { workflowId, runId };
   }
 
   /**
    * Waits until a workflow task has completed, which alone can change the status, or the run has closed.
    *
-   * @throws TemporalUnavailableError; the SDK's error of a cancelled call where the signal is aborted
+   * @param call makes each long poll, and ends it
    */
-  async next(signal: AbortSignal | undefined): Promise<{ isClosed: boolean }> {
+  async next(call: <T>(ask: () => Promise<T>) => Promise<T>): Promise<{ isClosed: boolean }> {
     for (;;) {
-      const response = await this.#poll(signal);
+      const response = await call(() => this.#poll());
       if (!response) continue;
-      this.#token = response.nextPageToken ?? undefined;
+      this.#token = response.nextPageToken ?? null;
       const isClosed = !this.#token || this.#token.length === 0;
       const events = response.history?.events ?? [];
       if (isClosed || events.some((event) => event.workflowTaskCompletedEventAttributes)) return { isClosed };
     }
   }
 
-  async #poll(signal: AbortSignal | undefined) {
+  async #poll() {
     const { options, workflowService } = this.#client;
-    const request = {
-      namespace: options.namespace,
-      execution: this.#execution,
-      waitNewEvent: true,
-      nextPageToken: this.#token ?? null,
-    };
-    const ask = async () => {
-      try {
-        return await workflowService.getWorkflowExecutionHistory(request);
-      } catch (error) {
-        // A long poll without news is no failure.
-        if (hasStatus(error, 'deadlineExceeded')) return null;
-        if ((hasStatus(error, 'cancelled') && !signal?.aborted) || isServerAway(error)) throw serverAway(error);
-        throw error;
-      }
-    };
-    if (this.#call) return this.#call(ask);
-    return signal ? this.#client.withAbortSignal(signal, ask) : ask();
+    const about = { namespace: options.namespace, execution: this.#execution };
+    try {
+      return await workflowService.getWorkflowExecutionHistory({
+        ...about,
+        waitNewEvent: true,
+        nextPageToken: this.#token,
+      });
+    } catch (error) {
+      // A long poll without news is no failure.
+      if (hasStatus(error, 'deadlineExceeded')) return null;
+      throw error;
+    }
   }
 }
 
@@ -113,10 +91,8 @@ export async function* watchRun<Status extends object>(
   let known: string | undefined;
   let run = await whenAnswered(watched, options, () => describe(watched, options));
   while (run) {
-    const events = new HistoryEvents(watched.handle, {
-      runId: run.runId,
-      call: (ask) => watched.calls.make({ runKey: watched.runKey }, { signal }, ask),
-    });
+    const events = new HistoryEvents(watched.handle, run.runId);
+    const about = { runKey: watched.runKey, late: serverLate };
     let isClosed = run.isClosed;
     for (;;) {
       const status = await statusOrEnd(watched, options);
@@ -127,7 +103,9 @@ export async function* watchRun<Status extends object>(
         known = text;
       }
       if (isClosed || status === null) break;
-      const next = await whenAnswered(watched, options, () => events.next(signal));
+      const next = await whenAnswered(watched, options, () =>
+        events.next((ask) => watched.calls.make(about, { signal }, ask)),
+      );
       if (next === undefined) return;
       isClosed = next.isClosed;
     }

@@ -19,4 +19,11 @@ export const MAX_HELD = 500;
  */
 export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
 
+/** Faults of a worker that cannot reach them, by the code of its failure. Other codes are the file system’s. */
+export const PORTFOLIO_FAULTS: Partial<Record<string, string>> = {
+  PORTFOLIO_DIR: 'has no PORTFOLIO_DIR',
+  ROW: 'cannot read a row that another worker has examined',
+  RESULTS: 'lacks results that another worker has written',
+};
+
 export const PORTFOLIO_FORMATS = ['csv', 'jsonl'] as const;

@@ -3,20 +3,24 @@ import type { Environment } from '../../model/products.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import type { WebhookEvent, WebhookEventType } from './events.ts';
 
-/** Why an event was not delivered (docs/webhooks.md); the failure types of the activity `deliverWebhook`. */
-export const WEBHOOK_FAILURE_TYPES = [
-  'WebhookUnreachable',
-  'WebhookUntrusted',
-  'WebhookAddressRefused',
-  'WebhookTimedOut',
-  'WebhookRefused',
-  'WebhookGone',
-  'WebhookBusy',
-  'WebhookSecretUnreadable',
-  'WebhookNotConfigured',
-  'WebhookInvalid',
-] as const;
-export type WebhookFailureType = (typeof WEBHOOK_FAILURE_TYPES)[number];
+/**
+ * Why an event was not delivered (docs/webhooks.md): the failure types of the activity `deliverWebhook`, with their
+ * messages. No message contains any part of the endpoint's answer or address.
+ */
+export const WEBHOOK_FAILURES = {
+  WebhookUnreachable: 'the endpoint cannot be reached',
+  WebhookUntrusted: 'the endpoint’s certificate was refused',
+  WebhookAddressRefused: 'the endpoint’s name leads to an address that is not public',
+  WebhookTimedOut: 'the endpoint did not answer in time',
+  WebhookRefused: 'the endpoint answered with something else than success',
+  WebhookGone: 'the endpoint said 410: it wants no more',
+  WebhookBusy: 'this worker sends as much to the endpoint as it may; it is tried again',
+  WebhookSecretUnreadable: 'the endpoint’s secret cannot be read',
+  WebhookNotConfigured: 'the worker’s configuration has no such endpoint',
+  WebhookInvalid: 'the event is not one that may be sent',
+} as const;
+export type WebhookFailureType = keyof typeof WEBHOOK_FAILURES;
+export const WEBHOOK_FAILURE_TYPES = Object.keys(WEBHOOK_FAILURES) as WebhookFailureType[];
 
 /** `NeedsAttention` of a delivery run that has given up on an event. */
 export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
@@ -53,6 +57,7 @@ export interface CarriedEndpoint {
   name: string;
   waiting: WebhookEvent[];
   failed: FailedEvent[];
+  /** It answered 410: nothing more of this run is sent until an operator sends again. */
   isGone: boolean;
   delivered: number;
 }

@@ -277,7 +277,7 @@ export class Journey extends CreditRun<
   }
 
   status(): JourneyStatus {
-    const { journeyId, reportTooOld, standing } = this;
+    const { journeyId, reportTooOld, stateAndWait: standing } = this;
     return {
       ...{ journeyId, ...this.commonStatus, ...standing, state: standing.state as JourneyState },
       ...omitUndefined({
@@ -308,9 +308,9 @@ export class Journey extends CreditRun<
     };
   }
 
-  protected override get openStanding() {
+  protected override get openStateAndWait() {
     const isAtGate = this.gate !== undefined && !this.isEnding;
-    return isAtGate ? { state: 'waitingAtGate', waitingFor: this.gate as string } : super.openStanding;
+    return isAtGate ? { state: 'waitingAtGate', waitingFor: this.gate as string } : super.openStateAndWait;
   }
 
   protected override get waitsFor(): WaitsFor | null {

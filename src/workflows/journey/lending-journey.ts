@@ -4,8 +4,8 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown, drainMessages } from '../consent/consents.ts';
-import { settleAllWithdrawals } from '../machine/share-withdrawal.ts';
+import { closeDown } from '../consent/consents.ts';
+import { drainShares } from '../machine/share-withdrawal.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
@@ -49,10 +49,7 @@ const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   prepare: prepareJourney,
   onReset: ({ consents }) => consents.noteNews(),
   work: runToTheEnd,
-  drainMessages: async (journey) => {
-    await settleAllWithdrawals(journey);
-    await drainMessages(journey);
-  },
+  drainMessages: drainShares,
 };
 
 /** Checks the input, keeps the ledger's answers about its shares, and returns the run's configuration. */

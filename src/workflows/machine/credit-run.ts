@@ -219,16 +219,16 @@ export abstract class CreditRun<
   // Status, references and search attributes.
 
   /** The run's state, and text that says what it waits for. */
-  protected get standing(): Standing {
+  protected get stateAndWait(): Standing {
     if (this.endedAs) return { state: this.endedAs };
     const [hold] = this.holds.list;
     if (hold) {
       return { state: 'held', waitingFor: `a decision about ${hold.customerTraceNumber} (${hold.failureType})` };
     }
-    return this.outcome ? { state: this.outcome } : this.openStanding;
+    return this.outcome ? { state: this.outcome } : this.openStateAndWait;
   }
 
-  protected get openStanding(): Standing {
+  protected get openStateAndWait(): Standing {
     const isSettled = this.config !== undefined && this.stagesAreSettled;
     const share = isSettled ? [...this.shares.values()].find(({ state }) => state === 'awaitingConsent') : undefined;
     const waitingFor = this.waits.words ?? (share && this.nameWait(share));
@@ -320,7 +320,7 @@ export abstract class CreditRun<
 
 export type SharingRun = CreditRun<object, RunConfig, string, unknown, ProductCode>;
 
-interface Standing {
+export interface Standing {
   state: string;
   waitingFor?: string;
 }

@@ -6,7 +6,7 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
-import type { ConsentHost } from '../consent/consents.ts';
+import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
@@ -122,11 +122,12 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
   return true;
 }
 
-/** Settles the withdrawals of a run that ends without an outcome, for shares that no task carries any more. */
-export async function settleAllWithdrawals(run: SharingRun): Promise<void> {
+/** Settles the withdrawals of a run that ends, for shares that no task carries any more; then its last consents. */
+export async function drainShares(run: SharingRun): Promise<void> {
   for (const share of run.shares.values()) {
     if (!share.withdrawal) continue;
     if (run.config) await settleWithdrawal(run, share);
     else delete share.withdrawal;
   }
+  await drainMessages(run);
 }

@@ -1,6 +1,6 @@
 /** State of one run of a portfolio review, its files, and what it hands over to its next run. */
 
-import type { ActivityOptions, RetryPolicy } from '@temporalio/common';
+import type { RetryPolicy } from '@temporalio/common';
 import {
   type ActivityFunctionWithOptions,
   proxyActivities,
@@ -12,7 +12,7 @@ import type { ExaminedFile, KnownFile, PortfolioActivities, RunConfig } from '..
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
-import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import { MAX_HELD, PORTFOLIO_FAULTS, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { toOutputNames } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioOutcome,
@@ -73,41 +73,30 @@ type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
 
 const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
 
-/** Idempotent like the ledger's activities, and repeated without limit while a directory cannot be reached. */
-const RETRY = {
-  ...UNHURRIED,
-  ...FINAL,
-} satisfies RetryPolicy;
-
-const FILE_OPTIONS = {
-  // A gigabyte at the speed of a slow network share, and the checks of a million rows.
-  startToCloseTimeout: '1 hour',
-  // The activities report after each 64 KiB.
-  heartbeatTimeout: '1 minute',
-} satisfies ActivityOptions;
+function fileActivities(retry: RetryPolicy) {
+  return proxyActivities<FileActivities>({
+    // A gigabyte at the speed of a slow network share, and the checks of a million rows.
+    startToCloseTimeout: '1 hour',
+    // The activities report after each 64 KiB.
+    heartbeatTimeout: '1 minute',
+    retry: { ...retry, backoffCoefficient: 2, ...FINAL },
+  });
+}
 
 /** 15 s in all: a network share that is mounted again, or a file that is still being copied, needs no operator. */
-const firstTries = proxyActivities<FileActivities>({
-  ...FILE_OPTIONS,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5, ...FINAL },
-});
+const firstTries = fileActivities({ initialInterval: '1 second', maximumAttempts: 5 });
 
 /** About one try a minute. An hour of tries costs the history three events, and the last of them has the cause. */
-const triesForAnHour = proxyActivities<FileActivities>({
-  ...FILE_OPTIONS,
-  retry: {
-    initialInterval: '10 seconds',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
-    maximumAttempts: 60,
-    ...FINAL,
-  },
+const triesForAnHour = fileActivities({
+  initialInterval: '10 seconds',
+  maximumInterval: '1 minute',
+  maximumAttempts: 60,
 });
 
 export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
-  retry: RETRY,
+  retry: { ...UNHURRIED, ...FINAL },
 });
 
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
@@ -170,12 +159,8 @@ class ReviewFiles {
 }
 
 function describeCause(error: unknown): string {
-  const failure = findApplicationFailure(error);
-  const { code } = (failure?.details?.[0] ?? {}) as { code?: unknown };
-  if (code === 'PORTFOLIO_DIR') return 'a worker has no PORTFOLIO_DIR';
-  if (code === 'ROW') return 'a worker cannot read a row';
-  if (code === 'RESULTS') return 'a worker lacks the results so far';
-  if (typeof code === 'string') return code;
+  const { code } = (findApplicationFailure(error)?.details?.[0] ?? {}) as { code?: unknown };
+  if (typeof code === 'string') return PORTFOLIO_FAULTS[code] ? `a worker ${PORTFOLIO_FAULTS[code]}` : code;
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
 

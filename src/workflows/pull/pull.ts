@@ -63,7 +63,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
   }
 
   status(): PullStatus {
-    const { pullId, standing, step } = this;
+    const { pullId, stateAndWait: standing, step } = this;
     return {
       ...{ pullId, ...this.commonStatus, ...step.status },
       ...{ ...standing, state: standing.state as PullState },

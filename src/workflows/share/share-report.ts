@@ -18,16 +18,11 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown, drainMessages, handleConsents } from '../consent/consents.ts';
+import { closeDown, handleConsents } from '../consent/consents.ts';
 import { changeShare, isOpen, listUngranted, membersOfEnd, type ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { carryShare } from '../machine/share-posting.ts';
-import {
-  answerWithdrawal,
-  askForWithdrawal,
-  settleAllWithdrawals,
-  takingBackObjection,
-} from '../machine/share-withdrawal.ts';
+import { answerWithdrawal, askForWithdrawal, drainShares, takingBackObjection } from '../machine/share-withdrawal.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/messages/message-answers.ts';
 import { handleDecisions } from '../run/messages/run-messages.ts';
@@ -99,7 +94,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
   }
 
   status(): ShareReportStatus {
-    const { standing, record, shareStatuses } = this;
+    const { stateAndWait: standing, record, shareStatuses } = this;
     const [{ waitingFor = [], until = undefined, ...share } = {}] = shareStatuses;
     const isWaiting = standing.state === 'waitingForConsent';
     return {
@@ -195,8 +190,5 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
     await share.continuation.waitFor(closeDown(share));
     return outcome;
   },
-  drainMessages: async (share) => {
-    await settleAllWithdrawals(share);
-    await drainMessages(share);
-  },
+  drainMessages: drainShares,
 };

@@ -131,7 +131,7 @@ class Delivery {
   }
 
   get #hasFailed(): boolean {
-    return this.#all.some(({ failed }) => failed.length > 0);
+    return this.#all.some(({ state }) => state.failed.length > 0);
   }
 
   #chain(name: string, carried: CarriedEndpoint = emptyEndpoint(name)): WebhookChain {
@@ -159,7 +159,7 @@ class Delivery {
   }
 
   #forChosen({ endpoint }: ChooseEndpoint, act: (chain: WebhookChain) => number): ChosenEvents {
-    const chosen = this.#all.filter(({ name }) => endpoint === undefined || name === endpoint);
+    const chosen = this.#all.filter(({ state }) => endpoint === undefined || state.name === endpoint);
     let events = 0;
     for (const chain of chosen) {
       events += act(chain);
@@ -199,7 +199,7 @@ class Delivery {
   async #goOn(): Promise<never> {
     for (const chain of this.#all) chain.pause();
     await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
-    const endpoints = this.#all.map((chain) => chain.toCarried());
+    const endpoints = this.#all.map(({ state }) => state);
     const seen = [...this.#processedIds].slice(-MOST_SEEN);
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
   }
@@ -207,9 +207,9 @@ class Delivery {
   #result(): WebhookDeliveryResult {
     const total = (count: (chain: WebhookChain) => number) => this.#all.reduce((sum, chain) => sum + count(chain), 0);
     return {
-      delivered: total(({ delivered }) => delivered),
+      delivered: total(({ state }) => state.delivered),
       dropped: this.#dropped,
-      lost: total(({ failed }) => failed.length),
+      lost: total(({ state }) => state.failed.length),
     };
   }
 }
@@ -286,35 +286,28 @@ function describeEndpoint({ endpoint, state, delivered, waiting, waitingSince, f
 
 /** One endpoint of one delivery run: its events in their order, one at a time. */
 class WebhookChain {
-  readonly name: string;
+  /** The next run takes it over. */
+  readonly state: CarriedEndpoint;
   readonly #input: WebhookDeliveryInput;
   readonly #onFailed: () => void;
-  #waiting: WebhookEvent[];
-  failed: FailedEvent[];
-  /** It answered 410: nothing more of this run is sent until an operator sends again. */
-  #isGone: boolean;
-  delivered: number;
   #attempt: CancellationScope | undefined;
   isRunning = false;
   #isPaused = false;
 
-  constructor(input: WebhookDeliveryInput, carried: CarriedEndpoint, onFailed: () => void) {
-    this.name = carried.name;
+  constructor(input: WebhookDeliveryInput, state: CarriedEndpoint, onFailed: () => void) {
     this.#input = input;
+    this.state = { ...state };
     this.#onFailed = onFailed;
-    this.#waiting = [...carried.waiting];
-    this.failed = [...carried.failed];
-    this.#isGone = carried.isGone;
-    this.delivered = carried.delivered;
   }
 
   get isIdle(): boolean {
-    return !this.isRunning && this.#waiting.length === 0;
+    return !this.isRunning && this.state.waiting.length === 0;
   }
 
   push(event: WebhookEvent): void {
-    if (this.#isGone) this.failed.push({ event, failureType: 'WebhookGone', failedAt: new Date().toISOString() });
-    else this.#waiting.push(event);
+    const { state } = this;
+    if (!state.isGone) state.waiting = [...state.waiting, event];
+    else this.#fail([event], { failureType: 'WebhookGone' });
   }
 
   /**
@@ -328,48 +321,37 @@ class WebhookChain {
 
   /** Sends what waits, unless that is being done. */
   go(): void {
-    if (this.isRunning || this.#waiting.length === 0) return;
+    if (this.isRunning || this.state.waiting.length === 0) return;
     this.isRunning = true;
     inBackground(() => this.#run());
   }
 
   /** Sends the events that were given up first, since they are the oldest, and tries a waiting one now. */
   resend(): number {
-    const events = this.failed.length + this.#waiting.length;
-    this.#waiting = [...this.failed.map(({ event }) => event), ...this.#waiting];
-    this.failed = [];
-    this.#isGone = false;
+    const { state } = this;
+    state.waiting = [...state.failed.map(({ event }) => event), ...state.waiting];
+    this.drop();
     this.#attempt?.cancel();
-    return events;
+    return state.waiting.length;
   }
 
   /** Forgets the events that were given up; waiting ones are kept. */
   drop(): number {
-    const events = this.failed.length;
-    this.failed = [];
-    this.#isGone = false;
+    const events = this.state.failed.length;
+    Object.assign(this.state, { failed: [], isGone: false });
     return events;
   }
 
-  toCarried(): CarriedEndpoint {
-    return {
-      name: this.name,
-      waiting: this.#waiting,
-      failed: this.failed,
-      isGone: this.#isGone,
-      delivered: this.delivered,
-    };
-  }
-
   status(): EndpointStatus {
-    const [first] = this.#waiting;
-    const failed = this.failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest }));
+    const { name, waiting, isGone, delivered } = this.state;
+    const [first] = waiting;
+    const failed = this.state.failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest }));
     const state = this.isRunning ? 'delivering' : failed.length > 0 ? 'failed' : 'idle';
     return {
-      endpoint: this.name,
-      state: this.#isGone ? 'gone' : state,
-      delivered: this.delivered,
-      waiting: this.#waiting.length,
+      endpoint: name,
+      state: isGone ? 'gone' : state,
+      delivered,
+      waiting: waiting.length,
       ...(first ? { waitingSince: first.timestamp } : {}),
       failed,
     };
@@ -378,13 +360,14 @@ class WebhookChain {
   async #run(): Promise<void> {
     try {
       for (;;) {
-        const [event] = this.#waiting;
+        const { state } = this;
+        const [event] = state.waiting;
         if (!event || this.#isPaused) return;
         const failure = await this.#deliver(event);
         // Sent again meanwhile, before its next attempt.
         if (failure === 'calledBack') continue;
-        this.#waiting = this.#waiting.filter((waiting) => waiting !== event);
-        if (failure === null) this.delivered++;
+        state.waiting = state.waiting.filter((waiting) => waiting !== event);
+        if (failure === null) state.delivered++;
         else this.#giveUp(event, failure);
       }
     } catch (error) {
@@ -395,12 +378,12 @@ class WebhookChain {
     }
   }
 
-  async #deliver(event: WebhookEvent): Promise<Omit<FailedEvent, 'event' | 'failedAt'> | 'calledBack' | null> {
+  async #deliver(event: WebhookEvent): Promise<Failure | 'calledBack' | null> {
     const { profile, settings } = this.#input;
-    const deliver = deliverWebhookFor(settings, workflowInfo().taskQueue, `${event.type} to ${this.name}`);
+    const deliver = deliverWebhookFor(settings, workflowInfo().taskQueue, `${event.type} to ${this.state.name}`);
     this.#attempt = new CancellationScope({ cancellable: true });
     try {
-      await this.#attempt.run(() => deliver({ profile, endpoint: this.name, event }));
+      await this.#attempt.run(() => deliver({ profile, endpoint: this.state.name, event }));
       return null;
     } catch (error) {
       if (isCancellation(error)) {
@@ -413,20 +396,26 @@ class WebhookChain {
     }
   }
 
-  #giveUp(event: WebhookEvent, failure: Omit<FailedEvent, 'event' | 'failedAt'>): void {
-    const failedAt = new Date().toISOString();
-    this.failed.push({ event, ...failure, failedAt });
+  #giveUp(event: WebhookEvent, failure: Failure): void {
+    const { state } = this;
+    this.#fail([event], failure);
     if (failure.failureType === 'WebhookGone') {
-      this.#isGone = true;
-      for (const rest of this.#waiting) this.failed.push({ event: rest, failureType: 'WebhookGone', failedAt });
-      this.#waiting = [];
+      this.#fail(state.waiting, { failureType: 'WebhookGone' });
+      Object.assign(state, { waiting: [], isGone: true });
     }
     this.#onFailed();
   }
+
+  #fail(events: readonly WebhookEvent[], failure: Failure): void {
+    const failedAt = new Date().toISOString();
+    this.state.failed = [...this.state.failed, ...events.map((event) => ({ event, ...failure, failedAt }))];
+  }
 }
 
+type Failure = Omit<FailedEvent, 'event' | 'failedAt'>;
+
 /** Returns the last attempt's failure if the time was over; a worker that died says nothing. */
-function toFailure(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
+function toFailure(error: unknown): Failure {
   const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };
   const known = WEBHOOK_FAILURE_TYPES.find((candidate) => candidate === type);
