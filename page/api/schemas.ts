@@ -513,6 +513,7 @@ export type SearchResult = {
 export type Seen = {
   /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
   decisionId: string;
+  /** Why; kept in the ledger, so nothing personal about the consumer. */
   reason: string;
 };
 

@@ -40,7 +40,7 @@ export function profileNamed({ config }: ActivityDependencies, name: string): Ga
   throw PROFILE_NAME.test(name) ? new ProfileUnknownError(problems) : new InvalidInputError(problems);
 }
 
-/** Thrown when this worker lacks the named profile. The input is wrong unless another worker has it. */
+/** Thrown when this worker lacks the named profile. The input is wrong unless another worker has the profile. */
 export class ProfileUnknownError extends InvalidInputError {}
 
 /** Thrown when this worker lacks the profile of a prepared run, for example during a deploy. */

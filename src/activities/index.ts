@@ -9,12 +9,12 @@ import { createStartActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createQueueWebhooks, type createWebhookActivities } from './webhook-activities.ts';
 
-/** The activities of the workflow queue alone: none can post an inquiry. */
+/** The activities that only the workflow queue has. None of them can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies) {
   return {
     // These activities send their own heartbeats, one for each block of the file.
     ...createPortfolioActivities(dependencies),
-    ...heartbeating({
+    ...addHeartbeats({
       ...createStartActivities(dependencies),
       ...createPrepareShareReport(dependencies),
       ...createLedgerActivities(dependencies),
@@ -31,8 +31,8 @@ export type JourneyActivities = ReturnType<typeof createJourneyActivities>;
 export type GatewayActivities = ReturnType<typeof createGatewayActivities>;
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-/** Adds heartbeats to each activity while its process lives, so that Temporal detects a killed worker. */
-export function heartbeating<Activities extends object>(activities: Activities): Activities {
+/** Makes each activity send heartbeats for as long as it runs, so that Temporal detects a killed worker. */
+export function addHeartbeats<Activities extends object>(activities: Activities): Activities {
   const all = Object.entries(activities) as [string, (...args: unknown[]) => Promise<unknown>][];
   const wrapped = all.map(([name, activity]) => [
     name,

@@ -1,4 +1,4 @@
-/** The caller of the API, by the claims of its token: what it may do, for which runs, and in which name. */
+/** The caller of the API, by the claims of its token: what it may do, for which runs, and in whose name. */
 import { omitUndefined } from '../base/defined.ts';
 import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -28,7 +28,7 @@ export interface ApiCaller extends Identity {
   isLocal?: true;
 }
 
-/** A caller, and how the request has brought its token. */
+/** A caller, and how its request carried the token. */
 export interface SignedInCaller extends ApiCaller {
   signedInBy: SignedInBy;
 }
@@ -58,7 +58,7 @@ export function apiTokenVerifier(settings: TokenSettings, byClaim: string): Toke
   }));
 }
 
-/** A list alone: an end user's name may hold a space. Without the claim there is none. */
+/** Takes a list, or `*`. It splits no text at spaces, since an end user's name may hold one. No claim is no reach. */
 function readReach(claim: unknown): Reach {
   const names = Array.isArray(claim) ? claim.filter((name) => typeof name === 'string') : claim === '*' ? ['*'] : [];
   return names.includes('*') ? '*' : new Set(names);
@@ -81,7 +81,7 @@ export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 
   return profiles === '*' && endUsers === '*';
 }
 
-/** The reach as the ledger's readings take it. */
+/** Returns the caller's reach in the form that the ledger's readings take. */
 export function readersReach({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): ReadersReach {
   const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
   return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
-import { COMMON, type Json, openApiDocument } from './openapi.ts';
+import { COMMON_PROBLEMS, type Json, openApiDocument } from './openapi.ts';
 
 const STYLE = `:root{color-scheme:light dark;--ink:light-dark(#1b1f24,#e6e8eb);--faint:light-dark(#57606a,#a3abb5);--line:light-dark(#d8dee4,#3a4149);--box:light-dark(#f2f4f7,#22272d);--link:light-dark(#0a4fb3,#8ab8ff)}
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:light-dark(#fff,#14171a)}
@@ -86,7 +86,7 @@ export function referencePage(document: Json): string {
 <p>${prose(components.securitySchemes.token.description)}</p>
 <nav aria-label="Operations"><ul>${resources.map(({ contents }) => contents).join('\n')}</ul></nav>
 <h2 id="always">What every operation may answer</h2>
-${table(Object.entries(COMMON).map(([status, words]) => [`<code>${status}</code>`, prose(words)]))}
+${table(Object.entries(COMMON_PROBLEMS).map(([status, words]) => [`<code>${status}</code>`, prose(words)]))}
 ${resources.map(({ part }) => part).join('\n')}
 <h2 id="problems">Problems</h2>
 <p>Each refusal has one of these as its <code>code</code>; its <code>type</code> leads here.</p>
@@ -114,7 +114,7 @@ function operationHtml(operation: Listed): string {
     prose(parameter.description ?? ''),
   ]);
   const answers = Object.entries(responses)
-    .filter(([status, { description: words }]) => COMMON[Number(status)] !== words)
+    .filter(([status, { description: words }]) => COMMON_PROBLEMS[Number(status)] !== words)
     .map(([status, { description: words, content }]) => [
       `<code>${text(status)}</code> ${content ? linkSchema(Object.values(content)[0]?.schema) : ''}`,
       prose(words),
@@ -144,7 +144,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return `<table>${lines.join('')}</table>`;
 }
 
-/** With code in backticks. */
+/** Escapes the words for HTML, and shows as code each part between backticks. */
 function prose(words: string): string {
   return text(words).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -27,8 +27,8 @@ const PROBLEM = z
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });
 
-/** Answers of every operation; four of them only where they can occur. */
-export const COMMON: Readonly<Record<number, string>> = {
+/** The problems that every operation may answer with; four of them only where they can occur. */
+export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
   401: 'No token, or one that is not good here.',
   403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',
@@ -50,7 +50,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'portfolio-reviews': 'Accounts reviewed by the file.',
   holds: 'What needs a person.',
   'unmatched-consents': 'Consents that belong to no run.',
-  pauses: 'Stops of all inquiries, or of a profile’s.',
+  pauses: 'What stops all inquiries, or those of one profile.',
   'legal-holds': 'What may not be disposed of.',
   audit: 'What the ledger has recorded, for auditors.',
   inquiries: 'What was asked of the gateway, attempt by attempt.',
@@ -58,7 +58,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   session: 'Who calls.',
   runs: 'Runs of every kind, by their run key.',
   search: 'Runs, inquiries and decisions by their ids.',
-  waiting: 'What waits by itself.',
+  waiting: 'How many runs wait, and what for.',
 };
 
 /** Builds the document. It depends on the table alone. */
@@ -135,9 +135,10 @@ function buildParameters({ path, query, headers = {} }: Route): { parameters?: J
     ...(description === undefined ? {} : { description }),
     schema,
   }));
-  const ofHeaders = Object.entries({ ...headers, 'X-Request-Id': 'Yours: it is in the answer and in our logs.' }).map(
-    ([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }),
-  );
+  const ofHeaders = Object.entries({
+    ...headers,
+    'X-Request-Id': 'Your own id for the request. The API repeats it in the answer and in its logs.',
+  }).map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
   return { parameters: [...ofPath, ...ofQuery, ...ofHeaders] };
 }
 
@@ -145,13 +146,13 @@ function buildResponses(route: Route, components: Components): Json {
   const answers = Object.entries(route.answers).map(([status, answer]) => {
     return [status, buildResponse(answer, components, `${route.operationId}${status}`)] as const;
   });
-  const left: Readonly<Record<string, boolean>> = {
+  const omitted: Readonly<Record<string, boolean>> = {
     404: parametersIn(route.path).length === 0 && !route.about,
     413: !route.body,
     415: !route.body,
     422: !route.body && !route.query,
   };
-  const common = Object.entries(COMMON).filter(([status]) => !left[status]);
+  const common = Object.entries(COMMON_PROBLEMS).filter(([status]) => !omitted[status]);
   const problems: Record<string, string> = { ...Object.fromEntries(common), ...route.problems };
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };
   const refusals = Object.entries(problems).map(([status, description]) => {
@@ -183,7 +184,7 @@ class Components {
   refer(schema: z.ZodType, fallback: string): Json {
     const { $defs = {}, ...own } = plainSchema(schema) as { $defs?: Record<string, Json>; $ref?: string };
     for (const [part, content] of Object.entries($defs)) this.#add(part, content);
-    // One with an id is among the parts already.
+    // A schema with an id is among `$defs`, and so is added already.
     if (typeof own.$ref === 'string') return own;
     this.#add(fallback, own);
     return { $ref: `#/components/schemas/${fallback}` };
@@ -201,18 +202,18 @@ class Components {
  * members.
  */
 function plainSchema(schema: z.ZodType): Json {
-  const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: forGenerators }) as Json;
+  const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: adaptToGenerators }) as Json;
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
 /**
- * Replaces a choice beside members or a type by `if`, which says the same. Client generators ignore `if`. They would
- * make the choice a separate type, and drop its neighbours.
+ * Replaces a choice (`anyOf`, `oneOf`) beside members or a type by `if`, which says the same. Client generators ignore
+ * `if`. They would make the choice a separate type, and drop its neighbours.
  */
-function forGenerators({ jsonSchema }: { jsonSchema: Json }): void {
+function adaptToGenerators({ jsonSchema }: { jsonSchema: Json }): void {
   delete jsonSchema.id;
-  const { type, anyOf, oneOf: readChoice } = jsonSchema;
-  const choice = anyOf ?? readChoice;
+  const { type, anyOf, oneOf } = jsonSchema;
+  const choice = anyOf ?? oneOf;
   if (type === undefined || choice === undefined) return;
   const [first, second, ...more] = choice as Json[];
   if (!first || !second || more.length > 0) throw new Error('a choice beside a type must be between two');

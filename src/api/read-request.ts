@@ -7,7 +7,7 @@ import { parseWith } from '../fields/problems.ts';
 import { readJsonBody } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { givenElsewhere, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
+import { findMisplacedMembers, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
 
 /** The deepest message has six levels. */
 const MAX_BODY_DEPTH = 16;
@@ -78,7 +78,7 @@ export function readBody(route: Route, request: FastifyRequest): JsonObject {
   }
   const body = readJsonBody(text, MAX_BODY_DEPTH);
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
-  const problems = [...givenElsewhere([...parametersIn(route.path), 'by'], body), ...nulProblems(route, body)];
+  const problems = [...findMisplacedMembers([...parametersIn(route.path), 'by'], body), ...nulProblems(route, body)];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return body;
 }

@@ -10,25 +10,25 @@ import type { ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
 
 /**
- * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`; and which inquiry's
- * report it is.
+ * Returns the answer's JSON text, `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`, and the
+ * trace number of the report's inquiry.
  *
  * @throws Refusal 404; what the ledger throws
  */
 export async function reportAnswer(
   ledger: Ledger,
-  wanted: { runKey: string; productCode: ProductCode; ofInquiry?: string | undefined },
+  wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
   reader: Reader,
 ): Promise<{ text: string; customerTraceNumber: string }> {
-  const { runKey, productCode, ofInquiry } = wanted;
-  const named = { runKey, productCode, ...omitUndefined({ customerTraceNumber: ofInquiry }) };
+  const { runKey, productCode, customerTraceNumber } = wanted;
+  const named = { runKey, productCode, ...omitUndefined({ customerTraceNumber }) };
   const stored = await ledger.reading.report(named, reader);
   if (!stored) throw new Refusal('noReport', 'the ledger has no such report');
   const { body, ...about } = stored;
   const parsed = parseJson(body);
   if (!parsed) throw new Error('a stored report is not JSON');
   const { isRedacted: redacted = false } = reader;
-  // Whole, it is passed on as it came: parsing would round its longer numbers.
+  // A whole report is passed on as the gateway sent it: parsing would round its longer numbers.
   const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
   const text = `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
   return { text, customerTraceNumber: stored.customerTraceNumber };
@@ -36,7 +36,7 @@ export async function reportAnswer(
 
 /**
  * Returns the gateway's body of a refusal: `{customerTraceNumber, attempt, productCode, httpStatus?, isWhole, storedAt,
- * redacted, body}`. The interface shows no such body (7.5): masked, it keeps its shape and its codes alone.
+ * redacted, body}`. The gateway's interface shows no such body (7.5), so a masked one keeps its shape and its codes alone.
  *
  * @throws Refusal 404; what the ledger throws
  */
@@ -69,7 +69,11 @@ export async function changesAnswer(
   return { ...stored.of, storedAt: stored.storedAt, redacted, changes };
 }
 
-/** @throws Refusal 404, 410; what the ledger throws */
+/**
+ * Returns the references of a journey's reports and shares, and their number.
+ *
+ * @throws Refusal 404, 410; what the ledger throws
+ */
 export async function referencesAnswer(
   ledger: Ledger,
   journeyId: string,

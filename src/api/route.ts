@@ -1,6 +1,6 @@
 /**
- * One operation of the API, in full: the table of them (route-table.ts) yields the routes, the OpenAPI document, the
- * reference page and the tests of who may what.
+ * Describes one operation of the API in full. The table of operations (route-table.ts) yields the routes, the OpenAPI
+ * document, the reference page and the tests of who may do what.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -36,17 +36,17 @@ export interface Call<Params extends string = string, Query = unknown> {
   body: JsonObject;
   /** Returns the name of the caller, from the token. @throws Refusal 403 */
   by(): string;
-  /** Into the audit line, also where the request is refused afterwards. */
+  /** Adds to the audit line of the request, even if the request is refused afterwards. */
   note(target: Partial<AccessRecord>): void;
-  /** For one that only waits from here on: makes room for others. */
+  /** Makes room for other requests. For a handler that only waits from here on. */
   giveUpSlot(): void;
   /** Aborted once the caller has gone. */
   signal: AbortSignal;
-  /** Aborted once the server stops: for what only waits. Messages under way are answered. */
+  /** Aborted once the server stops, for handlers that only wait. The server still answers messages under way. */
   stopping: AbortSignal;
   /** Options for calls of the client: no answer takes longer. */
   sending: { signal: AbortSignal; timeoutMs: number };
-  /** By `performance.now()`. */
+  /** When the request came, by `performance.now()`. */
   startedAt: number;
   headers: IncomingHttpHeaders;
 }
@@ -74,7 +74,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
    * before the body's own rules.
    */
   about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
-  /** It goes to runs that its body names; one that is `about` a run and posted does so anyway. */
+  /** Set if the operation sends messages to runs that its body names. A POST that is `about` a run needs no mark. */
   tellsRuns?: true;
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
@@ -93,7 +93,7 @@ export interface Route
   handle(call: Call): Promise<Reply>;
 }
 
-/** Checks a route's types, and forgets them. */
+/** Checks the types of a route's parameters, query and answers. The result has the one type of all routes. */
 export function route<
   const Path extends `/v1/${string}`,
   Query extends z.ZodObject,
@@ -102,13 +102,13 @@ export function route<
   return definition as unknown as Route;
 }
 
-/** Whether the answer is a worker's to give: without one it takes all the time that it may. */
+/** Whether a worker must give the answer. While no worker runs, the call takes all the time that it may. */
 export function isMessage({ method, about, tellsRuns }: Route): boolean {
   return tellsRuns ?? (method === 'POST' && about !== undefined);
 }
 
-/** Problems of a body's own members, for those of a message that the path and the token give. */
-export function givenElsewhere(names: readonly string[], body: JsonObject): Problem[] {
+/** Returns a problem for each of these members that the body has: the path or the token gives them. */
+export function findMisplacedMembers(names: readonly string[], body: JsonObject): Problem[] {
   return names
     .filter((name) => Object.hasOwn(body, name))
     .map((name) => ({
@@ -117,7 +117,7 @@ export function givenElsewhere(names: readonly string[], body: JsonObject): Prob
     }));
 }
 
-// Members of paths: each name means the same thing everywhere.
+// Path parameters: each name means the same thing everywhere.
 
 interface Parameter {
   description: string;
@@ -157,7 +157,7 @@ export const PATH_PARAMETERS = {
   },
   runKey: {
     description:
-      'A run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>, or /<accountId> behind that.',
+      'A run: a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>. A row of a review: portfolio:<reviewId>/<accountId>.',
     problem: runKeyProblem,
     schema: {
       type: 'string',
@@ -176,7 +176,7 @@ export const PATH_PARAMETERS = {
 
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
-/** The names in braces; one that is no path parameter makes the type `never`, so that the route does not compile. */
+/** The names in braces. A name that is no path parameter makes the type `never`, so that the route does not compile. */
 type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
   : never;

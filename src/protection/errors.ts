@@ -33,7 +33,7 @@ export class KeyServiceError extends KeyRingError {
   }
 }
 
-/** Thrown when the key ring lacks the key of something sealed. Names the key and what to do. */
+/** Thrown when the key ring lacks the key that sealed or encrypted something. Names the key and what to do. */
 export class UnknownKeyError extends CreditJourneyError {
   override readonly code = 'keyUnknown';
   readonly keyId: string;
@@ -50,7 +50,7 @@ export class UnknownKeyError extends CreditJourneyError {
   }
 }
 
-const UNDECODABLE: Record<UndecodableReason, string> = {
+const REASONS: Record<UndecodableReason, string> = {
   foreignEncoding: 'it has an encoding that is not read here',
   malformed: 'it says that it is encrypted, and does not have that form',
   tampered:
@@ -68,12 +68,12 @@ export class UndecodablePayloadError extends CreditJourneyError {
 
   constructor(reason: UndecodableReason, keyId?: string) {
     const under = keyId === undefined ? 'a payload' : `a payload under the key "${keyId}"`;
-    super(`${under} cannot be decoded: ${UNDECODABLE[reason]}`);
+    super(`${under} cannot be decoded: ${REASONS[reason]}`);
     this.reason = reason;
   }
 }
 
-/** Thrown when the bytes, or what they are bound to, differ from those that were sealed. */
+/** Thrown when sealed bytes were changed, or are read in another place than the one they were sealed for. */
 export class SealBrokenError extends CreditJourneyError {
   override readonly code = 'sealBroken';
 }

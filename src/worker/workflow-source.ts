@@ -8,7 +8,7 @@ import { bundleTraces } from '../telemetry/bundle-mark.ts';
 
 const isBuilt = import.meta.url.endsWith('.js');
 
-/** A workflow's module, as the bundler finds it. */
+/** Returns the path of one of the bundle's modules: a source, or in the built program a compiled file. */
 function moduleFile(path: string): string {
   return fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
 }
@@ -19,8 +19,8 @@ const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
 const WORKFLOWS = moduleFile('../workflows/index');
 
-/** The SDK compiles TypeScript for ES2017; the built program is compiled for the Node that runs it, and so is this. */
-const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
+/** Compiles a bundle for the Node that runs it, as the built program is. The SDK would compile it for ES2017. */
+const compileForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
   for (const rule of config.module?.rules ?? []) {
     const use = rule && typeof rule === 'object' ? rule.use : undefined;
     const options = use && typeof use === 'object' && 'options' in use ? use.options : undefined;
@@ -36,7 +36,7 @@ const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config
 export const BUNDLE_OPTIONS = {
   workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/all-messages'), WORKFLOWS],
-  webpackConfigHook: compiledForNode,
+  webpackConfigHook: compileForNode,
 };
 
 interface WorkflowSourceOptions {

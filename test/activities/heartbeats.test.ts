@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { heartbeating } from '../../src/activities/index.ts';
+import { addHeartbeats } from '../../src/activities/index.ts';
 
 function environment(heartbeatTimeoutMs?: number) {
   const env = new MockActivityEnvironment(heartbeatTimeoutMs === undefined ? {} : { heartbeatTimeoutMs });
@@ -13,7 +13,7 @@ function environment(heartbeatTimeoutMs?: number) {
 
 test('an activity has heartbeats for as long as it lasts, whether it fails or not', async () => {
   const { env, beats } = environment(80);
-  const { slow, failing } = heartbeating({
+  const { slow, failing } = addHeartbeats({
     slow: async (text: string) => {
       await delay(200);
       return text;
@@ -34,7 +34,7 @@ test('an activity has heartbeats for as long as it lasts, whether it fails or no
 test('a short activity has none, nor has one without that time-out', async () => {
   const short = environment(10_000);
   const other = environment();
-  const { work } = heartbeating({ work: () => delay(60) });
+  const { work } = addHeartbeats({ work: () => delay(60) });
   await short.env.run(work);
   await other.env.run(work);
   assert.deepEqual([...short.beats, ...other.beats], []);

@@ -114,9 +114,9 @@ test('a report is read whole as the gateway answered it', async (t) => {
 
 test('where a stage was repeated, the report of one inquiry is read by its trace number', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const ofInquiry = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
-  const read = (of: string) => reportAnswer(ledger, { ...PREQUAL, ofInquiry: of }, reading('whole'));
-  assert.equal((await read(ofInquiry)).customerTraceNumber, ofInquiry);
+  const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
+  const read = (of: string) => reportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
+  assert.equal((await read(customerTraceNumber)).customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplicantStanding } from '../../src/consent/consent-record.ts';
-import { consentTowards, listUngranted, type ShareRecord } from '../../src/workflows/consent/share-record.ts';
+import { judgeConsents, listUngranted, type ShareRecord } from '../../src/workflows/consent/share-record.ts';
 
 const IDS = ['1A', '2A', '3A'];
 const STANDS = ['none', 'granted', 'denied', 'revoked'] as const;
@@ -28,7 +28,7 @@ test('of all answers of three applicants, one refusal refuses a share, and all m
         const open = IDS.filter((_, nth) => answers[nth] !== 'granted');
         assert.deepEqual(listUngranted(told(answers), SHARE, IDS, 0), open, name);
         const refusal = answers.find((answer) => answer === 'denied' || answer === 'revoked');
-        const consent = consentTowards(told(answers), SHARE, IDS, 0);
+        const consent = judgeConsents(told(answers), SHARE, IDS, 0);
         const expected = answers.includes('denied') ? 'denied' : (refusal ?? (open.length > 0 ? 'waiting' : 'granted'));
         assert.equal(consent.kind, expected, name);
         const named = consent.kind === 'granted' ? consent.grants.map(({ applicantId }) => applicantId) : [];
@@ -39,6 +39,6 @@ test('of all answers of three applicants, one refusal refuses a share, and all m
 });
 
 test('a refusal on its way to the ledger keeps a share that all have granted from being posted', () => {
-  assert.equal(consentTowards(told(['granted', 'granted', 'granted'], true), SHARE, IDS, 0).kind, 'waiting');
-  assert.equal(consentTowards(told([]), SHARE, [], 0).kind, 'waiting', 'nobody has consented');
+  assert.equal(judgeConsents(told(['granted', 'granted', 'granted'], true), SHARE, IDS, 0).kind, 'waiting');
+  assert.equal(judgeConsents(told([]), SHARE, [], 0).kind, 'waiting', 'nobody has consented');
 });

@@ -1,4 +1,4 @@
-/** Prints the listings of the table of operations as routes: paths, pages, cursors and what a caller reaches. */
+/** Makes routes of the listings in the table of operations: paths, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
 import {
   camelCase,
@@ -22,17 +22,17 @@ interface Place {
   key: string;
 }
 
-/** One answer counts at most so many attempts: some seconds of reading. */
+/** The most rows that one answer counts: some seconds of reading. */
 const COUNTED_AT_ONCE = 20_000;
 
-/** Rows that are read before the runs are asked whose they are. */
+/** The number of rows that are read before their runs are asked which profiles and end users they are for. */
 const JUDGED_TOGETHER = 1_000;
 
 export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
   return listing.totals ? [listRoute(listing), totalsRoute(listing, listing.totals)] : [listRoute(listing)];
 });
 
-function frame(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
+function routeHead(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
   const { name, path = `/v1/audit/${name}` as const, scope } = listing;
   return { method: 'GET', path, operationId: toOperationId(listing), scope };
 }
@@ -41,7 +41,7 @@ function listRoute(listing: Listing): Route {
   const { summary, description, input, output, name } = listing;
   const page = pageSchema(`${camelCase(name)}Page`, output, 'The oldest first.');
   return {
-    ...frame(listing),
+    ...routeHead(listing),
     summary: capitalize(summary),
     ...(description === undefined ? {} : { description }),
     query: z.strictObject({ limit: limitParameter, after: describeCursor(z.string()), ...input.shape }),
@@ -53,7 +53,7 @@ function listRoute(listing: Listing): Route {
 }
 
 function totalsRoute(listing: Listing, { summary, description, row, create }: Totals<Row>): Route {
-  const { path, operationId, ...rest } = frame(listing);
+  const { path, operationId, ...rest } = routeHead(listing);
   const schema = z
     .object({
       totals: z.array(row),
@@ -80,41 +80,44 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
   };
 }
 
-/** The ledger leaves out what names another profile or end user. Of the others the runs say whose they are. */
-function readListing(listing: Listing, call: Call, most: { limit?: number } = {}): Promise<Page<Row>> {
+/**
+ * Reads one page. The ledger leaves out the rows that name a profile or end user out of reach. Whether the caller
+ * reaches the other rows, their runs tell.
+ */
+function readListing(listing: Listing, call: Call, fixed: { limit?: number } = {}): Promise<Page<Row>> {
   const { caller, services } = call;
   const query = call.query as { after?: string; limit?: string };
   const { after: _, limit: __, ...filter } = query;
   return readPage<Row, Place>(call, {
-    ...{ name: listing.name, query, ...most },
+    ...{ name: listing.name, query, ...fixed },
     async *read(place, limit) {
       const from = place ? { from: place.at } : {};
       const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...readersReach(caller) });
-      yield* batches(rowsBehind(listing, rows, place), Math.min(limit, reachesAll(caller) ? limit : JUDGED_TOGETHER));
+      yield* batches(rowsAfter(listing, rows, place), Math.min(limit, reachesAll(caller) ? limit : JUDGED_TOGETHER));
     },
     readOwner: (row) => String(row[listing.owner]),
     toPlace: (row) => ({ at: instantOfRow(listing, row), key: keyOfRow(listing, row) }),
   });
 }
 
-/** A row that is gone hides none of its instant: then all of them come once more. */
-async function* rowsBehind(listing: Listing, rows: AsyncIterable<Row>, place: Place | undefined): AsyncGenerator<Row> {
+/** Yields the rows after the place. If the row at the place is gone, it yields all rows of that instant again. */
+async function* rowsAfter(listing: Listing, rows: AsyncIterable<Row>, place: Place | undefined): AsyncGenerator<Row> {
   let before: Row[] = [];
-  let isBehind = place === undefined;
+  let isAfter = place === undefined;
   for await (const row of rows) {
-    if (isBehind) yield row;
+    if (isAfter) yield row;
     else if (instantOfRow(listing, row) !== place?.at) {
-      isBehind = true;
+      isAfter = true;
       yield* [...before, row];
     } else if (keyOfRow(listing, row) === place.key) {
-      isBehind = true;
+      isAfter = true;
       before = [];
     } else before.push(row);
   }
-  if (!isBehind) yield* before;
+  if (!isAfter) yield* before;
 }
 
-/** A batch is given out once it is full and one more row is seen. */
+/** Yields a full batch only when it has read one more row, which shows that there are more. */
 async function* batches(all: AsyncIterable<Row>, size: number) {
   let rows: Row[] = [];
   for await (const row of all) {

@@ -70,7 +70,12 @@ const countsSchema = z
   })
   .meta({ id: 'holdCounts' });
 
-const seenBody = z.strictObject({ decisionId: messageFields().decisionId, reason: text(500) }).meta({ id: 'seen' });
+const seenBody = z
+  .strictObject({
+    decisionId: messageFields().decisionId,
+    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+  })
+  .meta({ id: 'seen' });
 
 const runSeenBody = seenBody
   .extend({ flag: z.enum(FLAGS).meta({ description: 'The flag to mark as seen: the `reason` of the row.' }) })

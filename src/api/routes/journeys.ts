@@ -73,14 +73,14 @@ export const journeyRoutes: readonly Route[] = [
       .union([
         passGateSchema(applicants)
           .omit(given)
-          // A member and a value that say more than one operation's description can.
+          // Zod cannot say this: to accept an old report, or to skip a stage, needs a reason.
           .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
         repeatStageSchema(applicants).omit(given).meta({ id: 'repeatStage' }),
       ])
       .meta({ id: 'advanceJourney' }),
     namesActor: false,
     async send({ services, by, sending }, journeyId, content) {
-      // Only who accepts an old report, skips a stage or repeats one decides anything.
+      // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
       const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
       const message = await signedAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
       return services.journeys.get(journeyId).advance(message, sending);
@@ -89,7 +89,7 @@ export const journeyRoutes: readonly Route[] = [
   messageRoute<Omit<ExtendMessage, 'journeyId'>>(journeys, {
     path: '/extend',
     operationId: 'extendJourney',
-    summary: 'Make the wait at a gate, or of a share for consent, longer',
+    summary: 'Extend the wait at a gate, or the wait of a share for consent',
     scope: 'journeys:advance',
     body: extend
       .schema()

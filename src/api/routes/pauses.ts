@@ -23,11 +23,11 @@ const pauseSchema = z
   })
   .meta({ id: 'pause' });
 
-const orderSchema = z
+const pauseRequestSchema = z
   .strictObject({
     profile: profileName
       .exactOptional()
-      .meta({ description: 'Only inquiries of this gateway profile. Default: of all.' }),
+      .meta({ description: 'Only inquiries of this gateway profile. Default: all inquiries.' }),
     reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'pauseOrder' });
@@ -44,26 +44,26 @@ const resumedSchema = z
   .object({
     kind: z.enum(['resumed', 'notPaused']),
     pause: pauseSchema.exactOptional(),
-    runs: z
-      .object({ woken: z.int(), closed: z.int(), unreached: z.int() })
-      .meta({ description: 'Runs that have waited. Those that were not reached go on within the hour.' }),
-    inForce: z.array(pauseSchema).meta({ description: 'Pauses that are left.' }),
+    runs: z.object({ woken: z.int(), closed: z.int(), unreached: z.int() }).meta({
+      description: 'Runs that waited for the end of the pause. Those that the API did not reach go on within the hour.',
+    }),
+    inForce: z.array(pauseSchema).meta({ description: 'Pauses that are still in force.' }),
   })
   .meta({ id: 'resumed' });
 
 export type Paused = z.infer<typeof pausedSchema>;
 
-/** @throws Refusal 403: a pause stops every end user's inquiries */
-function readOrder(call: Call<never>): { scope: PauseScope; authorization: { by: string; reason: string } } {
-  const { profile, reason } = parseWith(orderSchema, call.body);
-  const isOwn =
+/** @throws Refusal 403 unless the token reaches all end users: a pause stops the inquiries of all of them */
+function readPauseRequest(call: Call<never>): { scope: PauseScope; authorization: { by: string; reason: string } } {
+  const { profile, reason } = parseWith(pauseRequestSchema, call.body);
+  const mayPause =
     profile === undefined ? reachesAll(call.caller) : reaches(call.caller, { profiles: [profile], endUsers: null });
-  if (!isOwn) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
+  if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
   return { scope: omitUndefined({ profile }), authorization: { by: call.by(), reason } };
 }
 
-/** The names of other profiles are not for every caller. */
-function keepReached({ profiles }: ApiCaller, pauses: readonly Pause[]): Pause[] {
+/** Leaves out the pauses of profiles that the caller does not reach: even their names are not for every caller. */
+function hideOtherProfiles({ profiles }: ApiCaller, pauses: readonly Pause[]): Pause[] {
   return pauses.filter(({ profile }) => profile === undefined || profiles === '*' || profiles.has(profile));
 }
 
@@ -76,26 +76,29 @@ export const pauseRoutes: readonly Route[] = [
     scope: 'holds:read',
     answers: {
       200: {
-        description: 'All of the profiles that the token reaches.',
+        description: 'The pauses of all profiles together, and of each profile that the token reaches.',
         schema: pageSchema('pauseList', pauseSchema, 'The oldest first.'),
       },
     },
     async handle({ services, caller }): Promise<Reply<200>> {
       const all = await (await services.openLedger()).pauses.list();
-      return { status: 200, body: toPage(keepReached(caller, all)) };
+      return { status: 200, body: toPage(hideOtherProfiles(caller, all)) };
     },
   }),
   route({
     method: 'POST',
     path: '/v1/pauses',
     operationId: 'beginPause',
-    summary: 'Send nothing more, on any worker, until it is ended',
-    description: 'It needs no Temporal. Takes a token for all end users, and of all profiles for all of them.',
+    summary: 'Send nothing more, on any worker, until the pause is ended',
+    description:
+      'This works without Temporal. The token must be for all end users. A pause of all profiles takes a token for all profiles.',
     scope: 'inquiries:pause',
-    body: orderSchema,
-    answers: { 200: { description: 'It is in force, now or since before.', schema: pausedSchema } },
+    body: pauseRequestSchema,
+    answers: {
+      200: { description: 'The pause is in force: this call began it, or an earlier one.', schema: pausedSchema },
+    },
     async handle(call): Promise<Reply<200>> {
-      const { scope, authorization } = readOrder(call);
+      const { scope, authorization } = readPauseRequest(call);
       const ledger = await call.services.openLedger();
       return { status: 200, body: await ledger.pauses.begin(ledger.identity.ledgerId, scope, authorization) };
     },
@@ -106,15 +109,17 @@ export const pauseRoutes: readonly Route[] = [
     operationId: 'endPause',
     summary: 'End a pause, and wake what waits for its end',
     scope: 'inquiries:pause',
-    body: orderSchema,
-    answers: { 200: { description: 'It is over, now or since before.', schema: resumedSchema } },
+    body: pauseRequestSchema,
+    answers: {
+      200: { description: 'The pause is over: this call ended it, or it was over before.', schema: resumedSchema },
+    },
     async handle(call): Promise<Reply<200>> {
-      const { scope, authorization } = readOrder(call);
+      const { scope, authorization } = readPauseRequest(call);
       const { client, openLedger } = call.services;
       const ledger = await openLedger();
       const verdict = await ledger.pauses.end(ledger.identity.ledgerId, scope, authorization);
       const runs = await wakeRuns(client, ledger);
-      const inForce = keepReached(call.caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
+      const inForce = hideOtherProfiles(call.caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
       return { status: 200, body: { ...verdict, runs, inForce } };
     },
   }),

@@ -119,7 +119,7 @@ export const reportRoutes: readonly Route[] = [
       const [runKey, productCode] = [params.runKey, params.productCode as ProductCode];
       note({ productCode });
       const reader = toReader(call, query);
-      const wanted = { runKey, productCode, ofInquiry: query.customerTraceNumber };
+      const wanted = { runKey, productCode, customerTraceNumber: query.customerTraceNumber };
       const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reader);
       note({ customerTraceNumber, count: 1, revealed: !reader.isRedacted });
       if (query.purpose !== undefined) note({ reissued: true });

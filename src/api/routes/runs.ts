@@ -1,6 +1,6 @@
 /**
- * Every kind of run is started, listed, read and sent messages alike. A kind's own file says what differs; this one prints
- * the operations.
+ * Every kind of run is started, listed, read and sent messages alike. A kind's own file says what differs; this one makes
+ * the routes.
  */
 import { z } from 'zod';
 import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
@@ -35,10 +35,11 @@ type Run<Result> = EndedRun<Result> & Parameters<typeof statusReply>[1];
 export interface KindOfRun<Input extends object, Result extends object> {
   kind: RunKind;
   path: `/v1/${string}`;
-  /** In the names of operations: `getPull`, `listPulls`. */
+  /** For the names of operations: `getPull`, `listPulls`. */
   name: string;
-  /** In sentences. */
+  /** For sentences. */
   words: readonly [singular: string, plural: string];
+  /** The scope that a token needs to list and read these runs. */
   reads: Scope;
   find(journeys: LedgerJourneys, id: string): Run<Result>;
   status: z.ZodType;
@@ -65,7 +66,7 @@ export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, st
 
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
-/** Starts, lists and reads runs of one kind. */
+/** Returns the routes that start, list and read runs of one kind. */
 export function runRoutes<Input extends object, Result extends object>(
   kindOfRun: KindOfRun<Input, Result>,
 ): readonly Route[] {
@@ -123,7 +124,7 @@ export const allRunsRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs',
     operationId: 'listRuns',
-    summary: 'Runs of every kind: those that run first, then those that ended last',
+    summary: 'List runs of every kind: open ones first, then those that ended last',
     description: LAGS,
     scope: 'holds:read',
     query: allRunsQuery,
@@ -198,7 +199,7 @@ async function startReply<Input extends object>(
     if (unknown) throw new InvalidInputError([unknown]);
     await start.require?.(call, input);
   };
-  // Also of a run that has failed, whose id Temporal would take again.
+  // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireOwn();
   try {
     const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
@@ -212,14 +213,14 @@ async function startReply<Input extends object>(
   }
 }
 
-/** The names of other profiles are not for every caller. */
+/** The rule does not list the profiles, since the names of other profiles are not for every caller. */
 function profileProblem(known: readonly string[] | undefined, name = 'default'): Problem | undefined {
   return !known || known.includes(name)
     ? undefined
     : { path: '/profile', rule: 'must be a configured gateway profile' };
 }
 
-/** The answer does not say the run's state: that is in its status, which takes a separate scope. */
+/** The answer does not tell the run's state: the status does, and it takes a separate scope. */
 const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });
 
 interface Accepted {
@@ -229,18 +230,18 @@ interface Accepted {
 }
 
 interface RunMessage<Content extends object> {
-  /** Behind the run's own. */
+  /** Follows the path of the run. */
   path: string;
   operationId: string;
   summary: string;
   description?: string;
   scope: Scope;
   body: z.ZodType;
-  /** Answers as the run does. */
+  /** Sends the message, and returns the run's answer. */
   send(call: Call, id: string, content: Content): Promise<Accepted>;
   /** A message that ends the run or takes back a share. */
   ends?: EndingMessage['action'];
-  /** Whether it always says who acts, by the token. Default: true. */
+  /** Whether the message always has `by`, which the token gives. Default: true. */
   namesActor?: boolean;
 }
 
@@ -249,7 +250,8 @@ const MESSAGE_PROBLEMS = {
 } as const;
 
 /**
- * A message to a run of this kind: it is in Temporal before it is answered, and the same again is answered as a duplicate.
+ * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
+ * a repeated message as a duplicate.
  *
  * @typeParam Content without what the path gives
  */

@@ -1,4 +1,4 @@
-/** Takes consents that match nothing off the list. The list itself: src/operations/consents.ts. */
+/** The route that takes consents which match nothing off the list. The list itself: src/operations/consents.ts. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
@@ -6,7 +6,7 @@ import { runKeyProblem } from '../../model/run-key.ts';
 import { requireReach } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
-const NOBODYS =
+const REACH_OF_UNKNOWN_ID =
   'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
 
 const seenBody = z
@@ -15,7 +15,7 @@ const seenBody = z
       .string()
       .refine((id) => runKeyProblem(id) === null, 'must be a journeyId or share:<shareId>')
       .meta({ description: 'The `journeyId` of the consents, as in the list.' }),
-    reason: text(500),
+    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'seenConsents' });
 
@@ -35,10 +35,12 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     path: '/v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
     summary: 'Mark the unmatched consents of one run as seen',
-    description: `The ledger keeps these consents, and they count once it knows what they name. ${NOBODYS}`,
+    description: `The ledger keeps these consents, and they count once it knows what they name. ${REACH_OF_UNKNOWN_ID}`,
     scope: 'holds:decide',
     body: seenBody,
-    answers: { 200: { description: 'They were taken off, now or before.', schema: seenSchema } },
+    answers: {
+      200: { description: 'They are off the list: this call took them off, or an earlier one.', schema: seenSchema },
+    },
     problems: { 404: 'The token does not reach the run.' },
     async handle(call): Promise<Reply<200>> {
       const { runKey, reason } = parseWith(seenBody, call.body);

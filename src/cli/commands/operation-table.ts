@@ -122,7 +122,7 @@ const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
   },
   {
     name: 'extend',
-    description: 'make a wait longer: at a gate, or of a share for consent',
+    description: 'extend a wait: at a gate, or of a share for consent',
     argument: ['<id>', 'a journeyId, or share:<shareId>'],
     operations: {
       journey: [{ routes: ofJourneys, operationId: 'extendJourney', message: 'extend' }],
@@ -190,12 +190,12 @@ const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
   },
   {
     name: 'pull',
-    description: 'pull one report of one product; the same id again finds the first',
+    description: 'pull one report of one product; the same id again finds the first pull',
     fill: async (command) => (await starts()).fillPull(command),
   },
   {
     name: 'portfolio start',
-    description: 'start a review; the same id again finds the first',
+    description: 'start a review; the same id again finds the first one',
     fill: async (command) => (await starts()).fillPortfolioStart(command),
   },
   {

@@ -134,7 +134,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
     description: 'take a flag about an inquiry off the list of holds',
     routes: flags,
     operationIds: ['markSeen'],
-    arguments: [['<customerTraceNumber>']],
+    arguments: [['<customerTraceNumber>', 'the inquiry’s trace number']],
     examples: ['credit-journey seen inquiry <customerTraceNumber> --by <name> --reason "<why>"'],
     needs: 'both',
     by: 'author',
@@ -160,7 +160,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'legal-hold set',
-    description: 'nothing of the id is disposed of until each of its holds is released',
+    description: 'keep the data of a run from disposal until each of its legal holds is released',
     routes: legalHolds,
     operationIds: ['setLegalHold'],
     arguments: [['<id>', RUN_ID]],

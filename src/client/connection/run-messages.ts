@@ -1,16 +1,16 @@
-/** Questions and messages to a run that may be busy, and the ids of messages. */
+/** Queries and messages to a run that may be busy, and the ids of messages. */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { isAtRunLimit, isTaskFailure } from './errors.ts';
 
-/** A run that takes messages without end may be between two tasks several times in a row. */
-const MOST_TIMES = 8;
+/** Several tries in a row may find a busy run between two tasks. */
+const MAX_TRIES = 8;
 const PAUSE_MS = 50;
 
 /**
- * A worker refuses a query that comes between two tasks of the run (`workflows/run/as-replayed.ts`). The server tells each
- * query that failed by this one error, also the one that does not exist.
+ * Queries a run, again where a worker refuses the query. A worker refuses one that comes between two tasks of the run (`workflows/run/as-replayed.ts`). The server
+ * reports every failed query by `QueryNotRegisteredError`, so this also repeats a query that does not exist.
  */
 export async function askRun<Answer>(
   handle: Pick<WorkflowHandle, 'query'>,
@@ -18,13 +18,13 @@ export async function askRun<Answer>(
   signal?: AbortSignal,
   ...args: unknown[]
 ): Promise<Answer> {
-  for (let time = 1; ; time++) {
+  for (let tries = 1; ; tries++) {
     try {
       return await handle.query<Answer, unknown[]>(name, ...args);
     } catch (error) {
-      if (!(error instanceof QueryNotRegisteredError) || time === MOST_TIMES) throw error;
+      if (!(error instanceof QueryNotRegisteredError) || tries === MAX_TRIES) throw error;
     }
-    await sleep(PAUSE_MS * time, undefined, signal && { signal });
+    await sleep(PAUSE_MS * tries, undefined, signal && { signal });
   }
 }
 
@@ -35,8 +35,8 @@ const LONGEST_WAIT_MS = 1_000;
 const MOST_TASK_FAILURES = 6;
 
 /**
- * Sends until the run takes the message, `patienceMs` are over or the signal is aborted. It is the same message each
- * time, by its id.
+ * Sends until the run takes the message, `patienceMs` are over or the signal is aborted. The message keeps its id, so
+ * the run takes it once.
  *
  * @throws what `send` throws
  */

@@ -8,14 +8,14 @@ import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { problemsOfInput, undecodableInput } from '../run/failures.ts';
 
 /**
- * Records a consent, denial or revocation for a journey that has ended. Nothing of the journey is posted, and posted
- * shares that it concerns are flagged for an operator. A share by itself that waits gets a signal.
+ * Records a consent, denial or revocation for a journey that has ended. It posts nothing. The ledger flags for an
+ * operator each posted share that the message concerns. A share by itself that waits for the consent gets a signal.
  *
  * @throws `InvalidInput` with `details[0] = { problems }` where the input cannot be decoded
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<LateConsentResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  // The input may be anything: an error thrown here parks the run for good, the activity's refusal is an answer.
+  // The input may be anything. An error thrown here would park the run for good; the activity's refusal is an answer.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
@@ -31,8 +31,9 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
 }
 
 /**
- * Signals open runs. One that was started meanwhile may have asked the ledger a moment too early; it ignores a known
- * consent. A share by itself of this journey's report waits for it too, and asks the ledger which one counts.
+ * Signals open runs. A journey that was started meanwhile may have asked the ledger a moment too early, so it gets the
+ * consent. It ignores a consent that it knows. A share by itself of this journey's report may wait for the consent
+ * too; it asks the ledger which consent counts.
  */
 async function tellOpenRuns(consent: ConsentMessage): Promise<void> {
   const run = toWorkflowId(consent.journeyId);
@@ -52,5 +53,5 @@ async function tellIfOpen(workflowId: string, signal: string, ...content: [] | [
   }
 }
 
-// The run takes seconds.
+// The run takes seconds, so no deploy has to wait long for the version that it began with.
 pinnedWhereVersioned(recordLateConsent);

@@ -15,7 +15,7 @@ export interface AskedWithdrawal {
   reason: string;
   /** The share that is to take its place. */
   replacement?: ShareInput;
-  /** Its sender was answered before the ledger was. */
+  /** The sender has its answer, and the ledger has not decided yet. A refusal then shows in the status. */
   isAnswered?: true;
   /** Why the ledger, or the share's hold, has refused it. */
   refusal?: string;
@@ -23,7 +23,7 @@ export interface AskedWithdrawal {
 
 export interface ShareRecord {
   readonly input: ShareInput;
-  /** The report that it is of, from the first posting on: a repeat changes nothing about that any more. */
+  /** The report that it shares. The first posting fixes it, and a later repeat of the stage does not change it. */
   report?: ReportReference;
   state: ShareState;
   customerTraceNumber?: string;
@@ -37,14 +37,14 @@ export interface ShareRecord {
   until?: string;
   /** The report was disposed of, or came under a legal hold, before the share was posted. */
   reportIsGone?: boolean;
-  /** Listed already while it waits, so that its posting costs no upsert of its own. */
+  /** Its trace number to be, in the search attributes while it waits, so that its posting costs no upsert of its own. */
   plannedTraceNumber?: string;
-  /** Whom the last event named whose consent is missing, less those who have granted it since. */
+  /** The applicants that the last event named as missing, without those who have granted their consent since. */
   toldMissing?: string[];
   /** State of the inquiry while the share is being posted or held. */
   inquiry?: CarriedInquiry;
   withdrawal?: AskedWithdrawal;
-  /** The ledger has its withdrawal; who and why is known of one that this run has asked for. */
+  /** Set once the ledger has its withdrawal. `by` and `reason` are known if this run asked for it. */
   withdrawn?: { replacedBy?: string; by?: string; reason?: string };
 }
 
@@ -83,27 +83,28 @@ export function membersOfEnd(share: ShareRecord): { customerTraceNumber?: string
   return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
-/** `waiting` also while a refusal is on its way to the ledger. */
-export type Consent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
+/** The consents of all applicants, judged together. `waiting` also while a refusal is on its way to the ledger. */
+export type JointConsent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
 /** The ledger's answers that the run keeps (consents.ts). */
-interface Told {
+interface LedgerAnswers {
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
+  /** Whether a refusal of the share is on its way to the ledger. */
   isBlocked(shareId: string): boolean;
 }
 
 /**
- * Each applicant must consent, and one refusal refuses the share.
+ * Judges the consents together: each applicant must consent, and one refusal refuses the share.
  *
- * @param nowMs the instant at which grants are young enough or too old. A predicate takes it from the code that waits
+ * @param nowMs the instant at which the age of grants is judged. A predicate takes it from the code that waits
  *   (docs/decisions/journeys.md, 54)
  */
-export function consentTowards(
-  told: Told,
+export function judgeConsents(
+  told: LedgerAnswers,
   share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,
-): Consent {
+): JointConsent {
   const standings = applicantIds.map((applicantId) => told.standing(share, applicantId, nowMs));
   const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
   if (refusal) return { kind: refusal };
@@ -114,7 +115,7 @@ export function consentTowards(
 
 /** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
 export function listUngranted(
-  told: Pick<Told, 'standing'>,
+  told: Pick<LedgerAnswers, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,
@@ -124,7 +125,7 @@ export function listUngranted(
 
 /** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
 export function firstExpiryInMs(
-  told: Pick<Told, 'standing'>,
+  told: Pick<LedgerAnswers, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],
   nowMs: number,

@@ -12,10 +12,10 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import {
-  type Consent,
   changeShare,
-  consentTowards,
   firstExpiryInMs,
+  type JointConsent,
+  judgeConsents,
   listUngranted,
   noteRefusalAfterPosting,
   type ShareRecord,
@@ -210,7 +210,7 @@ class SharePosting {
       ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#heed(objection),
       permit: (nowMs) => {
-        const consent = consentTowards(consents, share, this.#applicantIds, nowMs);
+        const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
@@ -262,8 +262,8 @@ class SharePosting {
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #consent(): Consent {
-    return consentTowards(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
+  #consent(): JointConsent {
+    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
   }
 
   #spec(): InquirySpec {

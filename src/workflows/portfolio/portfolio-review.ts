@@ -84,9 +84,9 @@ export async function portfolioReview(input: PortfolioReviewInput, state?: Revie
 const DEFINITION: RunDefinition<Review, ReviewState> = {
   State: Review,
   handleMessages: handleReviewMessages,
-  details: ({ input, files: { away } }) => {
+  details: ({ input, files: { cause } }) => {
     const path = `${portfolioFolder(input)}/${input.file}`;
-    return { endUserCode: input.endUserCode, files: away === undefined ? undefined : { path, away } };
+    return { endUserCode: input.endUserCode, files: cause === undefined ? undefined : { path, away: cause } };
   },
   prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (review, config) => reviewRows(review, config, review.state ?? (await examine(review))),

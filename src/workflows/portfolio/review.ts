@@ -34,13 +34,13 @@ import { findApplicationFailure } from '../run/failures.ts';
 import type { PendingDecision } from '../run/holds.ts';
 import { Run, type RunState } from '../run/run.ts';
 
-/** A row that was begun and has no outcome: it is read again where it was. */
+/** A row that has begun and has no outcome yet. The next run reads it again at its place in the file. */
 export interface CarriedRow {
   accountId: string;
   line: number;
   offset: number;
   resume: InquiryRunState;
-  /** Applicants of an amendment, which no file has. */
+  /** The corrected applicants of a row that a person amended: the file has the former ones. */
   applicants?: FailsafeApplicant[];
 }
 
@@ -62,7 +62,7 @@ export interface FileState {
 export interface ReviewState extends RunState<PortfolioMessage> {
   file: FileState;
   isPaused: boolean;
-  /** Whether rows that the ledger has under another number are posted all the same. */
+  /** The question whether to post rows that the ledger has under another trace number, and its answer. */
   pending: PendingDecision;
 }
 
@@ -86,7 +86,7 @@ function fileActivities(retry: RetryPolicy) {
 /** 15 s in all: a network share that is mounted again, or a file that is still being copied, needs no operator. */
 const firstTries = fileActivities({ initialInterval: '1 second', maximumAttempts: 5 });
 
-/** Once a minute after the first one. An hour of them costs the history three events, and then shows the cause. */
+/** About one try a minute. An hour of tries costs the history three events, and the last of them has the cause. */
 const triesForAnHour = fileActivities({
   initialInterval: '10 seconds',
   maximumInterval: '1 minute',
@@ -102,14 +102,14 @@ export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
 
 /**
- * A failure sooner than the pause between two tries means that an operator has bounded the retries. It must not fill
- * the history.
+ * The least time that a round of tries takes. A round that fails sooner means that an operator has bounded the retries.
+ * Such rounds must not fill the history.
  */
-const AT_LEAST_MS = 60_000;
+const MIN_ROUND_MS = 60_000;
 
 class ReviewFiles {
   /** Why files cannot be reached, by the activity that asks for them. */
-  readonly #away = new Map<keyof FileActivities, string>();
+  readonly #causes = new Map<keyof FileActivities, string>();
   readonly #onChange: () => void;
 
   /** @param onChange called when the files cannot be reached, and when they can be again */
@@ -118,8 +118,8 @@ class ReviewFiles {
   }
 
   /** Why they cannot be reached, such as `ENOENT`; nothing of where they are. */
-  get away(): string | undefined {
-    const [code] = this.#away.values();
+  get cause(): string | undefined {
+    const [code] = this.#causes.values();
     return code;
   }
 
@@ -145,20 +145,20 @@ class ReviewFiles {
           return await once(round === 0 ? firstTries : triesForAnHour);
         } catch (error) {
           if (!hasRunOut(error)) throw error;
-          this.#away.set(name, describeCode(error));
+          this.#causes.set(name, describeCause(error));
           this.#onChange();
         }
-        if (round > 0 && Date.now() - beganMs < AT_LEAST_MS) {
-          await sleep(AT_LEAST_MS, { summary: 'the portfolio’s files cannot be reached: they are tried again' });
+        if (round > 0 && Date.now() - beganMs < MIN_ROUND_MS) {
+          await sleep(MIN_ROUND_MS, { summary: 'the portfolio’s files cannot be reached: they are tried again' });
         }
       }
     } finally {
-      if (this.#away.delete(name)) this.#onChange();
+      if (this.#causes.delete(name)) this.#onChange();
     }
   }
 }
 
-function describeCode(error: unknown): string {
+function describeCause(error: unknown): string {
   const { code } = (findApplicationFailure(error)?.details?.[0] ?? {}) as { code?: unknown };
   if (typeof code === 'string') return PORTFOLIO_FAULTS[code] ? `a worker ${PORTFOLIO_FAULTS[code]}` : code;
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
@@ -166,7 +166,7 @@ function describeCode(error: unknown): string {
 
 export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
   readonly kind = 'portfolio';
-  readonly #asked: PendingDecision;
+  readonly #pending: PendingDecision;
   /** The ledger has, or will have, the flag that the files cannot be reached. */
   #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#filesChanged());
@@ -174,6 +174,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   state: FileState | undefined;
   /** Counts changes that may wake waiting code. */
   changes = 0;
+  /** The number of rows that have begun, and are neither held nor done. */
   underWay = 0;
   /** Set by an order to this review alone. */
   isPaused = false;
@@ -187,9 +188,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    const asked: PendingDecision = { ...state?.pending };
-    super(withReviewId(input), state, asked);
-    this.#asked = asked;
+    const pending: PendingDecision = { ...state?.pending };
+    super(withReviewId(input), state, pending);
+    this.#pending = pending;
     if (!state) return;
     this.state = state.file;
     this.isPaused = state.isPaused;
@@ -210,7 +211,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 
   /** Whether no further row may begin: too many rows wait for people, or a question about all rows is open. */
   get isFull(): boolean {
-    const { asks, decision } = this.#asked;
+    const { asks, decision } = this.#pending;
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
@@ -230,12 +231,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    */
   nextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
     const events = { occurrences: this.events.continuation(traceNumbers) };
-    return { ...this.toState(), events, file, isPaused: this.isPaused, pending: this.#asked };
+    return { ...this.toState(), events, file, isPaused: this.isPaused, pending: this.#pending };
   }
 
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
   get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
-    return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
+    return this.files.cause === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
   }
 
   get done(): number {
@@ -246,11 +247,10 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   /** Wakes waiting code, and brings the search attributes up to date. */
   publish(): void {
     this.changes++;
-    this.list();
+    this.updateSearchAttributes();
   }
 
-  /** Brings the search attributes up to date. */
-  list(): void {
+  updateSearchAttributes(): void {
     const { endUserCode } = this.input;
     this.published.upsert({
       NeedsAttention:
@@ -268,10 +268,10 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return (this.isStalled ? this.waits.first : undefined) ?? null;
   }
 
-  /** A row has begun to wait for its retry. */
+  /** Called when a row begins to wait for its retry. */
   rowWaits(): void {
     this.isStalled = this.waits.count >= this.underWay;
-    this.list();
+    this.updateSearchAttributes();
   }
 
   #filesChanged(): void {
@@ -306,7 +306,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     const { reviewId, state, config } = this;
     const { attention } = this;
     const { state: shown, waitingFor } = this.#standing();
-    const files = attention && `the portfolio’s files: ${this.files.away}`;
+    const files = attention && `the portfolio’s files: ${this.files.cause}`;
     const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
       reviewId,
@@ -331,12 +331,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     if (!state) return { state: 'examining' };
     const held = this.holds.list.length;
     if (this.isStopping || this.isEnding) {
-      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: decisions(held) };
+      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: describeDecisions(held) };
       return { state: 'stopping', waitingFor: 'attempts in flight' };
     }
     if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
-    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: decisions(held) };
-    if (this.isFull) return { state: 'held', waitingFor: `${decisions(held)}: no further row is begun before` };
+    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: describeDecisions(held) };
+    if (this.isFull) return { state: 'held', waitingFor: `${describeDecisions(held)}: no further row is begun before` };
     if (this.keptWaiting.size === 0) return { state: 'running' };
     return { state: 'running', waitingFor: 'a person who resumes inquiries, which are paused' };
   }
@@ -368,6 +368,6 @@ function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
 
 const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
 
-function decisions(count: number): string {
+function describeDecisions(count: number): string {
   return count === 1 ? 'a decision about 1 inquiry' : `decisions about ${count} inquiries`;
 }

@@ -1,4 +1,4 @@
-/** State of a run of any kind: configuration, holds, events, search attributes, what it hands over. No waiting. */
+/** State of a run of any kind: configuration, holds, events, search attributes, what it hands over. Nothing here waits. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
@@ -27,7 +27,7 @@ export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
   events: CarriedEvents;
   refused: ReturnType<RefusedMessages['list']>;
   published: CarriedAttributes;
-  /** Rows of operator work may be open that no decision closes. */
+  /** Whether the ledger may have open rows of operator work that no decision closes. */
   mayLeaveRows?: boolean;
   /** Decisions about the run that the ledger does not have yet. */
   asked?: readonly AskedDecision[];
@@ -49,7 +49,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
   endedAs: TerminalState | undefined;
-  /** Why the run has failed, or is about to unless another worker has its profile: its input was refused. */
+  /** The problems of a refused input. The run has failed, or is about to unless another worker has its profile. */
   inputProblems: readonly Problem[] | undefined;
   protected readonly published: PublishedAttributes;
   readonly #refused: RefusedMessages;
@@ -58,7 +58,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
    * The input is not checked yet, so nothing here may fail on any input.
    *
    * @param state from continue-as-new
-   * @param asked as of `Holds`
+   * @param asked see `Holds`
    */
   constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}, asked?: PendingDecision) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
@@ -118,7 +118,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   /**
    * Brings the search attributes up to date; those that the server does not know are left out.
    *
-   * @param passing attributes whose change alone is no news: the run is not about to wait
+   * @param passing attributes whose change alone causes no upsert, since the run is not about to wait
    */
   abstract publish(passing?: readonly SearchAttributeName[]): void;
 
@@ -147,7 +147,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     return this.withdrawal !== undefined;
   }
 
-  /** Its input was refused, or it was cancelled before. */
+  /** Whether it ended before its input was accepted: the input was refused, or the run was cancelled. */
   get endedUnchecked(): boolean {
     return this.config === undefined && this.endedAs !== undefined;
   }
@@ -175,7 +175,7 @@ export interface RunAttributes {
   JourneyStage?: string;
   EndUserCode?: string;
   GatewayProfile?: string;
-  /** All that the run may pull for. An empty list is left alone. */
+  /** All end users that the run may pull for. An empty list is left alone. */
   EndUserCodes?: readonly string[];
   /** An empty list is left alone. */
   CustomerTraceNumber: string[];
@@ -200,7 +200,7 @@ class PublishedAttributes {
     return Object.fromEntries(this.#published);
   }
 
-  /** @param passing left for the next upsert if nothing else is news: each costs an event, and the server a task */
+  /** @param passing left for the next upsert if nothing else has changed: an upsert costs an event, and the server a task */
   upsert(
     { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
     passing: readonly SearchAttributeName[] = [],
@@ -231,7 +231,7 @@ class PublishedAttributes {
   }
 }
 
-/** Reasons why the retried inquiries of a run wait, by trace number. A note of one publishes nothing. */
+/** Reasons why the retried inquiries of a run wait, by trace number. A change here publishes nothing by itself. */
 export class RetryWaits {
   readonly #listed = new Map<string, WaitsFor>();
   readonly #words = new Map<string, string>();

@@ -49,10 +49,10 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--product <productCode>', 'with --older-than: of these journeys only what belongs to this product')
-      .option('--limit <count>', `with --older-than: at most so many at once, up to ${MAX_LIMIT}`, '1000')
-      .option('--dry-run', 'show what would go, and why something would not; change nothing')
-      .option('--yes', 'do not ask for the count'),
+      .option('--product <productCode>', 'with --older-than: only what belongs to this product')
+      .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, '1000')
+      .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
+      .option('--yes', 'do not ask for confirmation'),
   );
   withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
   command.action(async (runKey: string | undefined, options: DisposeOptions) => {

@@ -14,8 +14,10 @@ const WORDS: Readonly<Record<string, string>> = {
   '--action': HOLD_ACTIONS.join(', '),
   '--by': 'who decides',
   '--reason': 'why',
-  '--report-reference-number': 'of accept with a record; its applicants come with --file',
-  '--confirm-consumer-ids': 'with a reference: its consumerIds are right, although the ledger has them of others',
+  '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
+  '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
+  '--confirm-consumer-ids':
+    'with a reference: its consumerIds are right, although the ledger has them for other applicants only',
 };
 
 export function fillResolve(command: Command): void {
