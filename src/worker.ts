@@ -5,7 +5,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
-import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
+import { createGatewayActivities, createRunActivities } from './activities/index.ts';
 import { allotSlots, inquirySlots } from './activities/inquiry-slots.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
@@ -283,7 +283,7 @@ async function createWorkers(
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
     ...omitUndefined({ sinks, maxCachedWorkflows: settings.maxCachedWorkflows }),
-    activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
+    activities: { ...createRunActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,

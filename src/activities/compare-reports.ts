@@ -7,7 +7,7 @@ import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import type { StageCode } from '../model/products.ts';
 import type { CompareReportsArgs, SubmitInquiryArgs } from './contract.ts';
-import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
+import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**
@@ -22,7 +22,7 @@ export function createCompareReports(dependencies: ActivityDependencies) {
     compareReports: ({ run, earlier, later }: CompareReportsArgs) =>
       translating<StageChanges>(async () => {
         const comparedWith = earlier.productCode;
-        const options = preparedProfile(dependencies, run.profile).changes;
+        const options = findPreparedProfile(dependencies, run.profile).changes;
         const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];
         const [first, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parseReport);
         if (!first || !other) throw new Error('a report that was asked for and not told');

@@ -32,7 +32,7 @@ export interface ActivityDependencies {
  * @throws ProfileUnknownError for a name that a profile may have
  * @throws InvalidInputError for any other name
  */
-export function profileNamed({ config }: ActivityDependencies, name: string): GatewayProfile {
+export function findProfile({ config }: ActivityDependencies, name: string): GatewayProfile {
   const profile = config.profiles.get(name);
   if (profile) return profile;
   const known = [...config.profiles.keys()].join(', ');
@@ -58,7 +58,7 @@ export class ProfileMissingError extends Error {
  *
  * @throws ProfileMissingError
  */
-export function preparedProfile(dependencies: ActivityDependencies, name: string): GatewayProfile {
+export function findPreparedProfile(dependencies: ActivityDependencies, name: string): GatewayProfile {
   const profile = dependencies.config.profiles.get(name);
   if (!profile) throw new ProfileMissingError();
   return profile;

@@ -10,7 +10,7 @@ import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createQueueWebhooks, type createWebhookActivities } from './webhook-activities.ts';
 
 /** The activities that only the workflow queue has. None of them can post an inquiry. */
-export function createJourneyActivities(dependencies: ActivityDependencies) {
+export function createRunActivities(dependencies: ActivityDependencies) {
   return {
     // These activities send their own heartbeats, one for each block of the file.
     ...createPortfolioActivities(dependencies),
@@ -27,7 +27,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies) {
 }
 
 /** The activities as workflows call them. */
-export type JourneyActivities = ReturnType<typeof createJourneyActivities>;
+export type RunActivities = ReturnType<typeof createRunActivities>;
 export type GatewayActivities = ReturnType<typeof createGatewayActivities>;
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 

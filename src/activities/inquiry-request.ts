@@ -15,7 +15,7 @@ import type { InquiryContent } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
-import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
+import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { finalFailure } from './failures.ts';
 
 /** `originalInquiryDate` may not be in the future (interface 4.2, rule 2). The margin allows for clocks that differ. */
@@ -27,7 +27,7 @@ const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
  * @throws `ProfileChanged` if it is not the run's first one, and the run's way is none of its former ones
  */
 export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
-  const profile = preparedProfile(dependencies, run.profile);
+  const profile = findPreparedProfile(dependencies, run.profile);
   if (!hasFingerprint(profile, run.profileFingerprint)) throw finalFailure('ProfileChanged');
   return profile;
 }

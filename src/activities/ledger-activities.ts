@@ -18,7 +18,7 @@ import type {
   RecordDecisionArgs,
   UnprovenDecision,
 } from './contract.ts';
-import { type ActivityDependencies, callingRun, preparedProfile } from './dependencies.ts';
+import { type ActivityDependencies, callingRun, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 import { contentAsSent, listApplicantProblems } from './inquiry-request.ts';
 
@@ -94,7 +94,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     profile: string,
     decision: { content: DecisionContent | RepeatContent; proof: string | undefined; receivedAt: string },
   ): Promise<DecisionProofVerdict> {
-    return checkDecisionProof(decision, preparedProfile(dependencies, profile).decisionTrust);
+    return checkDecisionProof(decision, findPreparedProfile(dependencies, profile).decisionTrust);
   }
 
   async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
@@ -102,7 +102,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     // A run cannot declare its own decision proven.
     const { provenBy: _, ...decision }: UnprovenDecision & { provenBy?: unknown } = args.decision;
     if (decision.action === 'amend' && applicants) {
-      const profile = preparedProfile(dependencies, inquiry.profile);
+      const profile = findPreparedProfile(dependencies, inquiry.profile);
       const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
       if (problems.length > 0) return { kind: 'refused', reason: problems.map(problemWords).join('; ') };
     }

@@ -16,7 +16,7 @@ import {
 } from '../portfolio/files.ts';
 import { finishResults, writeResults } from '../portfolio/results.ts';
 import type { KnownFile, PortfolioActivities } from './contract.ts';
-import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
+import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**
@@ -52,7 +52,7 @@ export function createPortfolioActivities(
           maxBadRows = DEFAULT_MAX_BAD_ROWS,
           profile: name = 'default',
         } = input;
-        const profile = preparedProfile(dependencies, name);
+        const profile = findPreparedProfile(dependencies, name);
         const folder = portfolioFolder(input);
         await requirePortfolio(portfolioDirectory, folder, file);
         const { badRows: badRowsPath } = await outputPaths(pathTo(folder), file, reviewId);

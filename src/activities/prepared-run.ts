@@ -25,7 +25,7 @@ import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key
 import { pullInquiry, stageInquiry, toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { RunConfig } from './contract.ts';
-import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 import {
   applicantProblems,
@@ -72,7 +72,7 @@ export async function checkStart<Input extends object>(
   given: unknown,
   { parse, listProblems }: StartRules<Input>,
 ) {
-  const profile = profileNamed(dependencies, readProfileName(given));
+  const profile = findProfile(dependencies, readProfileName(given));
   const input = parse(profile);
   const ownProblems = listProblems(profile, input);
   const idName = ID_NAMES[kind];
@@ -214,7 +214,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
     checkApplicants: ({ profile, applicants }: { profile: string; applicants: FailsafeApplicant[] }) =>
       translating(async () => {
-        const problems = listApplicantProblems(preparedProfile(dependencies, profile), 'PREQUAL', applicants);
+        const problems = listApplicantProblems(findPreparedProfile(dependencies, profile), 'PREQUAL', applicants);
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
 
@@ -222,7 +222,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
     checkShare: ({ profile, message, journeyPurposeCode }: CheckShareArgs) =>
       translating(async () => {
         const { share } = parseMessage(requestShare, message);
-        const problems = shareEntitlementProblems(preparedProfile(dependencies, profile), share, {
+        const problems = shareEntitlementProblems(findPreparedProfile(dependencies, profile), share, {
           path: '/share',
           journeyPurposeCode,
         });

@@ -33,8 +33,8 @@ export interface SignedInCaller extends ApiCaller {
   signedInBy: SignedInBy;
 }
 
-/** The profiles and end users of a run. They are fixed when the run starts. */
-export interface RunScope {
+/** The profiles and end users that a caller must reach to see a run. They are fixed when the run starts. */
+export interface RequiredReach {
   profiles: readonly string[];
   /**
    * The end users that its reports are for. `null` if unknown: then only a caller for all end users may see the run.
@@ -70,11 +70,14 @@ function nameIn(claim: unknown): string | undefined {
   return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
 
-/** Whether the caller may act for all of the run's profiles and end users. */
-export function reaches({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>, run: RunScope): boolean {
+/** Whether the caller may act for all of these profiles and end users. */
+export function reaches(
+  { profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>,
+  required: RequiredReach,
+): boolean {
   const hasAll = (reach: Reach, names: readonly string[] | null) =>
     reach === '*' || (names !== null && names.length > 0 && names.every((name) => reach.has(name)));
-  return hasAll(profiles, run.profiles) && hasAll(endUsers, run.endUsers);
+  return hasAll(profiles, required.profiles) && hasAll(endUsers, required.endUsers);
 }
 
 export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): boolean {

@@ -14,7 +14,7 @@ th{width:11rem}h2{border-top:2px solid var(--ink);padding-top:1rem}h3{margin:2re
 @media(max-width:40rem){table,tbody,tr,th,td{display:block;width:auto}th{padding-bottom:0}td{border:0;padding-top:0}}`;
 
 /** No script, nothing from elsewhere, in no frame. */
-export const POLICY = [
+export const REFERENCE_PAGE_CSP = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'",
@@ -30,7 +30,7 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
     reply.type('application/json; charset=utf-8').send(json),
   );
   app.get('/v1/reference', { config: { route: 'GET /v1/reference' } }, async (_request, reply) =>
-    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page),
+    reply.header('content-security-policy', REFERENCE_PAGE_CSP).type('text/html; charset=utf-8').send(page),
   );
   app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
   app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {

@@ -31,14 +31,14 @@ export interface LocalCall {
 export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
   const maxApplicants = loadVariable(env, 'GATEWAY_MAX_APPLICANTS');
   const services = createServices({ journeys, maxApplicants, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
-  return { ...services, runScope: async () => undefined };
+  return { ...services, findRequiredReach: async () => undefined };
 }
 
 /** Services of operations that need only the ledger: they also work while Temporal is away. */
 export function ledgerServices(ledger: Ledger): ApiServices {
-  const own: Pick<ApiServices, 'openLedger' | 'runScope'> = {
+  const own: Pick<ApiServices, 'openLedger' | 'findRequiredReach'> = {
     openLedger: async () => ledger,
-    runScope: async () => undefined,
+    findRequiredReach: async () => undefined,
   };
   return own as ApiServices;
 }

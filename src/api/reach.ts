@@ -4,8 +4,8 @@ import type { Client } from '@temporalio/client';
 import { inParallel } from '../base/in-parallel.ts';
 import { reaches, reachesAll } from './caller.ts';
 import { unknownRun } from './problem.ts';
+import { NOBODYS_ID } from './required-reach.ts';
 import type { Call } from './route.ts';
-import { NOBODYS_ID } from './run-scope.ts';
 
 type Asking = Pick<Call, 'caller' | 'services'>;
 
@@ -14,8 +14,8 @@ const TIMEOUT_MS = 2_000;
 
 export async function isReached({ caller, services }: Asking, runKey: string): Promise<boolean> {
   if (reachesAll(caller)) return true;
-  const scope = await services.runScope(runKey);
-  return scope !== undefined && reaches(caller, scope);
+  const required = await services.findRequiredReach(runKey);
+  return required !== undefined && reaches(caller, required);
 }
 
 /**
@@ -31,8 +31,8 @@ export async function keepReached<Row>(
   const isTemporalAway = !(await answers(services.client));
   const reached = new Set<string>();
   await inParallel([...new Set(rows.map(readOwner))], AT_ONCE, async (runKey) => {
-    const scope = await services.runScope(runKey, { isTemporalAway, ofLate: true });
-    if (scope && reaches(caller, scope)) reached.add(runKey);
+    const required = await services.findRequiredReach(runKey, { isTemporalAway, ofLate: true });
+    if (required && reaches(caller, required)) reached.add(runKey);
   });
   return rows.filter((row) => reached.has(readOwner(row)));
 }

@@ -15,7 +15,7 @@ import { redact, redactShape } from '../protection/redaction/redaction.ts';
  *
  * @throws Refusal 404; what the ledger throws
  */
-export async function reportAnswer(
+export async function readReportAnswer(
   ledger: Ledger,
   wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
   reader: Reader,
@@ -40,7 +40,7 @@ export async function reportAnswer(
  *
  * @throws Refusal 404; what the ledger throws
  */
-export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<object> {
+export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<object> {
   const stored = await ledger.reading.refusal(of, reader);
   if (!stored) throw new Refusal('noRefusal', 'the ledger keeps no body of such a refusal');
   const json = parseJson(stored.body);
@@ -55,7 +55,7 @@ export async function refusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Re
  *
  * @throws Refusal 404; what the ledger throws
  */
-export async function changesAnswer(
+export async function readChangesAnswer(
   ledger: Ledger,
   journeyId: string,
   reader: Reader,
@@ -74,7 +74,7 @@ export async function changesAnswer(
  *
  * @throws Refusal 404, 410; what the ledger throws
  */
-export async function referencesAnswer(
+export async function readReferencesAnswer(
   ledger: Ledger,
   journeyId: string,
   { isRedacted: redacted = false }: Pick<Reader, 'isRedacted'>,

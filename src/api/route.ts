@@ -75,7 +75,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
    */
   about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
   /** Set if the operation sends messages to runs that its body names. A POST that is `about` a run needs no mark. */
-  tellsRuns?: true;
+  sendsMessages?: true;
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
   query?: Query;
@@ -103,8 +103,8 @@ export function route<
 }
 
 /** Whether a worker must give the answer. While no worker runs, the call takes all the time that it may. */
-export function isMessage({ method, about, tellsRuns }: Route): boolean {
-  return tellsRuns ?? (method === 'POST' && about !== undefined);
+export function isMessage({ method, about, sendsMessages }: Route): boolean {
+  return sendsMessages ?? (method === 'POST' && about !== undefined);
 }
 
 /** Returns a problem for each of these members that the body has: the path or the token gives them. */

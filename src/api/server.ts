@@ -190,8 +190,8 @@ async function answerCaller(
   const about = route.about?.(params);
   if (about !== undefined) note({ journeyId: about });
   if (about !== undefined && !reachesAll(caller)) {
-    const scope = await services.runScope(about);
-    if (!scope || !reaches(caller, scope)) throw unknownRun();
+    const required = await services.findRequiredReach(about);
+    if (!required || !reaches(caller, required)) throw unknownRun();
   }
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

@@ -3,14 +3,14 @@ import type { Client } from '@temporalio/client';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ApiOptions, ServiceOptions } from './options.ts';
-import { type RunScopes, runScopes } from './run-scope.ts';
+import { createReachFinder, type FindRequiredReach } from './required-reach.ts';
 import { StatusFeeds } from './status/status-feeds.ts';
 
 export interface ApiServices extends ServiceOptions {
   /** The SDK's own, for calls that the project's client does not make. */
   client: Client;
   openLedger: () => Promise<Ledger>;
-  runScope: RunScopes;
+  findRequiredReach: FindRequiredReach;
   feeds: StatusFeeds;
 }
 
@@ -21,7 +21,7 @@ export function createServices(options: ServiceOptions & Pick<ApiOptions, 'feedL
     ...options,
     client,
     openLedger,
-    runScope: runScopes({ client, openLedger }),
+    findRequiredReach: createReachFinder({ client, openLedger }),
     feeds: new StatusFeeds(options.feedLimits),
   };
 }

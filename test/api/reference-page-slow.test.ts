@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { POLICY, referencePage } from '../../src/api/documents.ts';
+import { REFERENCE_PAGE_CSP, referencePage } from '../../src/api/documents.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { chromiumPath } from '../browser/ui-world.ts';
 
@@ -21,7 +21,7 @@ test('the reference page fits each screen, breaks no rule of accessibility, and 
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => complaints.push(message.text()));
-      const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY };
+      const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': REFERENCE_PAGE_CSP };
       await page.route(ADDRESS, (route) => route.fulfill({ status: 200, headers, body }));
       await page.goto(ADDRESS);
       const shown = await page.evaluate(`(() => {

@@ -4,7 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { changesAnswer, referencesAnswer, refusalAnswer, reportAnswer } from '../../src/api/report-answers.ts';
+import {
+  readChangesAnswer,
+  readReferencesAnswer,
+  readRefusalAnswer,
+  readReportAnswer,
+} from '../../src/api/report-answers.ts';
 import { changesBetween, sealedChangesText } from '../../src/changes/changes-between.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
@@ -103,7 +108,7 @@ function reading(view: View): Reader {
 
 test('a report is read whole as the gateway answered it', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { text, customerTraceNumber } = await reportAnswer(ledger, PREQUAL, reading('whole'));
+  const { text, customerTraceNumber } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
   assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
   // To the last digit.
   assert.ok(text.endsWith(`,"report":${REPORT}}`));
@@ -115,14 +120,14 @@ test('a report is read whole as the gateway answered it', async (t) => {
 test('where a stage was repeated, the report of one inquiry is read by its trace number', async (t) => {
   const ledger = await ledgerWithReport(t);
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
-  const read = (of: string) => reportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
+  const read = (of: string) => readReportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
   assert.equal((await read(customerTraceNumber)).customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 
 test('a masked report has nothing personal', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { text } = await reportAnswer(ledger, PREQUAL, reading('redacted'));
+  const { text } = await readReportAnswer(ledger, PREQUAL, reading('redacted'));
   const json = JSON.parse(text);
   assert.equal(json.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL']) assert.ok(!text.includes(sentinel), sentinel);
@@ -136,23 +141,26 @@ test('a masked report has nothing personal', async (t) => {
 test('what a refusal said is read whole, or masked: its shape and its codes alone', async (t) => {
   const ledger = await ledgerWithReport(t);
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
-  const { storedAt: _at, ...whole } = (await refusalAnswer(ledger, of, reading('whole'))) as Record<string, unknown>;
+  const { storedAt: _at, ...whole } = (await readRefusalAnswer(ledger, of, reading('whole'))) as Record<
+    string,
+    unknown
+  >;
   assert.deepEqual(whole, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
     ...{ redacted: false, body: JSON.parse(REFUSAL) },
   });
-  const masked = (await refusalAnswer(ledger, of, reading('redacted'))) as Record<string, unknown>;
+  const masked = (await readRefusalAnswer(ledger, of, reading('redacted'))) as Record<string, unknown>;
   assert.equal(masked.redacted, true);
   assert.deepEqual(masked.body, {
     ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
     problems: [{ path: MASKED, text: MASKED }, MASKED],
   });
-  await assert.rejects(refusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
+  await assert.rejects(readRefusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
 });
 
 test('references are those of the newest answered inquiries', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { answer, count } = await referencesAnswer(ledger, 'J-1', reading('whole'));
+  const { answer, count } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
     journeyId: 'J-1',
@@ -164,7 +172,7 @@ test('references are those of the newest answered inquiries', async (t) => {
     redacted: false,
   });
   assert.equal(count, 2);
-  const { answer: masked } = await referencesAnswer(ledger, 'J-1', reading('redacted'));
+  const { answer: masked } = await readReferencesAnswer(ledger, 'J-1', reading('redacted'));
   const { redacted, references } = masked as { redacted: boolean; references: { reference: ReportReference }[] };
   assert.equal(redacted, true);
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
@@ -173,7 +181,7 @@ test('references are those of the newest answered inquiries', async (t) => {
 test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
   const ledger = await ledgerWithReport(t);
   const ask = async (view: View, pullId = 'P-1') =>
-    (await referencesAnswer(ledger, `pull:${pullId}`, reading(view))).answer as {
+    (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).answer as {
       references: object[];
       consumers: object[];
     };
@@ -191,12 +199,12 @@ test('FAILSAFE’s references have each consumer, with a record and without', as
 
 test('what changed is read whole, or masked', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { storedAt: _storedAt, changes, ...about } = await changesAnswer(ledger, 'J-1', reading('whole'));
+  const { storedAt: _storedAt, changes, ...about } = await readChangesAnswer(ledger, 'J-1', reading('whole'));
   assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
   const [applicant] = (changes as SealedChanges).applicants;
   assert.equal(applicant?.newAccounts[0]?.accountNumber, 'XXXX1234');
   assert.deepEqual(applicant?.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
-  const masked = await changesAnswer(ledger, 'J-1', reading('redacted'));
+  const masked = await readChangesAnswer(ledger, 'J-1', reading('redacted'));
   assert.equal(masked.redacted, true);
   const text = JSON.stringify(masked);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
@@ -211,10 +219,10 @@ test('what changed is read whole, or masked', async (t) => {
 test('what is not there is 404, and what was disposed of is gone', async (t) => {
   const ledger = await ledgerWithReport(t);
   for (const asked of [
-    () => reportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
-    () => reportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),
-    () => changesAnswer(ledger, 'J-2', reading('whole')),
-    () => referencesAnswer(ledger, 'J-2', reading('whole')),
+    () => readReportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
+    () => readReportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),
+    () => readChangesAnswer(ledger, 'J-2', reading('whole')),
+    () => readReferencesAnswer(ledger, 'J-2', reading('whole')),
   ]) {
     await assert.rejects(asked, { status: 404 });
   }
@@ -222,8 +230,8 @@ test('what is not there is 404, and what was disposed of is gone', async (t) => 
   for (const scope of [{ runKey: 'J-1', productCode: 'PREQUAL' } as const, { runKey: 'J-1' }]) {
     await ledger.retention.begin(scope, authorization);
     await ledger.retention.dispose(scope, authorization, 0);
-    await assert.rejects(reportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);
-    if ('productCode' in scope) await referencesAnswer(ledger, 'J-1', reading('whole'));
-    else await assert.rejects(referencesAnswer(ledger, 'J-1', reading('whole')), { status: 410 });
+    await assert.rejects(readReportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);
+    if ('productCode' in scope) await readReferencesAnswer(ledger, 'J-1', reading('whole'));
+    else await assert.rejects(readReferencesAnswer(ledger, 'J-1', reading('whole')), { status: 410 });
   }
 });

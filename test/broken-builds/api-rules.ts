@@ -30,8 +30,8 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/api/server.ts',
-        find: '    if (!scope || !reaches(caller, scope)) throw unknownRun();\n',
-        replace: '    if (!scope) throw unknownRun();\n',
+        find: '    if (!required || !reaches(caller, required)) throw unknownRun();\n',
+        replace: '    if (!required) throw unknownRun();\n',
       },
     ],
     tests: [{ path: 'test/api/journeys.test.ts', title: 'a run of another end user answers as an unknown id does' }],

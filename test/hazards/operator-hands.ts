@@ -5,7 +5,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createGatewayActivities, createJourneyActivities } from '../../src/activities/index.ts';
+import { createGatewayActivities, createRunActivities } from '../../src/activities/index.ts';
 import { TokenSource } from '../../src/gateway/token-source.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -297,7 +297,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     taskQueue: config.taskQueue,
     workflowBundle: (await workflowBundle()) as { code: string },
     activities: {
-      ...createJourneyActivities(dependencies),
+      ...createRunActivities(dependencies),
       // Without slots: none makes an attempt.
       ...createGatewayActivities(dependencies),
     },

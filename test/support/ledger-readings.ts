@@ -1,5 +1,5 @@
 /** Readings of the ledger as the API answers them, whole. */
-import { changesAnswer, referencesAnswer, reportAnswer } from '../../src/api/report-answers.ts';
+import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/report-answers.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerReferences } from '../../src/ledger/reports/report-references.ts';
@@ -11,16 +11,19 @@ export async function readReport(
   ledger: Ledger,
   wanted: { runKey: string; productCode: ProductCode },
 ): Promise<{ customerTraceNumber: string; report: unknown }> {
-  return JSON.parse((await reportAnswer(ledger, wanted, READING)).text);
+  return JSON.parse((await readReportAnswer(ledger, wanted, READING)).text);
 }
 
 export async function readReferences(ledger: Ledger, runKey: string): Promise<LedgerReferences> {
-  return (await referencesAnswer(ledger, runKey, READING)).answer as LedgerReferences;
+  return (await readReferencesAnswer(ledger, runKey, READING)).answer as LedgerReferences;
 }
 
 export async function readChanges(
   ledger: Ledger,
   journeyId: string,
 ): Promise<{ customerTraceNumber: string; changes: SealedChanges }> {
-  return (await changesAnswer(ledger, journeyId, READING)) as { customerTraceNumber: string; changes: SealedChanges };
+  return (await readChangesAnswer(ledger, journeyId, READING)) as {
+    customerTraceNumber: string;
+    changes: SealedChanges;
+  };
 }

@@ -151,14 +151,14 @@ test('the first sentence says what it waits for', () => {
 });
 
 test('a run without a checked input says so, and what was wrong with it', () => {
-  assert.match(uncheckedDetails({ endedUnchecked: false, problems: {} }), /input is being checked/);
+  assert.match(uncheckedDetails({ hasEndedBeforeAcceptance: false, problems: {} }), /input is being checked/);
   const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
   const asking = uncheckedDetails({
-    endedUnchecked: false,
+    hasEndedBeforeAcceptance: false,
     problems: { problems: [{ path: '/profile', rule: 'is new' }] },
   });
   assert.match(asking, /^\*\*No worker that was asked has its gateway profile[\s\S]*`\/profile` is new/);
-  const refused = uncheckedDetails({ endedUnchecked: true, problems: { problems } });
+  const refused = uncheckedDetails({ hasEndedBeforeAcceptance: true, problems: { problems } });
   assert.match(refused, /ended before its input was taken[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
 });
 

@@ -26,7 +26,7 @@ interface Place {
 const COUNTED_AT_ONCE = 20_000;
 
 /** The number of rows that are read before their runs are asked which profiles and end users they are for. */
-const JUDGED_TOGETHER = 1_000;
+const ROWS_PER_REACH_CHECK = 1_000;
 
 export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
   return listing.totals ? [listRoute(listing), totalsRoute(listing, listing.totals)] : [listRoute(listing)];
@@ -93,7 +93,10 @@ function readListing(listing: Listing, call: Call, fixed: { limit?: number } = {
     async *read(place, limit) {
       const from = place ? { from: place.at } : {};
       const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...readersReach(caller) });
-      yield* batches(rowsAfter(listing, rows, place), Math.min(limit, reachesAll(caller) ? limit : JUDGED_TOGETHER));
+      yield* batches(
+        rowsAfter(listing, rows, place),
+        Math.min(limit, reachesAll(caller) ? limit : ROWS_PER_REACH_CHECK),
+      );
     },
     readOwner: (row) => String(row[listing.owner]),
     toPlace: (row) => ({ at: instantOfRow(listing, row), key: keyOfRow(listing, row) }),

@@ -115,8 +115,8 @@ export const allRunsQuery = listQuery.extend({
 
 type Asking = Pick<Call, 'services' | 'caller' | 'note'>;
 
-/** Rows of other callers that one question to Temporal may bring. */
-const JUDGED_TOGETHER = 50;
+/** The rows that one page from Temporal has where many of them may be of other callers. */
+const ROWS_PER_FILTERED_PAGE = 50;
 
 export async function listRuns(
   call: { query: z.infer<typeof listQuery> } & Asking,
@@ -144,7 +144,7 @@ export async function listRuns(
         ...(waitsFor ? [toCondition(waitsFor)] : []),
         ...reachFilter(caller, registered),
       ];
-      const pageSize = reachesAll(caller) ? limit : JUDGED_TOGETHER;
+      const pageSize = reachesAll(caller) ? limit : ROWS_PER_FILTERED_PAGE;
       return batchesAfter(client, { query: conditions.join(' AND '), pageSize }, place);
     },
     readOwner: ({ run }) => run.runKey,

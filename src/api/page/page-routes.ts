@@ -113,10 +113,10 @@ type Asking = Pick<Call, 'services' | 'caller'>;
 async function runsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   const names = q.includes(':') ? [q] : KINDS.map((kind) => toRunKey(kind, q));
   const found = await inParallel(names, KINDS.length, async (runKey) => {
-    const scope = await services.runScope(runKey);
-    if (!scope || !reaches(caller, scope)) return [];
+    const required = await services.findRequiredReach(runKey);
+    if (!required || !reaches(caller, required)) return [];
     const { kind, id, accountId } = parseRunKey(runKey);
-    // A row has the scope of its review, which does not show that the row exists.
+    // A row requires the same reach as its review, which does not show that the row exists.
     if (accountId !== undefined && (await countInquiries(services, runKey)) === 0) return [];
     return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
   });

@@ -12,7 +12,7 @@ const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
 );
 
 /** Its own scripts and styles, its own server, in no frame. */
-const POLICY = [
+const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -58,7 +58,7 @@ export function addPage(app: FastifyInstance, options: PageOptions): void {
   // Without a name in `config`: asked for by anybody, and limited by address.
   app.get('/', async (_request, reply) => {
     files ??= readPage(directory);
-    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
+    reply.header('content-security-policy', PAGE_CSP).type('text/html; charset=utf-8');
     return files ? reply.send(withSignIn(files.index, signInPath)) : reply.code(503).send(NOT_BUILT);
   });
   app.get('/assets/:name', async (request, reply) => {

@@ -44,7 +44,7 @@ export const consentRoutes: readonly Route[] = [
       'or after its end. For an id that the ledger does not know yet the token must reach all profiles and all end users: nobody ' +
       'can say yet whose the run will be.',
     scope: 'consents:record',
-    tellsRuns: true,
+    sendsMessages: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),
     answers: {
       200: { description: 'The consent counts, now or since an earlier call.', schema: consentAnswerSchema },

@@ -143,7 +143,7 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'Preview the same decision about many inquiries',
     description: `The preview decides nothing. ${NOTHING_OF_ONE}`,
     scope: 'holds:read',
-    tellsRuns: true,
+    sendsMessages: true,
     body: manyBody,
     answers: { 200: { description: 'A judgment for each inquiry, in the order given.', schema: previewSchema } },
     async handle(call): Promise<Reply<200>> {
@@ -165,7 +165,7 @@ export const decisionRoutes: readonly Route[] = [
     summary: 'Decide the same about many inquiries on hold',
     description: `The API judges each inquiry by itself: a refused one does not stop the others. ${NOTHING_OF_ONE}`,
     scope: 'holds:decide',
-    tellsRuns: true,
+    sendsMessages: true,
     body: manyBody,
     answers: { 200: { description: 'The result for each inquiry, in the order given.', schema: decidedSameSchema } },
     async handle(call): Promise<Reply<200>> {

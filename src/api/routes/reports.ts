@@ -8,7 +8,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
-import { changesAnswer, referencesAnswer, refusalAnswer, reportAnswer } from '../report-answers.ts';
+import { readChangesAnswer, readReferencesAnswer, readRefusalAnswer, readReportAnswer } from '../report-answers.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
 const reveal = z
@@ -120,7 +120,7 @@ export const reportRoutes: readonly Route[] = [
       note({ productCode });
       const reader = toReader(call, query);
       const wanted = { runKey, productCode, customerTraceNumber: query.customerTraceNumber };
-      const { text, customerTraceNumber } = await reportAnswer(await services.openLedger(), wanted, reader);
+      const { text, customerTraceNumber } = await readReportAnswer(await services.openLedger(), wanted, reader);
       note({ customerTraceNumber, count: 1, revealed: !reader.isRedacted });
       if (query.purpose !== undefined) note({ reissued: true });
       return { status: 200, body: text };
@@ -140,7 +140,7 @@ export const reportRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { services, params, query, note } = call;
       const reader = toReader(call, query);
-      const { answer, count } = await referencesAnswer(await services.openLedger(), params.runKey, reader);
+      const { answer, count } = await readReferencesAnswer(await services.openLedger(), params.runKey, reader);
       note({ count, revealed: !reader.isRedacted });
       return { status: 200, body: answer };
     },
@@ -159,7 +159,7 @@ export const reportRoutes: readonly Route[] = [
     async handle(call): Promise<Reply<200>> {
       const { services, params, query, note } = call;
       const reader = toReader(call, query);
-      const body = await changesAnswer(await services.openLedger(), params.journeyId, reader);
+      const body = await readChangesAnswer(await services.openLedger(), params.journeyId, reader);
       note({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: !reader.isRedacted });
       return { status: 200, body };
     },
@@ -182,7 +182,7 @@ export const reportRoutes: readonly Route[] = [
       note({ journeyId: inquiry.runKey, customerTraceNumber });
       const reader = toReader(call, query);
       const of = { customerTraceNumber, attempt: Number(params.attempt) };
-      const body = await refusalAnswer(ledger, of, reader);
+      const body = await readRefusalAnswer(ledger, of, reader);
       note({ count: 1, revealed: !reader.isRedacted });
       return { status: 200, body };
     },

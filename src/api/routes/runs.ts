@@ -12,7 +12,7 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { type RunScope, reaches, reachesAll } from '../caller.ts';
+import { type RequiredReach, reaches, reachesAll } from '../caller.ts';
 import {
   allRunsQuery,
   countWaiting,
@@ -23,8 +23,8 @@ import {
   runListSchema,
   waitingSchema,
 } from '../lists/runs.ts';
+import { readRequiredReach } from '../required-reach.ts';
 import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
-import { scopeOfInput } from '../run-scope.ts';
 import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
 import { type EndedRun, readResult } from './results.ts';
 
@@ -52,8 +52,8 @@ export interface KindOfRun<Input extends object, Result extends object> {
     /** Whether the start may say that its work gives way to other work. */
     hasWorkClass?: true;
     check(call: Call): Input;
-    /** Returns the scope of the new run. Default: the scope in its input. */
-    readNewScope?(call: Call, input: Input): Promise<RunScope>;
+    /** Finds the reach that the new run requires. Default: what its input names. */
+    findNewRunsReach?(call: Call, input: Input): Promise<RequiredReach>;
     /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
     send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
@@ -187,20 +187,20 @@ async function startReply<Input extends object>(
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
-  if (!reaches(caller, (await start.readNewScope?.(call, input)) ?? scopeOfInput(input))) {
+  if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
     throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
   }
   const unknown = profileProblem(services.profiles, profile);
-  const requireOwn = async () => {
+  const requireUsableId = async () => {
     if (reachesAll(caller) && !start.require && !unknown) return;
-    const there = await services.runScope(runKey);
+    const there = await services.findRequiredReach(runKey);
     if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
     if (there) return;
     if (unknown) throw new InvalidInputError([unknown]);
     await start.require?.(call, input);
   };
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
-  await requireOwn();
+  await requireUsableId();
   try {
     const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
     const { runKey: _, ...run } = await readRun(services.client, runKey);
@@ -208,7 +208,7 @@ async function startReply<Input extends object>(
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
-    if (error instanceof InputDiffersError) await requireOwn();
+    if (error instanceof InputDiffersError) await requireUsableId();
     throw error;
   }
 }

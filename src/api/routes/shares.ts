@@ -10,9 +10,9 @@ import {
 } from '../../messages/share/shapes.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
 import { toRunKey } from '../../model/run-key.ts';
-import type { RunScope } from '../caller.ts';
+import type { RequiredReach } from '../caller.ts';
+import { readRequiredReach } from '../required-reach.ts';
 import type { Call, Route } from '../route.ts';
-import { scopeOfInput } from '../run-scope.ts';
 import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
 
 const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
@@ -32,7 +32,7 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
     scope: 'shares:request',
     body: shareReport.schema().meta({ id: 'startShare' }),
     check: ({ body }) => parseMessage(shareReport, body),
-    readNewScope: scopeOfShare,
+    findNewRunsReach: findShareReach,
     send: (journeys, input, options) => journeys.shareReport(input, options),
   },
 };
@@ -60,13 +60,15 @@ export const shareRoutes: readonly Route[] = [
 ];
 
 /**
- * Returns the scope by the share's report. If the report is unknown or foreign, only callers who reach everything see
- * it.
+ * Finds the reach that the share requires, from its report. If the report is unknown or foreign, only callers who reach
+ * everything see the share.
  */
-async function scopeOfShare({ services }: Pick<Call, 'services'>, input: ShareReportInput): Promise<RunScope> {
-  const { profiles } = scopeOfInput(input);
+async function findShareReach({ services }: Pick<Call, 'services'>, input: ShareReportInput): Promise<RequiredReach> {
+  const { profiles } = readRequiredReach(input);
   const { report } = input;
   if ('reference' in report) return { profiles, endUsers: [report.endUserCode] };
-  const source = await services.runScope('pullId' in report ? toRunKey('pull', report.pullId) : report.journeyId);
+  const source = await services.findRequiredReach(
+    'pullId' in report ? toRunKey('pull', report.pullId) : report.journeyId,
+  );
   return { profiles: [...new Set([...profiles, ...(source?.profiles ?? [])])], endUsers: source?.endUsers ?? null };
 }

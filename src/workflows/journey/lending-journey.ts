@@ -6,7 +6,7 @@ import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shape
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { closeDown } from '../consent/consents.ts';
 import { drainShares } from '../machine/share-withdrawal.ts';
-import { journeyActivities } from '../run/activity-stubs.ts';
+import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { compareAgain } from './comparisons.ts';
@@ -55,7 +55,7 @@ const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
 /** Checks the input, keeps the ledger's answers about its shares, and returns the run's configuration. */
 async function prepareJourney(journey: Journey): Promise<RunConfig> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
-  const { standings = [], ...run } = await journeyActivities.prepareJourney.executeWithOptions(
+  const { standings = [], ...run } = await runActivities.prepareJourney.executeWithOptions(
     { summary: 'checking the input' },
     [args],
   );

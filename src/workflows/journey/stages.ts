@@ -146,7 +146,7 @@ function settle(
 }
 
 function createHost(journey: Journey, config: RunConfig, stage: StageRecord): InquiryContext {
-  const { onStanding, ...host } = journey.hostOfStep(config, stage);
+  const { onStanding, ...host } = journey.createStepHost(config, stage);
   return {
     ...host,
     onStanding: (standing) => {

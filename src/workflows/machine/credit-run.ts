@@ -101,9 +101,9 @@ export abstract class CreditRun<
   }
 
   /** Returns what the inquiry of a step needs of the run. */
-  hostOfStep(config: RunConfig, stage: Step) {
+  createStepHost(config: RunConfig, stage: Step) {
     return {
-      ...this.hostFor(config),
+      ...this.createHost(config),
       onStanding: (standing: CarriedInquiry) => {
         stage.inquiry = standing;
       },

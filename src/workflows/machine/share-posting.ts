@@ -205,7 +205,7 @@ class SharePosting {
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
     const { consents } = this.#run;
-    const end = await runInquiry(this.#host(), {
+    const end = await runInquiry(this.#createHost(), {
       ...this.#spec(),
       ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#heed(objection),
@@ -226,7 +226,7 @@ class SharePosting {
 
   /** Whether it was posted, such as by an earlier run. */
   async #wasPosted(): Promise<boolean> {
-    const host = this.#host();
+    const host = this.#createHost();
     const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
     const content = { inquiry, reference: this.#report };
     let step = await lookAgain(host, content, 1);
@@ -280,10 +280,10 @@ class SharePosting {
     };
   }
 
-  #host(): InquiryContext {
+  #createHost(): InquiryContext {
     const share = this.#share;
     return {
-      ...this.#run.hostFor(this.#config),
+      ...this.#run.createHost(this.#config),
       onStanding: (standing) => {
         share.inquiry = standing;
       },

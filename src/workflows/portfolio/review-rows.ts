@@ -177,7 +177,7 @@ export class ReviewRows {
   #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
     // A row does not rest: the review waits for all of them, and hands over by itself.
-    const { continuation: _, ...host } = review.hostFor(this.#config);
+    const { continuation: _, ...host } = review.createHost(this.#config);
     return {
       ...host,
       isEnding: () => review.isHalted,

@@ -16,7 +16,7 @@ import type { Outcome } from '../../model/inquiry.ts';
 import { pullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
-import { journeyActivities } from '../run/activity-stubs.ts';
+import { runActivities } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
@@ -125,8 +125,7 @@ const DEFINITION: RunDefinition<Pull, PullRunState> = {
     since,
     consumers,
   }),
-  prepare: ({ input }) =>
-    journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  prepare: ({ input }) => runActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (pull, config) => {
     const outcome = await inquire(pull, config);
     pull.end(outcome);
@@ -138,7 +137,7 @@ const DEFINITION: RunDefinition<Pull, PullRunState> = {
 async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
   const { input, step } = pull;
   const { inquiry } = step;
-  const end = await runInquiry(pull.hostOfStep(config, step), {
+  const end = await runInquiry(pull.createStepHost(config, step), {
     ...pullInquiry(input),
     applicants: inquiry?.applicants ?? input.applicants,
     ...omitUndefined({ resume: inquiry }),

@@ -10,7 +10,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
-import type { GatewayActivities, JourneyActivities, WebhookActivities } from '../../activities/index.ts';
+import type { GatewayActivities, RunActivities, WebhookActivities } from '../../activities/index.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { toWebhookQueue } from '../../model/work-class.ts';
@@ -30,7 +30,7 @@ export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, m
 export const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
 
 /** Reads, or writes that are idempotent: repeated without limit. */
-export const journeyActivities = proxyActivities<JourneyActivities>({
+export const runActivities = proxyActivities<RunActivities>({
   // Above the ledger's own time-outs.
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
@@ -41,7 +41,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof JourneyActivities, 'compareReports' | 'queueWebhooks'>;
+type Indispensable = Exclude<keyof RunActivities, 'compareReports' | 'queueWebhooks'>;
 
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
@@ -53,11 +53,11 @@ type Indispensable = Exclude<keyof JourneyActivities, 'compareReports' | 'queueW
 export async function untilDone<K extends Indispensable>(
   name: K,
   { summary }: { summary: string },
-  args: Parameters<JourneyActivities[K]>[0],
-): Promise<Awaited<ReturnType<JourneyActivities[K]>>> {
+  args: Parameters<RunActivities[K]>[0],
+): Promise<Awaited<ReturnType<RunActivities[K]>>> {
   // The compiler would want arguments that fit every function of the union.
-  const activity = journeyActivities[name] as unknown as ActivityFunctionWithOptions<
-    (args: unknown) => Promise<Awaited<ReturnType<JourneyActivities[K]>>>
+  const activity = runActivities[name] as unknown as ActivityFunctionWithOptions<
+    (args: unknown) => Promise<Awaited<ReturnType<RunActivities[K]>>>
   >;
   for (let round = 0; ; round++) {
     try {
@@ -73,8 +73,8 @@ export async function untilDone<K extends Indispensable>(
 export async function untilRecorded<K extends Indispensable>(
   name: K,
   options: { summary: string },
-  args: Parameters<JourneyActivities[K]>[0],
-): Promise<Awaited<ReturnType<JourneyActivities[K]>> | 'ledgerChanged'> {
+  args: Parameters<RunActivities[K]>[0],
+): Promise<Awaited<ReturnType<RunActivities[K]>> | 'ledgerChanged'> {
   try {
     return await untilDone(name, options, args);
   } catch (error) {
@@ -95,7 +95,7 @@ export function waitToTryAgain(what: string, round: number): Promise<void> {
 }
 
 /** `compareReports`: idempotent, and nothing waits for it but the run's end. */
-export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({
+export const comparisonActivities = proxyActivities<Pick<RunActivities, 'compareReports'>>({
   // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
   startToCloseTimeout: '1 minute',
   ...HEARTBEATS,
@@ -125,7 +125,7 @@ export function submitInquiryFor(
 }
 
 /** `queueWebhooks`: it only calls Temporal, and events must not delay a run's end without limit. */
-export const queueWebhooks = proxyActivities<JourneyActivities>({
+export const queueWebhooks = proxyActivities<RunActivities>({
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
   // A deploy that left a worker without the profile is noticed and undone within a day.

@@ -39,7 +39,7 @@ export interface InquirySide {
 
 type DetailedRun = Pick<
   Run<object, RunConfig, string, object>,
-  'config' | 'isEnding' | 'endedUnchecked' | 'problems' | 'holds' | 'status'
+  'config' | 'isEnding' | 'hasEndedBeforeAcceptance' | 'problems' | 'holds' | 'status'
 >;
 
 /** Facts of a kind of run beside its status. */
@@ -55,12 +55,12 @@ export function describeRun(run: DetailedRun, details: () => ShownDetails): stri
 }
 
 export function uncheckedDetails({
-  endedUnchecked,
+  hasEndedBeforeAcceptance,
   problems: { problems = [] },
-}: Pick<DetailedRun, 'endedUnchecked' | 'problems'>): string {
+}: Pick<DetailedRun, 'hasEndedBeforeAcceptance' | 'problems'>): string {
   const isAskingOthers = problems.length > 0;
   const checking = isAskingOthers ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
-  const standing = endedUnchecked
+  const standing = hasEndedBeforeAcceptance
     ? '**It ended before its input was taken.** Nothing was posted. Its failure says why.'
     : `${checking} Nothing has been posted.`;
   return [standing, ...problems.map((problem) => `- ${describeProblem(problem, asMarkdown())}`)].join('\n');

@@ -123,7 +123,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   abstract publish(passing?: readonly SearchAttributeName[]): void;
 
   /** Returns the parts of the run that every inquiry uses. */
-  hostFor(config: RunConfig) {
+  createHost(config: RunConfig) {
     const { inFlight, holds, waits, continuation } = this;
     return {
       ...{ config, inFlight, holds, waits, continuation },
@@ -148,7 +148,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   /** Whether it ended before its input was accepted: the input was refused, or the run was cancelled. */
-  get endedUnchecked(): boolean {
+  get hasEndedBeforeAcceptance(): boolean {
     return this.config === undefined && this.endedAs !== undefined;
   }
 

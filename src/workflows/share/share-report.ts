@@ -23,7 +23,7 @@ import { changeShare, isOpen, listUngranted, membersOfEnd, type ShareRecord } fr
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { carryShare } from '../machine/share-posting.ts';
 import { answerWithdrawal, askForWithdrawal, drainShares, takingBackObjection } from '../machine/share-withdrawal.ts';
-import { journeyActivities } from '../run/activity-stubs.ts';
+import { runActivities } from '../run/activity-stubs.ts';
 import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/messages/message-answers.ts';
 import { handleDecisions } from '../run/messages/run-messages.ts';
 import { handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
@@ -177,7 +177,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
   prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    return journeyActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
   onReset: ({ consents }) => consents.noteNews(),
   onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),

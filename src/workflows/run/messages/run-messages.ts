@@ -1,6 +1,6 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
-import type { JourneyActivities } from '../../../activities/index.ts';
+import type { RunActivities } from '../../../activities/index.ts';
 import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
@@ -107,12 +107,12 @@ async function answerDecision<Status>(
 }
 
 /** The interface's table holds for applicants that come later, too; an activity checks them. */
-export async function checkApplicants(args: Parameters<JourneyActivities['checkApplicants']>[0]): Promise<void> {
+export async function checkApplicants(args: Parameters<RunActivities['checkApplicants']>[0]): Promise<void> {
   await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
 }
 
 /** A repeat is a person's decision, too: whether it needs a proof, and has one. */
-export async function checkRepeatProof(args: Parameters<JourneyActivities['checkRepeatProof']>[0]): Promise<void> {
+export async function checkRepeatProof(args: Parameters<RunActivities['checkRepeatProof']>[0]): Promise<void> {
   const { repeat, occurrence } = args.message;
   await orRefused(() =>
     untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
@@ -120,7 +120,7 @@ export async function checkRepeatProof(args: Parameters<JourneyActivities['check
 }
 
 /** A share that is requested later meets the same rules as one of the start. */
-export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
+export async function checkShare(args: Parameters<RunActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;
   await orRefused(() => untilDone('checkShare', { summary }, args));
 }

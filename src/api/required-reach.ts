@@ -1,4 +1,4 @@
-/** Finds the scope of a run: its profile and its end users, from its start. */
+/** Finds the reach that a caller needs to see a run: the profile and the end users that its start names. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isRecord } from '../base/is-record.ts';
@@ -8,20 +8,21 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import type { RunScope } from './caller.ts';
+import type { RequiredReach } from './caller.ts';
 
 /**
  * `undefined` for an id that neither Temporal nor the ledger knows.
  *
  * - `isTemporalAway`: the caller knows it already. The ledger alone tells, at once.
- * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. A run's scope only grows.
+ * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. What a run requires
+ *   only grows.
  */
-export type RunScopes = (
+export type FindRequiredReach = (
   runKey: string,
   how?: { isTemporalAway?: boolean; ofLate?: boolean },
-) => Promise<RunScope | undefined>;
+) => Promise<RequiredReach | undefined>;
 
-interface ScopeSources {
+interface ReachSources {
   client: Client;
   openLedger: () => Promise<Ledger>;
 }
@@ -36,11 +37,11 @@ const DEFAULT_PROFILE = 'default';
 /** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
 export const NOBODYS_ID = '~';
 
-/** The scope of a share whose report names no end user: a secondary user does not see it. */
-const NOBODYS = { endUsers: null };
+/** Required for a share whose report names no end user: a secondary user does not see it. */
+const NO_KNOWN_END_USER = { endUsers: null };
 
 /** Only a token that reaches everything reaches what cannot be read. */
-const UNREADABLE: RunScope = { profiles: [], endUsers: null };
+const UNREADABLE: RequiredReach = { profiles: [], endUsers: null };
 
 /**
  * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
@@ -48,53 +49,53 @@ const UNREADABLE: RunScope = { profiles: [], endUsers: null };
  *
  * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
-export function runScopes({ client, openLedger }: ScopeSources): RunScopes {
-  async function findScope(runKey: string, depth = 0, isTemporalAway = false): Promise<RunScope | undefined> {
+export function createReachFinder({ client, openLedger }: ReachSources): FindRequiredReach {
+  async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : ofTemporal(client, runKey),
       openLedger().then((ledger) => ledger.reading.madeFor(runKey)),
     ]);
-    const found: RunScope[] = [];
+    const found: RequiredReach[] = [];
     const run = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
     const hasSource = parseRunKey(runKey).kind === 'share' && !isTemporalAway;
-    const source = !hasSource ? undefined : depth === 0 ? await findReportScope(run) : NOBODYS;
+    const source = !hasSource ? undefined : depth === 0 ? await findReportReach(run) : NO_KNOWN_END_USER;
     if (run) found.push('input' in run ? ofInput(run.input, source) : UNREADABLE);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0) found.push(ofInquiries(ofLedger.value, runKey));
-    if (found.length > 0) return joinScopes(found);
+    if (found.length > 0) return joinReaches(found);
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;
   }
 
   /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
-  async function findReportScope(run: StartedRun | undefined): Promise<Pick<RunScope, 'endUsers'>> {
+  async function findReportReach(run: StartedRun | undefined): Promise<Pick<RequiredReach, 'endUsers'>> {
     const report = run && 'input' in run && isRecord(run.input) ? run.input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
     const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
     if (typeof endUserCode !== 'string' && typeof owner === 'string') {
-      return { endUsers: (await findScope(owner, 1))?.endUsers ?? null };
+      return { endUsers: (await findReach(owner, 1))?.endUsers ?? null };
     }
     // For its time alone.
-    await findScope(NOBODYS_ID, 1).catch(() => undefined);
-    return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NOBODYS;
+    await findReach(NOBODYS_ID, 1).catch(() => undefined);
+    return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NO_KNOWN_END_USER;
   }
 
-  const kept = new Map<string, { scope: RunScope; untilMs: number }>();
+  const kept = new Map<string, { required: RequiredReach; untilMs: number }>();
 
   return async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
     const known = kept.get(runKey);
-    if (ofLate && known && known.untilMs > Date.now()) return known.scope;
-    const scope = await findScope(runKey, 0, isTemporalAway);
+    if (ofLate && known && known.untilMs > Date.now()) return known.required;
+    const required = await findReach(runKey, 0, isTemporalAway);
     // The newest last, so that the first is the oldest.
     kept.delete(runKey);
-    if (scope && !isTemporalAway) kept.set(runKey, { scope, untilMs: Date.now() + KEPT_MS });
+    if (required && !isTemporalAway) kept.set(runKey, { required, untilMs: Date.now() + KEPT_MS });
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
-    return scope;
+    return required;
   };
 }
 
-function ofInput(input: unknown, source: Pick<RunScope, 'endUsers'> | undefined): RunScope {
-  return { ...scopeOfInput(input), ...source };
+function ofInput(input: unknown, source: Pick<RequiredReach, 'endUsers'> | undefined): RequiredReach {
+  return { ...readRequiredReach(input), ...source };
 }
 
 type StartedRun = { input: unknown } | { isUnreadable: true };
@@ -117,8 +118,8 @@ function isNotFound(error: unknown): boolean {
   return isRecord(error) && error.code === 5;
 }
 
-/** Returns the scope of a journey, a pull or a portfolio review. */
-export function scopeOfInput(input: unknown): RunScope {
+/** Returns what a journey, a pull or a portfolio review requires. */
+export function readRequiredReach(input: unknown): RequiredReach {
   if (!isRecord(input)) return { profiles: [DEFAULT_PROFILE], endUsers: null };
   const { profile = DEFAULT_PROFILE, endUserCode, endUser, endUserCodes } = input;
   const others = isRecord(endUserCodes) ? Object.values(endUserCodes) : [];
@@ -134,7 +135,7 @@ export function scopeOfInput(input: unknown): RunScope {
  * A share names another end user than the journey that it belongs to. One by itself is whose report it passes on: its
  * input tells, and the ledger where its start has named them.
  */
-function ofInquiries(inquiries: readonly MadeFor[], runKey: string): RunScope {
+function ofInquiries(inquiries: readonly MadeFor[], runKey: string): RequiredReach {
   const profiles = [...new Set(inquiries.map(({ profile }) => profile))];
   if (parseRunKey(runKey).kind === 'share') {
     const named = new Set(inquiries.flatMap(({ reportEndUserCode }) => reportEndUserCode ?? []));
@@ -145,10 +146,10 @@ function ofInquiries(inquiries: readonly MadeFor[], runKey: string): RunScope {
   return { profiles, endUsers: names.length > 0 ? [...new Set(names)] : null };
 }
 
-function joinScopes(scopes: readonly RunScope[]): RunScope {
-  const known = scopes.filter(({ endUsers }) => endUsers !== null);
+function joinReaches(reaches: readonly RequiredReach[]): RequiredReach {
+  const known = reaches.filter(({ endUsers }) => endUsers !== null);
   return {
-    profiles: [...new Set(scopes.flatMap(({ profiles }) => profiles))],
+    profiles: [...new Set(reaches.flatMap(({ profiles }) => profiles))],
     endUsers: known.length > 0 ? [...new Set(known.flatMap(({ endUsers }) => endUsers ?? []))] : null,
   };
 }
