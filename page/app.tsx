@@ -34,7 +34,7 @@ export function App() {
         <main id="main" class="sign-in">
           <h1>Work queue</h1>
           <p role={signed.state === 'away' ? 'alert' : undefined}>
-            {signed.state === 'away' ? 'The API does not answer. It is asked again by itself.' : 'Asking who you are …'}
+            {signed.state === 'away' ? 'The API does not answer. The page keeps asking.' : 'Asking who you are …'}
           </p>
         </main>
       ) : null}

@@ -41,7 +41,7 @@ export function AmendFields({ hold, draft, change, isLocked, session }: AmendPro
       {applicants ? (
         <p class="note">
           These fields start empty. The ledger keeps no applicants, and those of the run’s start may have been replaced
-          since: what is sent must be typed by who knows it.
+          since. Somebody who knows the applicants must type what is sent.
         </p>
       ) : null}
       {applicants?.map((applicant, at) => (

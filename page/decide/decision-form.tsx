@@ -137,7 +137,7 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
           onInput={(event) => change({ reason: event.currentTarget.value })}
         />
         <p class="note" id={`reason-note-${action}`}>
-          It stays readable in the ledger, with your name: nothing personal about the consumer.
+          The ledger keeps it readable, with your name. Write nothing personal about the consumer.
         </p>
       </div>
       {missing ? (
@@ -169,7 +169,7 @@ function WillBeSent({ path, by, made }: SentProps) {
   return (
     <section class="sent" aria-label="What will be sent">
       <h4>
-        What will be sent, {by ? `in the name of ${by}` : 'which the API will refuse: your token acts in nobody’s name'}
+        What will be sent, {by ? `in the name of ${by}` : 'which the API will refuse: your token does not say who acts'}
       </h4>
       {'missing' in made ? (
         <p class="none">{made.missing.words}</p>

@@ -114,7 +114,7 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
               Has the provider answered for many at once? <a href="#/together">Decide by its answers</a>.
             </>
           ) : (
-            'Your token may read this list and decide nothing: it lacks `holds:decide`.'
+            'Your token may read this list but decide nothing: it lacks `holds:decide`.'
           )}
         </p>
       </main>
@@ -135,7 +135,7 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
   );
 }
 
-const KIND_TITLES = { held: 'Waits for a decision', flagged: 'To look at; nothing waits for it' };
+const KIND_TITLES = { held: 'Waiting for a decision', flagged: 'To look at: no run waits for these' };
 
 interface KindProps {
   kind: 'held' | 'flagged';
@@ -178,7 +178,7 @@ function Freshness({ queue, readAnew }: { queue: Queue; readAnew: () => void }) 
       ) : null}
       {gone > 0 ? `, ${gone} gone since` : null}{' '}
       <button type="button" class="quiet" onClick={readAnew} aria-keyshortcuts="u">
-        {gone > 0 ? 'Take off what has gone' : 'Read anew'} <kbd>u</kbd>
+        {gone > 0 ? 'Remove what has gone' : 'Refresh'} <kbd>u</kbd>
       </button>
     </p>
   );

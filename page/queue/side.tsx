@@ -59,7 +59,7 @@ export function Side({ filters, counts, waiting, session, known, now }: SideProp
 }
 
 function Waits({ data, error }: Polled<WaitingCounts>) {
-  if (!data) return <p class="none">{error ? 'Not counted now.' : 'Counting …'}</p>;
+  if (!data) return <p class="none">{error ? 'The runs cannot be counted now.' : 'Counting …'}</p>;
   return (
     <>
       <dl class="waits">
@@ -73,7 +73,7 @@ function Waits({ data, error }: Polled<WaitingCounts>) {
           </div>
         ))}
       </dl>
-      {error ? <p class="none">As it was; not counted now.</p> : null}
+      {error ? <p class="none">These counts are old: the runs cannot be counted now.</p> : null}
     </>
   );
 }

@@ -31,11 +31,11 @@ export function WaitingView({ waitsFor }: { waitsFor: string }) {
   return (
     <main id="main" tabIndex={-1} class="search-view">
       <h1>{title}</h1>
-      {error ? <p role="alert">{data ? 'As it was; not read now.' : wordsOf(error)}</p> : null}
+      {error ? <p role="alert">{data ? 'This list is old: it cannot be read now.' : wordsOf(error)}</p> : null}
       {!data && !error ? <p class="none">Looking …</p> : null}
       {data ? (
         <p class="note">
-          {data.data.length === 0 ? 'No run does.' : plural(data.data.length, 'run')}
+          {data.data.length === 0 ? 'No run waits for this.' : plural(data.data.length, 'run')}
           {data.hasMore ? ', and there are more' : ''}, as of <Time at={data.asOf} />. Temporal may be a second behind.
         </p>
       ) : null}

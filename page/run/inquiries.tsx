@@ -66,7 +66,7 @@ function Attempts({ list }: { list: readonly InquiryAttempt[] }) {
     <table class="attempts">
       <thead>
         <tr>
-          {['Claimed', 'Inquiry', 'Trace number', 'Purpose', 'Came to', 'Posted', 'Decision'].map((name) => (
+          {['Claimed', 'Inquiry', 'Trace number', 'Purpose', 'Outcome', 'Posted', 'Decision'].map((name) => (
             <th key={name} scope="col">
               {name}
             </th>
@@ -87,7 +87,7 @@ function Attempts({ list }: { list: readonly InquiryAttempt[] }) {
               <code>{one.customerTraceNumber}</code> <span class="attempt">attempt {one.attempt}</span>
             </td>
             <td data-label="Purpose">{one.permissiblePurposeCode ?? ''}</td>
-            <td data-label="Came to">
+            <td data-label="Outcome">
               {one.outcome}
               {one.returnCode ? `, code ${one.returnCode}` : ''}
             </td>

@@ -56,7 +56,7 @@ function Kept<T extends { redacted: boolean; storedAt: string }>({
             <button type="button" onClick={() => void read(true)}>
               Reveal
             </button>
-            <span class="note">It is logged who has read it whole, and the ledger keeps that.</span>
+            <span class="note">The log and the ledger record who has read it whole.</span>
           </>
         ) : null}
         {answer?.redacted && !mayReveal ? (

@@ -125,7 +125,7 @@ function useArrival(runKey: string, holdId: string | undefined, isThere: boolean
 function Headline({ story: { data, error }, isUnknown }: { story: Polled<RunStory>; isUnknown: boolean }) {
   if (isUnknown) return <p class="headline">There is no run of this name, or your token does not reach it.</p>;
   if (!data) {
-    return <p class="headline none">{error ? `Its story cannot be told: ${wordsOf(error)}` : 'Reading its story …'}</p>;
+    return <p class="headline none">{error ? `The story cannot be read: ${wordsOf(error)}` : 'Reading its story …'}</p>;
   }
   return (
     <>
@@ -179,7 +179,7 @@ function Lines({ story: { lines, fromLedger, isWhole, messages } }: { story: Run
     <section aria-labelledby="story-title" class="story">
       <h2 id="story-title">What happened</h2>
       {fromLedger ? <p class="note">The ledger tells this; the run itself does not answer.</p> : null}
-      {isWhole ? null : <p class="note">There is more than is told here: the command line has all of it.</p>}
+      {isWhole ? null : <p class="note">The story is longer than this: the command line shows all of it.</p>}
       {lines.length === 0 ? <p class="none">Nothing yet.</p> : null}
       <ol>
         {lines.map(({ at, text, by, reason, customerTraceNumber, attempt }, place) => (

@@ -7,17 +7,17 @@ const WORDS: Record<Part, { name: string; works: string }> = {
   api: {
     name: 'The API',
     works:
-      'What you see is as of the time beside it, and stays readable. Nothing can be decided until the API answers again; what you have typed is kept.',
+      'You can still read what is here, as of the time beside it. You cannot decide anything until the API answers again. The page keeps what you have typed.',
   },
   ledger: {
     name: 'The ledger',
     works:
-      'The list of what needs a person cannot be read anew, and no decision is taken. The runs that wait are still counted.',
+      'The page cannot refresh the list of what needs a person, and you cannot decide anything. It still counts the runs that wait.',
   },
   temporal: {
     name: 'Temporal',
     works:
-      'The list comes from the ledger and is complete, and each run’s story is told from there. The runs that wait are not counted, and a decision may have to wait until Temporal answers again.',
+      'The list comes from the ledger and is complete, and so does each run’s story. The page cannot count the runs that wait. A decision may have to wait until Temporal answers again.',
   },
 };
 
@@ -30,7 +30,7 @@ export function AwayNotice() {
           <b>
             {WORDS[part].name} does not answer, since {timeWords(since)}.
           </b>{' '}
-          {WORDS[part].works} It is asked again by itself.
+          {WORDS[part].works} The page keeps asking.
         </p>
       ))}
     </div>

@@ -23,7 +23,7 @@ export function Header({ session, onKeys }: { session: Session; onKeys: () => vo
             <span class="acting">Acting as</span> <b>{session.by}</b>
           </>
         ) : (
-          'This token acts in nobody’s name'
+          'This token does not say who acts'
         )}
       </span>
       <button type="button" class="quiet" onClick={onKeys} aria-keyshortcuts="?">

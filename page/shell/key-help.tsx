@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['/', 'search'],
       ['?', 'these keys'],
       ['g', 'the queue'],
-      ['u', 'read anew, and take off what has gone'],
+      ['u', 'refresh, and remove what has gone'],
       ['Esc', 'back'],
     ],
   ],

@@ -61,8 +61,7 @@ export function SignInView({ takesToken, why }: { takesToken: boolean; why?: str
             </a>
           </p>
           <p class="note">
-            Then come back to this one: it goes on where you were, with what you have typed. Loading this page again
-            drops what is typed.
+            Then come back to this tab: it still has what you have typed. If you reload it, what you have typed is lost.
           </p>
         </>
       )}

@@ -199,7 +199,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
           value={draft.reason}
           onInput={(event) => change({ reason: event.currentTarget.value })}
         />
-        <p class="note">It stays readable in the ledger, with your name: nothing personal about the consumers.</p>
+        <p class="note">The ledger keeps it readable, with your name. Write nothing personal about the consumers.</p>
       </div>
       {previewed && !decided ? (
         <section class="sent" aria-label="What will be sent">
@@ -244,11 +244,11 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
 }
 
 const SOME_UNKNOWN =
-  'Of some it is not known whether they were decided. Send the same again: it decides each once, however often it arrives.';
+  'It is not known of some whether they were decided. Send the same again: it decides each once, however often it arrives.';
 
 function stoppedWords(words: string, answered: number, all: number): string {
   if (answered === 0) return words;
-  return `Of ${answered} of ${all} it is known what came of them: they stand above. Of the others it is not. Send the same again: it decides each once, however often it arrives.`;
+  return `The results of ${answered} of ${all} are known: they stand above. The results of the others are not. Send the same again: it decides each once, however often it arrives.`;
 }
 
 function isAmong(rows: readonly Decided[], { runKey, customerTraceNumber, attempt }: Previewed): boolean {

@@ -48,7 +48,7 @@ export class ProfileMissingError extends Error {
   override readonly name = 'ProfileMissingError';
 
   constructor() {
-    super('this worker lacks the gateway profile of the run: another one has to take it');
+    super('this worker lacks the gateway profile of the run: a worker that has the profile must take it');
   }
 }
 

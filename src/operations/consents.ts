@@ -62,7 +62,7 @@ export const unmatchedConsents = defineListing({
   summary: 'list the consents that match no journey, share or applicant, the oldest first',
   description:
     'The ledger keeps them, and they count once it knows what they name. The API cannot tell which token an unknown id will ' +
-    'be: that takes a token for everything.',
+    'belong to, so only a token for all profiles and end users sees such an id.',
   scope: 'holds:read',
   input: z.strictObject({}),
   output: z

@@ -74,7 +74,7 @@ export const inquiries = defineListing({
   name: 'inquiries',
   path: '/v1/inquiries',
   summary: 'list the attempts at the gateway: for whom, why, by which authorization, and the outcome',
-  description: 'Holds nothing personal. An attempt belongs to the period in which it was claimed.',
+  description: 'The rows contain nothing personal. An attempt belongs to the period in which it was claimed.',
   scope: 'inquiries:read',
   input: z.strictObject({
     ...recordFilters,

@@ -71,7 +71,7 @@ export function workflowSource({ bundlePath, isEncrypting, isTracing }: Workflow
   const code = readFileSync(codePath, 'utf8');
   // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
   if (isEncrypting && !bundleHasFailureConverter(code)) {
-    throw new Error(`the workflow bundle ${codePath} does not encode failures: build it anew`);
+    throw new Error(`the workflow bundle ${codePath} does not encode failures: build it again`);
   }
   if (isTracing && !bundleTraces(code)) {
     throw new Error(`the workflow bundle ${codePath} does not trace: set WORKFLOW_BUNDLE_FILE to ${file}`);

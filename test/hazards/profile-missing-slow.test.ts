@@ -12,7 +12,7 @@ import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 import { until } from './operator-hands.ts';
 
-const MESSAGE = 'this worker lacks the gateway profile of the run: another one has to take it';
+const MESSAGE = 'this worker lacks the gateway profile of the run: a worker that has the profile must take it';
 
 let harness: Harness;
 /** A worker beside the harness's, on the same queue and ledger, whose configuration lacks the profile. */

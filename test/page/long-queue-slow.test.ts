@@ -69,7 +69,7 @@ test('a long queue', async (t) => {
       };
       await page.route('**/v1/decisions', take);
       await decide(page, HELD);
-      await page.getByText(`Of 100 of ${HELD} it is known what came of them`).waitFor();
+      await page.getByText(`The results of 100 of ${HELD} are known`).waitFor();
       assert.equal(await page.getByRole('cell', { name: 'the ledger has it' }).count(), 100);
       assert.equal(await page.getByLabel('Reason').isDisabled(), true);
       await keepPictures(page, 'half-decided');

@@ -73,7 +73,7 @@ export const storyRoutes: readonly Route[] = [
     operationId: 'readStory',
     summary: 'Tell the story of a run in words: its state, what it waits for and what has happened',
     description:
-      'Holds nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
+      'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
     about: ({ runKey }) => runKey,
     answers: { 200: { description: 'The story so far.', schema: storySchema } },

@@ -40,9 +40,9 @@ export const consentRoutes: readonly Route[] = [
     operationId: 'recordConsent',
     summary: 'Record what a consumer has decided about a share',
     description:
-      '`journeyId` names the journey, or `share:<shareId>` for a share by itself. It may come before either is started, ' +
-      'or after its end. For an id that the ledger does not know yet the token must reach all profiles and all end users: nobody ' +
-      'can say yet whose the run will be.',
+      '`journeyId` names the journey, or `share:<shareId>` for a share by itself. The consent may come before ' +
+      'that run starts, or after it ends. For an id that the ledger does not know yet, the token must reach all profiles and ' +
+      'all end users, since nobody can say yet whose run it will be.',
     scope: 'consents:record',
     sendsMessages: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),

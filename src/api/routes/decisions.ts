@@ -61,7 +61,7 @@ const manyBody = z
   })
   .meta({ id: 'sameDecision' });
 
-const NOTHING_OF_ONE = 'No reference, applicants or proof: those belong to one inquiry alone.';
+const NOTHING_OF_ONE = 'It takes no reference, applicants or proof, since those belong to one inquiry alone.';
 
 const earlierSchema = z
   .object({

@@ -130,7 +130,7 @@ export const holdRoutes: readonly Route[] = [
     path: '/v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
     summary: 'Mark a flag about an inquiry as seen',
-    description: 'No run waits for a flag. The ledger records who has seen to it.',
+    description: 'No run waits for a flag. The ledger records who marked it as seen.',
     scope: 'holds:decide',
     body: seenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
@@ -157,8 +157,8 @@ export const holdRoutes: readonly Route[] = [
     operationId: 'markRunSeen',
     summary: 'Mark a flag about a whole run as seen',
     description:
-      'For rows without a trace number, such as `ssnMismatch` of a portfolio review. Nothing waits for it: it records that ' +
-      'the person whom the token names has seen to it. What an open run still needs, it does not take off.',
+      'For rows without a trace number, such as `ssnMismatch` of a portfolio review. No run waits for such a flag. The ' +
+      'ledger records who marked it as seen. The API takes nothing off the list that an open run still needs.',
     scope: 'holds:decide',
     about: ({ runKey }) => runKey,
     body: runSeenBody,

@@ -39,7 +39,7 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
     schema: z
       .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
       .meta({ id: 'journeyResult' }),
-    description: 'The result. It has no report references: read these with `reports:read`.',
+    description: 'The result has no report references: read those with `reports:read`.',
     // `consumerId` is personal.
     withoutPersonal: ({ stages, ...result }) => ({
       ...result,
@@ -48,7 +48,7 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
   },
   start: {
     summary: 'Start a journey',
-    description: 'A journey with shares also needs `shares:request`. The same start again starts nothing.',
+    description: 'A journey with shares also needs `shares:request`. The same start, sent again, starts nothing new.',
     scope: 'journeys:start',
     body: lendingJourney.schema(applicants).meta({ id: 'startJourney' }),
     hasWorkClass: true,
@@ -122,7 +122,7 @@ export const journeyRoutes: readonly Route[] = [
   messageRoute<Omit<WithdrawShareMessage, 'journeyId'>>(journeys, {
     path: '/shares/{shareId}/withdrawal',
     operationId: 'withdrawShare',
-    summary: 'Take a share back before it is sent',
+    summary: 'Withdraw a share before it is sent',
     description: '`recorded` says whether the ledger already forbids any attempt to send it.',
     scope: 'shares:withdraw',
     body: withdrawShare

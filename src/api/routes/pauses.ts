@@ -72,7 +72,7 @@ export const pauseRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/pauses',
     operationId: 'listPauses',
-    summary: 'Every pause, in force and past',
+    summary: 'List every pause, in force and past',
     scope: 'holds:read',
     answers: {
       200: {
@@ -89,9 +89,9 @@ export const pauseRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/pauses',
     operationId: 'beginPause',
-    summary: 'Send nothing more, on any worker, until the pause is ended',
+    summary: 'Pause: send nothing more, on any worker, until the pause ends',
     description:
-      'This works without Temporal. The token must be for all end users. A pause of all profiles takes a token for all profiles.',
+      'This works without Temporal. The token must be for all end users. A pause of all profiles needs a token for all profiles.',
     scope: 'inquiries:pause',
     body: pauseRequestSchema,
     answers: {
@@ -107,7 +107,7 @@ export const pauseRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/pauses/end',
     operationId: 'endPause',
-    summary: 'End a pause, and wake what waits for its end',
+    summary: 'End a pause, and wake the runs that wait for its end',
     scope: 'inquiries:pause',
     body: pauseRequestSchema,
     answers: {

@@ -53,7 +53,7 @@ const reviews: KindOfRun<PortfolioReviewInput, PortfolioResult> = {
   start: {
     summary: 'Start a portfolio review: ACCTRVW for each row of a file',
     description:
-      'The same start again starts nothing. The file is in the folder of the end user; the API refuses a file that is not there.',
+      'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that is not there.',
     scope: 'portfolios:start',
     body: startSchema,
     check({ body }) {
@@ -140,12 +140,12 @@ export const portfolioReviewRoutes: readonly Route[] = [
   ...runRoutes(reviews),
   downloadRoute({
     ...{ what: 'results', path: '/results', operationId: 'downloadReviewResults' },
-    summary: 'Download the outcome of each row, one JSON document a line',
+    summary: 'Download the outcome of each row, one JSON document per line',
     description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
   }),
   downloadRoute({
     ...{ what: 'badRows', path: '/bad-rows', operationId: 'downloadReviewBadRows' },
-    summary: 'Download the rows that the review did not send, one JSON document a line',
+    summary: 'Download the rows that the review did not send, one JSON document per line',
     description: 'Each row with its line and the rules that it breaks, never a value.',
   }),
   steer('pause', '/pause', 'Pause a review: send nothing more until resume'),

@@ -28,13 +28,14 @@ const pulls: KindOfRun<PullInput, PullResult> = {
   status: pullStatusSchema,
   result: {
     schema: z.object(resultFields).meta({ id: 'pullResult' }),
-    description: 'The result. It has no references: read these with `reports:read`.',
+    description: 'The result has no references: read those with `reports:read`.',
     withoutPersonal: ({ reference: _reference, consumers: _consumers, unattributed: _unattributed, ...result }) =>
       result,
   },
   start: {
     summary: 'Start a single pull: one report product, or FAILSAFE',
-    description: 'The same start again starts nothing. A FAILSAFE without an end user needs a token for all end users.',
+    description:
+      'The same start, sent again, starts nothing new. A FAILSAFE without an end user needs a token for all end users.',
     scope: 'pulls:start',
     body: startSchema.meta({ id: 'startPull' }),
     hasWorkClass: true,

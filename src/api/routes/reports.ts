@@ -96,7 +96,7 @@ function toReader({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, 
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
 }
 
-const LOGGED = 'The ledger keeps who read it, by the token, and when.';
+const LOGGED = 'The ledger records who read it, by the token, and when.';
 const problems = {
   403: 'Also: it was pulled for another end user than `endUser`.',
   410: 'It was disposed of.',
@@ -107,7 +107,7 @@ export const reportRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
-    summary: 'Read the newest report of a product, of a journey, a pull or a row of a portfolio review',
+    summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
     description: LOGGED,
     scope: 'reports:read',
     about: ({ runKey }) => runKey,
@@ -130,8 +130,8 @@ export const reportRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/{runKey}/references',
     operationId: 'getReferences',
-    summary: 'Read the references for later shares, of a run',
-    description: 'A share by itself has its own, once it was posted.',
+    summary: 'Read the references of a run, for later shares',
+    description: 'A share by itself has its own references once it is posted.',
     scope: 'reports:read',
     about: ({ runKey }) => runKey,
     query: referencesQuery,
@@ -149,7 +149,7 @@ export const reportRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
-    summary: 'Read what changed since the report before the newest preclose report',
+    summary: 'Read what changed between the newest preclose report and the report before it',
     description: LOGGED,
     scope: 'reports:read',
     about: ({ journeyId }) => journeyId,
@@ -169,7 +169,7 @@ export const reportRoutes: readonly Route[] = [
     path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
-    description: `For a hold that says \`refusalKept\`. A masked body keeps only its shape and its codes. ${LOGGED}`,
+    description: `A hold with \`refusalKept\` has one. A masked body keeps only its shape and its codes. ${LOGGED}`,
     scope: 'reports:read',
     query: refusalQuery,
     answers: { 200: { description: 'The body.', schema: refusalSchema } },

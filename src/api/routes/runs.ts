@@ -95,7 +95,7 @@ export function runRoutes<Input extends object, Result extends object>(
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads, about },
       summary: `Read the status of ${singular}`,
-      description: 'Nothing personal.',
+      description: 'The status contains nothing personal.',
       headers: STATUS_HEADERS,
       answers: {
         200: { description: 'The status.', schema: status, headers: { ETag: 'The version of this status.' } },

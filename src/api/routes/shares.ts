@@ -27,7 +27,7 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
   start: {
     summary: 'Share a report by itself, once every applicant consents',
     description:
-      'The input names a report of the ledger, or has one in full. The same start again starts nothing. Consents go to ' +
+      'The input names a report of the ledger, or has one in full. The same start, sent again, starts nothing new. Consents go to ' +
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.schema().meta({ id: 'startShare' }),
@@ -42,7 +42,7 @@ export const shareRoutes: readonly Route[] = [
   messageRoute<Omit<ExtendShareReportMessage, 'shareId'>>(shares, {
     path: '/extend',
     operationId: 'extendShare',
-    summary: 'Make the wait for consent longer while it lasts',
+    summary: 'Extend the wait for consent while it lasts',
     scope: 'shares:request',
     body: extendShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'extendShare' }),
     send: ({ services, sending }, id, message) => services.journeys.getShare(id).extend(message, sending),
@@ -50,7 +50,7 @@ export const shareRoutes: readonly Route[] = [
   messageRoute<Omit<WithdrawShareReportMessage, 'shareId'>>(shares, {
     path: '/withdrawal',
     operationId: 'withdrawShareReport',
-    summary: 'Take a share by itself back, after any attempt in flight',
+    summary: 'Withdraw a share by itself after any attempt in flight',
     description: '`recorded` says whether the ledger already forbids any attempt to send it.',
     scope: 'shares:withdraw',
     body: withdrawShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),

@@ -89,7 +89,7 @@ export async function fillOperation(
     if (own !== null) command.addOption(optionFor(member, own));
   }
   if (proof) command.option('--proof <path>', 'a file with the compact JWS that proves it; - is standard input');
-  command.option('--file <path>', 'JSON of the message; options stand above it; - is standard input');
+  command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
   withExamples(withServerOptions(command), ...examples);
   const act = async (given: string, options: Options) => {
     const run = readRun(given, argument[0], [...found.keys()]);

@@ -60,8 +60,8 @@ interface CommandName {
 const STEERING = ['pause', 'resume', 'withdraw', 'cancel'] as const;
 
 const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
-  pause: 'send nothing more until resume',
-  resume: 'go on after pause',
+  pause: 'send nothing more until the review is resumed',
+  resume: 'send again after a pause',
   withdraw: 'end it after the attempts in flight; holds still wait for decisions',
   cancel: 'end it after the attempts in flight; its holds stay undecided in the ledger',
 };
@@ -69,12 +69,13 @@ const STEERING_WORDS: Record<(typeof STEERING)[number], string> = {
 const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
   {
     name: 'advance',
-    description: 'pass the gate before a stage, or pull the latest stage once more; the run keeps an early message',
+    description:
+      'pass the gate before a stage, or pull the latest stage once more; the run keeps a message that comes early',
     argument: ['<journeyId>'],
     operations: { journey: [{ routes: ofJourneys, operationId: 'advanceJourney', message: 'advance' }] },
     words: {
       '--to': 'PREAPP or PRECLOSE',
-      '--accept-age': 'with --to: although the latest report is older than maxReportAge',
+      '--accept-age': 'with --to: even if the latest report is older than maxReportAge',
       '--skip': 'with --to: a stage before it that is never to be pulled',
       '--repeat': 'one further inquiry for the stage that was answered last',
       '--occurrence': 'with --repeat: which pull of the stage it is to be, 2 for the first repeat',
@@ -100,7 +101,7 @@ const OPERATIONS: readonly (CommandName & OperationCommand)[] = [
       '--share-id': 'the journey’s share that it is for',
       '--applicant-id': 'whose consent',
       '--consent-id': 'the consent’s own id',
-      '--decided-at': 'when (default: now; typed again, a consent keeps its first time)',
+      '--decided-at': 'when (default: now; a repeated consent keeps its first time)',
       '--decided-now': null,
       '--end-user-code': 'the secondary user, by code',
       '--end-user': 'the secondary user, by name',
@@ -231,9 +232,9 @@ export async function registerSchemaCommands(program: Command, named: string | u
 }
 
 const GROUPS: Readonly<Record<string, string>> = {
-  seen: 'record that an operator has seen to a flag',
+  seen: 'take a flag off the list of holds once an operator has looked at it',
   portfolio: 'review a portfolio file: ACCTRVW for each of its rows',
-  'legal-hold': 'keep a run, or a whole review, from being disposed of',
+  'legal-hold': 'keep the data of a run, or of a whole review, from disposal',
 };
 
 function findGroup(parent: Command, word: string): Command {

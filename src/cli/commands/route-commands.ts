@@ -170,7 +170,7 @@ export const ROUTE_COMMANDS: readonly (RouteCommand & { name: string; descriptio
   },
   {
     name: 'legal-hold release',
-    description: 'release the hold of one matter',
+    description: 'release the legal hold of one matter',
     routes: legalHolds,
     operationIds: ['releaseLegalHold'],
     arguments: [['<id>', RUN_ID]],

@@ -14,7 +14,7 @@ export function registerDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
     .description(
-      'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if one could not be made',
+      'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if a check could not be made',
     )
     .option('--timeout <seconds>', 'how long each check may take (default: 10)');
   withExamples(withServerOptions(command), 'credit-journey doctor');

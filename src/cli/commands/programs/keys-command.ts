@@ -69,8 +69,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
   },
   {
     name: 'check',
-    description:
-      'list the keys, their ages and what wraps them; exits with 3 when one has been encrypting for too long',
+    description: 'list the keys, their ages and what wraps them; exits with 3 when a key has been in use for too long',
     example: 'credit-journey keys check',
     async act(file) {
       const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
@@ -81,7 +80,8 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
   },
   {
     name: 'wrap',
-    description: 'put the keys of a ring under a key management service; they stay the same keys, workers may run',
+    description:
+      'wrap the keys of a ring with a key management service; the keys stay the same, and workers may keep running',
     options: [['--kms <name>', `which one: ${KMS_NAMES}`]],
     example: 'credit-journey keys wrap --kms aws-kms:alias/credit-journey',
     next: `${COPY_FILE} Copies from before still open without the service: destroy them, and rotate the keys.`,
@@ -104,7 +104,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
   },
   {
     name: 'refuse',
-    description: 'declare that a key will never come: payloads that wait for it are refused, for good',
+    description: 'declare that a key will never come: workers refuse, for good, the payloads that wait for it',
     argument: ['<key-id>', 'as the alert names it; not a key of this ring'],
     example: 'credit-journey keys refuse payload-0123456789ab',
     async act(file, _, keyId) {
@@ -114,7 +114,8 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
   },
   {
     name: 'rewrap',
-    description: 'wrap the ledger’s data keys under the current key; reports are not touched, workers may run',
+    description:
+      'wrap the ledger’s data keys under the current key; reports stay as they are, and workers may keep running',
     example: 'credit-journey keys rewrap',
     async act() {
       const answer = await withLedger((ledger) => ledger.rewrapDataKeys());

@@ -33,7 +33,7 @@ function registerLedgerCompare(ledger: Command): void {
   const compare = ledger
     .command('compare')
     .description(
-      'list the runs that Temporal has lost (3 if any), and what open ones may have, after it went back in time',
+      'after Temporal went back in time: list the runs that it lost (3 if any), and what open runs may have lost',
     )
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
     .option('--send-consents', 'send open runs their consents since then once more; needs workers');
@@ -76,7 +76,7 @@ export function registerLedgerCommand(program: Command): void {
   registerLedgerCompare(ledger);
   const accept = ledger
     .command('accept-restore')
-    .description('accept an older copy of the ledger: claims begin again, from what it has');
+    .description('accept an older copy of the ledger: workers claim attempts again, from what the copy has');
   withExamples(
     withOutputOptions(withAuthorizationOptions(accept)),
     'credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"',

@@ -37,17 +37,17 @@ export function registerWebhooksCommand(program: Command): void {
     .description('list, send again and test the events for webhook endpoints');
   const list = webhooks
     .command('list')
-    .description('list deliveries that have not ended: exits with 3 if an event was given up')
+    .description('list deliveries that have not ended: exits with 3 if a worker has given up an event')
     .option('--failed', 'only those that have given an event up');
   withExamples(withServerOptions(list), 'credit-journey webhooks list --failed');
   list.action(listDeliveries);
   const actions = [
     [
       'resend',
-      'send the events again that were given up, and at once those that wait for their next attempt',
+      'send again the events that workers have given up, and at once those that wait for their next attempt',
       'resendWebhooks',
     ],
-    ['drop', 'forget the events that were given up', 'dropWebhooks'],
+    ['drop', 'forget the events that workers have given up', 'dropWebhooks'],
   ] as const;
   for (const [name, description, update] of actions) {
     const command = webhooks

@@ -6,7 +6,7 @@ import { createOutput } from '../../output/output.ts';
 export function registerWorkerCommand(program: Command): void {
   const command = program
     .command('worker')
-    .description('run a worker until SIGTERM or Ctrl-C; attempts in flight are finished first');
+    .description('run a worker until SIGTERM or Ctrl-C; it finishes attempts in flight first');
   withExamples(withServerOptions(command), 'credit-journey worker');
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../../../config/config.ts');

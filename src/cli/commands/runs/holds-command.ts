@@ -13,7 +13,7 @@ type HoldsOptions = ServerOptions & WorkOptions;
 export function registerHoldsCommand(program: Command): void {
   const command = program
     .command('holds')
-    .description('list what needs a person, with the command that resolves it: exits with 3 if anything does');
+    .description('list what needs a person, with the command that resolves it: exits with 3 if there is anything');
   withExamples(
     withServerOptions(withWorkFilters(command)),
     'credit-journey holds',

@@ -73,7 +73,7 @@ export function fillStart(command: Command): void {
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
     .option('--auto', 'with --sample: pass the gates without waiting for advance')
     .option('--lose-answer', 'with --sample: the gateway posts each inquiry and its first answer is lost')
-    .option('--batch', 'batch work: other journeys go first where the gateway’s limit is reached')
+    .option('--batch', 'batch work: other journeys go first when the gateway’s limit is reached')
     .option(...WATCH);
   withExamples(
     withServerOptions(command),
@@ -97,7 +97,7 @@ export function fillPull(command: Command): void {
     .option('--product <productCode>', `with --sample: ${PULL_PRODUCTS.join(', ')} (default: CR)`)
     .option('--pull-id <id>', 'with --sample: the pull’s id (default: a new one)')
     .option('--lose-answer', 'with --sample: the gateway posts the inquiry and its first answer is lost')
-    .option('--batch', 'batch work: other pulls go first where the gateway’s limit is reached')
+    .option('--batch', 'batch work: other pulls go first when the gateway’s limit is reached')
     .option(...WATCH);
   withExamples(
     withServerOptions(command),
@@ -204,7 +204,7 @@ const SHARE: OperationCommand = {
     '--profile': 'by itself: the gateway profile',
     '--await-consent-for': 'how long to wait for consent, such as P30D',
     '--consent-valid-for': 'how old a grant may be when it is used',
-    '--replaces': 'of a running journey: corrects this share, which is withdrawn',
+    '--replaces': 'of a running journey: the share that this one replaces, which is withdrawn',
     '--by': 'with --replaces: who decides it',
     '--reason': 'with --replaces: why',
   },
