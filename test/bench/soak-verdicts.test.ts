@@ -19,7 +19,7 @@ test('a heap that warms up and is collected now and then is steady', () => {
   assert.equal(verdictOf(collected, MEMORY, 'MB', journeys).isGood, true);
 });
 
-test('a leak of 50 kB a journey is told, under the same noise', () => {
+test('a leak of 50 kB a journey is found under the same noise', () => {
   const leaking = series((at) => 250 + (at * 2 * 50) / 1_024 + ((at * 7) % 90));
   assert.match(verdictOf(leaking, MEMORY, 'MB', journeys).text, /^GROWS/);
 });
@@ -54,7 +54,7 @@ test('a database grows with the journeys, and no faster', () => {
   );
 });
 
-test('what was never measured is not called steady', () => {
+test('a series without measurements is not called steady', () => {
   assert.equal(
     verdictOf(
       series(() => Number.NaN),
@@ -66,7 +66,7 @@ test('what was never measured is not called steady', () => {
   );
 });
 
-test('a picture has a panel for each measure, and no number that is none', () => {
+test('a picture has a panel for each measure, and shows no NaN', () => {
   const lines = [{ name: 'worker <1>', series: series((at) => (at === 0 ? Number.NaN : at)) }];
   const picture = svg('Soak', 'two', [{ title: 'memory', lines, verdict: 'steady', isGood: true }]);
   assert.match(picture, /worker &lt;1&gt;/);

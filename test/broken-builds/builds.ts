@@ -167,7 +167,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         replace: "known.digest !== '' || known.digest === claim.digest ? null : { kind: 'requestDiffers' }",
       },
     ],
-    tests: [{ path: RESTART, title: 'nobody gets the answer to another request' }],
+    tests: [{ path: RESTART, title: 'is held without the answer to the first request' }],
   },
   {
     name: 'a look-up is not compared with what was asked for before',

@@ -1,4 +1,4 @@
-/** Each invariant passes a sound storm, and catches what it is there to catch. */
+/** Each invariant passes a sound storm, and catches the fault that it is for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -805,7 +805,7 @@ test('a refusal counts from when the ledger first received it, also where a run 
   assert.deepEqual(verdict?.failures, []);
 });
 
-test('every invariant catches what it is there to catch', async (t) => {
+test('every invariant catches the fault that it is for', async (t) => {
   for (const { what, caughtBy, as, doctor } of DOCTORED) {
     await t.test(`${what}: ${caughtBy.name}`, async () => {
       const evidence = soundEvidence();
@@ -833,7 +833,7 @@ test('failures name ids, and no people', async () => {
   }
 });
 
-test('holes that were met are counted', () => {
+test('the known gaps that a storm ran into are counted', () => {
   const evidence = soundEvidence();
   assert.deepEqual(
     measureHoles(evidence).map(({ count, furtherPostings }) => [count, furtherPostings]),

@@ -30,7 +30,7 @@ describe('what needs a person, in lines', () => {
     assert.deepEqual(commandLines('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });
 
-  test('points to what may be done: a decision, a look, or nothing until its cause is mended', () => {
+  test('names the command to run: to decide, to mark as seen, or to read the status until the cause is mended', () => {
     const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
     const flagged = { ...HOLD, runKey: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
     assert.equal(resolveCommand({ ...flagged }), `credit-journey seen inquiry ${TRACE} --by <name> --reason <why>`);
@@ -45,13 +45,13 @@ describe('what a decision will do, in words', () => {
   const words = (hold: Partial<DecidableHold>, action: 'resend' | 'abandon' | 'accept') =>
     describeConsequences({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
 
-  test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
+  test('warns of a second posting where the outcome is unknown, and says that the ledger decides about an unclaimed attempt', () => {
     assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* that is a second inquiry/);
     assert.doesNotMatch(words({ reason: 'NotEntitled' }, 'resend'), /second/);
     assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /continues with attempt 12; the ledger decides/);
   });
 
-  test('tells a run from a row without one', () => {
+  test('says whether the run continues or a new start of it will', () => {
     assert.match(words({}, 'accept'), /^The journey continues .*: noRecord\. Nothing is sent\./);
     assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will continue/);
     const { shareId: _, ...stage } = HOLD;

@@ -142,7 +142,7 @@ describe('a review on the command line', () => {
     ]);
   });
 
-  test('is paused, goes on, and is withdrawn; told twice it says so, and told after its end it is refused', async () => {
+  test('can be paused, resumed and withdrawn; a repeated command says so, and a command after the end is refused', async () => {
     const { file, reviewId } = await portfolioOf(['3429', '0001', '0001']);
     await answered(0, 'start', file, '--review-id', reviewId, '--window', '1', ...ORDER);
     type Answer = { duplicate: boolean; recorded?: boolean };

@@ -111,7 +111,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     assert.equal(failure?.message, 'Encoded failure');
   });
 
-  test('may see masked values where its roles say so: enough for a status, and marked in what is to be stored', async () => {
+  test('sees masked values if its roles allow no more: a status needs none of them, and references say that they are masked', async () => {
     const desk = await connected(['encode', 'decode-redacted']);
     const input = oneStage();
     const journey = await desk.start(input);
@@ -127,7 +127,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     assert.equal(references.references[0]?.reference.applicants[0]?.consumerId, MASKED);
   });
 
-  test('waits in a watch for a codec server that is away', async (t) => {
+  test('keeps watching until a codec server that is away comes back', async (t) => {
     const wire = await startTcpProxy({ host: '127.0.0.1', port: server.port });
     t.after(() => wire.close());
     const journeys = await connected(['encode', 'decode'], `http://127.0.0.1:${wire.port}`);
@@ -157,14 +157,14 @@ describe('a client without a key', { concurrency: 4 }, () => {
     await assert.rejects(writer.get(input.journeyId).status(), isCodecServerError('roleTooLow'));
   });
 
-  test('cannot do without the codec server either', async () => {
+  test('needs the codec server', async () => {
     await using keyless = await connectTo(harness);
     const journey = await platform.start(oneStage());
     await journey.result();
     await assert.rejects(keyless.get(journey.journeyId).status(), KeysMissingError);
   });
 
-  test('is what the command line is, too: status by token, keys refused in production', async () => {
+  test('can be the command line: a token is enough for a status, and in production it refuses key files', async () => {
     const journey = await platform.start(oneStage());
     await journey.result();
     const { temporal, taskQueue, keyRingFile } = harness.config;

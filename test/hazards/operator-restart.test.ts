@@ -59,7 +59,7 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('in the place of one whose request is in flight waits for that answer, and takes it', async () => {
+  test('in place of a run whose request is in flight waits for that answer, and uses it', async () => {
     const input = oneStage('4011');
     const first = await startInFlight(input);
     const again = (await harness.client.workflow.start('lendingJourney', {
@@ -87,7 +87,7 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     assert.equal((await harness.received(again)).length, 2);
   });
 
-  test('after its time was over is held as before, where the answer was lost', async () => {
+  test('after it timed out is held as before, if the answer was lost', async () => {
     const input = oneStage('4002');
     const handle = (await harness.client.workflow.start('lendingJourney', {
       workflowId: `journey-${input.journeyId}`,
@@ -106,7 +106,7 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
 });
 
 describe('a journey that is started again with a corrected applicant', { concurrency: 8 }, () => {
-  test('is held: nobody gets the answer to another request; an amendment asks anew', async () => {
+  test('is held without the answer to the first request; an amendment makes a new inquiry', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const corrected = { ...input, applicants: [applicant('1A')] };
@@ -131,7 +131,7 @@ describe('a journey that is started again with a corrected applicant', { concurr
     await again.terminate();
   });
 
-  test('while the first request is in flight is held at once, and the late answer stays the other’s', async () => {
+  test('while the first request is in flight is held at once, and the late answer stays with the first request', async () => {
     const input = oneStage('4011');
     await (await startInFlight(input)).terminate();
     const again = await harness.start({ ...input, applicants: [applicant('1A')] });
@@ -144,7 +144,7 @@ describe('a journey that is started again with a corrected applicant', { concurr
     await again.terminate();
   });
 
-  test('and abandoned leaves the other request as it is: the first applicant gets his answer again', async () => {
+  test('and abandoned leaves the first request as it is: the next start with the first applicant gets its answer', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const other = await harness.start({ ...input, applicants: [applicant('1A')] });
@@ -175,7 +175,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
   });
   after(() => short?.close());
 
-  test('is held by the look-up, which tells nothing of what was asked for somebody else', async () => {
+  test('is held by the look-up, which shows nothing of the first applicant’s inquiry', async () => {
     const input = twoStages();
     const first = await short.start(input);
     await untilStatus(first, ({ state }) => state === 'waitingAtGate');
@@ -207,7 +207,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
   }
 });
 
-test('a journey that is started again and gets no token tells what became of its attempt, and resends that alone', async () => {
+test('a journey that is started again while there is no token is held for its earlier attempt, and sends nothing', async () => {
   const input = oneStage('4002');
   const first = await harness.start(input);
   await untilStatus(first, ({ holds }) => holds[0]?.failureType === 'OutcomeUnknown');

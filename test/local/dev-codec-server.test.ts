@@ -34,7 +34,7 @@ async function askFrom(origin: string, endpoint: string): Promise<number> {
   return response.status;
 }
 
-test('pages of the environment’s own UI may call the codec server, under both of its names, and no others', async (t) => {
+test('only pages of the environment’s own UI may call the codec server, under either of its names', async (t) => {
   const options = await optionsIn(t);
   const server = await startDevCodecServer(options);
   t.after(() => server.close());

@@ -30,7 +30,7 @@ async function remembered(): Promise<DevPorts> {
   return { temporalPort, uiPort, sandboxPort, codecPort };
 }
 
-test('ports that a data directory has had are taken again, also where any free one would do', async (t) => {
+test('a data directory gets its former ports again, even when any free port would do', async (t) => {
   const directory = await temporaryDirectory(t);
   const ports = await remembered();
   await writeDevMemory(directory, { ...ports, pid: process.pid });
@@ -49,7 +49,7 @@ test('a port that was asked for and is taken is an error, not another port', asy
   await assert.rejects(choosePorts({ ...FREE, uiPort: port }, {}), PortTakenError);
 });
 
-test('a remembered port that is taken is an error too; the codec server alone moves', async (t) => {
+test('a remembered port that is taken is an error too, except that the codec server moves to another', async (t) => {
   const port = await takenPort(t);
   const ports = await remembered();
   for (const name of ['sandboxPort', 'temporalPort', 'uiPort']) {
@@ -60,7 +60,7 @@ test('a remembered port that is taken is an error too; the codec server alone mo
   assert.notEqual(codecPort, port);
 });
 
-test('a port that is asked for takes the place of the remembered one', async () => {
+test('a port that is asked for replaces the remembered one', async () => {
   const [elsewhere = 0] = await freePorts(1);
   assert.equal((await choosePorts({ sandboxPort: elsewhere }, await remembered())).sandboxPort, elsewhere);
 });
@@ -73,7 +73,7 @@ test('a codec server leaves a remembered port to the server that was asked to ha
   assert.equal(new Set(Object.values(chosen)).size, 4);
 });
 
-test('a codec server is remembered; an address of one that cannot be used is forgotten, and the ports are not', async (t) => {
+test('the address of a codec server is remembered; one that cannot be used is forgotten, but the ports are kept', async (t) => {
   const directory = await temporaryDirectory(t);
   const { codecPort, ...ports } = await remembered();
   const before = { ...ports, pid: process.pid };
@@ -88,7 +88,7 @@ async function rewritten(directory: string, memory: DevMemory): Promise<DevMemor
   return readDevMemory(directory);
 }
 
-test('a memory that cannot be read counts as none', async (t) => {
+test('a file of ports that cannot be read is ignored', async (t) => {
   const directory = await temporaryDirectory(t);
   for (const content of ['', '{"temporalPort":', '{"temporalPort":"7233"}']) {
     await writeFile(join(directory, 'dev.json'), content);
@@ -96,7 +96,7 @@ test('a memory that cannot be read counts as none', async (t) => {
   }
 });
 
-test('a command finds the environment that runs in its folder or above, unless it is told another, or its process is gone', async (t) => {
+test('a command finds the environment that runs in its folder or above, unless variables name another or its process is gone', async (t) => {
   const folder = await temporaryDirectory(t);
   const below = join(folder, 'below');
   await mkdir(join(folder, DEFAULT_DATA_DIR));

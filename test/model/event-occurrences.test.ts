@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { carriedOccurrences, occurrenceName } from '../../src/messages/webhooks/events.ts';
 
-test('after 20,000 refused consents what the next run takes over of events is small, and counts all that is no message', () => {
+test('after 20,000 refused consents the event counts that the next run takes over are small, and complete except for events about messages', () => {
   const occurrences = new Map([[occurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown']), 2]]);
   for (let index = 0; index < 20_000; index++) {
     occurrences.set(occurrenceName('consent.refused', [`C${index}`, 'a reason of some length']), 1);

@@ -34,7 +34,7 @@ function filterNamed(name: string, replace: readonly [string, string][] = []): s
   return filter;
 }
 
-test('a journey costs at most one upsert for each stage, its first gate and each time that shares begin to wait', () => {
+test('a journey makes at most one upsert for each stage, for its first gate and each time that shares begin to wait', () => {
   const counts = { completed: 3 + 1 + 1, consentAwaited: 3 + 1 + 1, held: 1 + 1 };
   for (const [name, most] of Object.entries(counts)) {
     const history = readFileSync(join(root, 'test', 'histories', `lendingJourney-${name}.json`), 'utf8');
@@ -127,7 +127,7 @@ describe('documented list filters', { concurrency: true }, () => {
     }
   });
 
-  test('leave out the workflow that watches the ledger, which is no run', async () => {
+  test('leave out the workflow that watches the ledger, since it is not a run', async () => {
     const watch = await watchOf(harness);
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
     for (const { name, filter } of TEMPORAL_UI_VIEWS) {
