@@ -144,7 +144,7 @@ function toView(inner: Payload, view: View): PayloadJson {
   }
 }
 
-const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter it anew';
+const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter it again';
 
 /** Finds payloads that no reader could decode once encrypted, and masked values that must not be sent. */
 function encodingProblems(payload: Payload, path: string): Problem[] {

@@ -178,7 +178,7 @@ const PROBE: ProvableDecision = {
   attempt: 1,
   action: 'abandon',
   by: 'doctor',
-  reason: 'none: it is sent to nobody',
+  reason: 'none: it is sent nowhere',
   providerSaid: 'notAsked',
 };
 

@@ -102,7 +102,7 @@ export async function decide(
     const { customerTraceNumber, applicants, ...rest } = decision;
     if (!isGone || !(await isOwnInquiry(journeys, runKey, customerTraceNumber))) throw error;
     if (decision.action === 'amend' || applicants !== undefined) {
-      const reason = 'without a run nothing can be amended: abandon it, and start anew';
+      const reason = 'an inquiry without a run cannot be amended: abandon it, and start another run';
       throw new DecisionRefusedError(customerTraceNumber, reason);
     }
     const { duplicate } = await journeys.decideInLedger({ ...rest, customerTraceNumber });

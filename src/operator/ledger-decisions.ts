@@ -85,7 +85,7 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
     ...(isGone ? { runIsGone: true } : {}),
   });
   if (verdict.kind === 'nothingToSee') {
-    throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
+    throw new DecisionRefusedError(customerTraceNumber, 'it has no flag of a late answer that is still open');
   }
   if (verdict.kind === 'known' && verdict.paths.length > 0) {
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));

@@ -47,7 +47,7 @@ function csvValue(
   text: string,
 ): { value: Record<string, unknown> } | { problems: Problem[] } {
   const fields = csvFields(text);
-  if (!fields) return bad('', 'has a quotation mark that is not closed, or that stands where none may');
+  if (!fields) return bad('', 'has a quotation mark that is not closed, or that is in the wrong place');
   if (fields.length !== columns.length) {
     return bad('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
   }

@@ -400,6 +400,6 @@ const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {
   examining: 'The file is being examined',
   running: 'The review is running',
   paused: 'The review is paused',
-  held: 'The review stands still',
+  held: 'The review sends nothing more',
   stopping: 'The review is ending',
 };

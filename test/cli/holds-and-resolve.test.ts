@@ -172,7 +172,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const applicants = join(harness.dataDir, `${randomUUID()}.json`);
     await writeFile(applicants, JSON.stringify({ applicants: one.input.applicants }));
     const amended = ['--action', 'amend', '--provider-said', 'unknown', '--file', applicants];
-    assert.match((await cli(...shown, ...amended, ...WHO)).stderr, /without a run nothing can be amended/);
+    assert.match((await cli(...shown, ...amended, ...WHO)).stderr, /an inquiry without a run cannot be amended/);
     const other = await cli(
       'resolve',
       'J-OTHER',
@@ -199,7 +199,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.ok(!JSON.parse((await cli('holds')).stdout).holds.some(of(journeyId)));
     const again = await cli(...seen, ...WHO);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /nobody has seen to/);
+    assert.match(again.stderr, /no flag of a late answer/);
   });
 
   test('needs no worker and no run: the list says what may be decided once the run is known to be gone', async (t) => {

@@ -39,7 +39,7 @@ export function fillResolve(command: Command): void {
   );
   command.action(async (runKey: string | undefined, trace: string | undefined, options: ResolveOptions) => {
     if (options.all) {
-      if (runKey !== undefined) throw new UsageError('--all stands by itself, without an id');
+      if (runKey !== undefined) throw new UsageError('--all takes no id');
       process.exitCode = await resolve(undefined, options);
       return;
     }
