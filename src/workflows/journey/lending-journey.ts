@@ -12,7 +12,7 @@ import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { planStages, runShares, untilEnded } from './shares.ts';
+import { planInquiries, runShares, untilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
 function journeyDetails(journey: Journey): ShownDetails {
@@ -66,7 +66,7 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
 
 async function runToTheEnd(journey: Journey, config: RunConfig): Promise<JourneyOutcome> {
   const { continuation } = journey;
-  planStages(journey, config);
+  planInquiries(journey, config);
   compareAgain(journey, config);
   const parts = [
     continuation.part(() => runStages(journey, config)),

@@ -29,7 +29,7 @@ export async function runShares(journey: Journey, config: RunConfig): Promise<vo
         const { shareId } = share.input;
         if (started.has(shareId)) continue;
         started.add(shareId);
-        share.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: 'SECONDUSE', shareId });
+        planShare(journey, config, share);
         // An earlier run may have settled it.
         if (isOpen(share)) tasks.push(continuation.part(() => runShare(journey, config, share)));
       }
@@ -59,12 +59,18 @@ export async function runShares(journey: Journey, config: RunConfig): Promise<vo
 
 // The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
 
-/** Plans the trace numbers of pending stages. A repeat's follows from the pulls before it, so it has none yet. */
-export function planStages(journey: Journey, config: RunConfig): void {
+/** Plans the trace numbers of pending stages and of shares. A repeat's follows from the pulls before it, so it has none yet. */
+export function planInquiries(journey: Journey, config: RunConfig): void {
   for (const stage of journey.stages) {
     if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
     stage.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: stage.status.productCode });
   }
+  for (const share of journey.shares.values()) planShare(journey, config, share);
+}
+
+function planShare(journey: Journey, config: RunConfig, share: ShareRecord): void {
+  const { shareId } = share.input;
+  share.plannedTraceNumber ??= computeTraceNumber(journey, config, { productCode: 'SECONDUSE', shareId });
 }
 
 function computeTraceNumber(
