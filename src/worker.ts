@@ -164,11 +164,12 @@ async function openParts(
     isEncrypting: config.payloadsAreEncrypted,
     isTracing: traceEndpoint !== undefined,
   });
-  makeRuntime();
   const keys = await watchKeyRing(config, logger);
   resources.defer(() => keys.close());
   const ledger = await keptIn(resources, openConfiguredLedger(config, keys));
   await requireDurableLedger(config, logger);
+  // It ends with its last connection, and keeps a process from its end until then.
+  makeRuntime();
   const connection = await keptIn(resources, connectTo(config));
   await checkKeyAges(config, keys, { connection, logger });
   return { keys, ledger, connection, workflows };

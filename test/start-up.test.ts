@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { createKeyRing, keyAges } from '../src/protection/keys/key-ring.ts';
 import { fleetIsRunning } from '../src/temporal/worker-deployment.ts';
 import { requireFreshKeys } from '../src/worker/start-up.ts';
 import { runWorker } from '../src/worker.ts';
+import { spawnCli } from './cli/run-cli.ts';
 import { deadPort } from './gateway/scripted-server.ts';
 
 async function directory(t: TestContext): Promise<string> {
@@ -53,6 +55,27 @@ describe('a worker that cannot start', () => {
   test('tells a single thing as what it is', async (t) => {
     const config = loadConfig(await withoutTemporal(await directory(t)));
     await assert.rejects(runWorker(config), { name: 'TemporalUnavailableError' });
+  });
+
+  test('ends its process, so that its supervisor starts it again', async (t) => {
+    const path = await directory(t);
+    const env = await withoutTemporal(path);
+    const starts = [
+      { env: { ...env, LEDGER_ID: randomUUID() }, type: 'LedgerNotFoundError' },
+      { env, type: 'TemporalUnavailableError' },
+      { env: { ...env, KEY_RING_FILE: join(path, 'none.json'), ENVIRONMENT: 'sandbox' }, type: 'KeyRingError' },
+    ];
+    for (const start of starts) {
+      const worker = spawnCli(['worker', '--json'], { env: start.env });
+      t.after(() => worker.kill('SIGKILL'));
+      let said = '';
+      worker.stderr?.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+      const [code] = await once(worker, 'close');
+      assert.notEqual(code, 0, said);
+      assert.match(said, new RegExp(start.type));
+    }
   });
 
   test('makes no ledger in the absence of the one that its configuration names, and else only in the sandbox', async (t) => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { reportError } from '../../output/errors.ts';
 import { createOutput } from '../../output/output.ts';
 
 export function registerWorkerCommand(program: Command): void {
@@ -25,14 +26,19 @@ export function registerWorkerCommand(program: Command): void {
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
     const { taskQueue, temporal, environment } = config;
-    await runWorker(config, {
-      signal: shutdown.signal,
-      logger,
-      onReady: () =>
-        output.event({ ready: true, taskQueue, environment, namespace: temporal.namespace }, () => [
-          output.colors.green(`worker ready on ${taskQueue} (${environment}, ${temporal.address})`),
-        ]),
-    });
+    try {
+      await runWorker(config, {
+        signal: shutdown.signal,
+        logger,
+        onReady: () =>
+          output.event({ ready: true, taskQueue, environment, namespace: temporal.namespace }, () => [
+            output.colors.green(`worker ready on ${taskQueue} (${environment}, ${temporal.address})`),
+          ]),
+      });
+    } catch (error) {
+      // Temporal's runtime may stay open after a start that failed. The process must end, so that it is started again.
+      process.exit(reportError(error instanceof SuppressedError ? error.suppressed : error, options));
+    }
   });
 }
 
