@@ -1,5 +1,5 @@
 /** The evidence by trace number, and by the stage or share that a trace number is of. */
-import type { Evidence, LedgerAttempt, LedgerDecision, LedgerInquiry } from '../evidence.ts';
+import type { Evidence, LedgerAttempt, LedgerDecision, LedgerInquiry, SandboxPosting } from '../evidence.ts';
 
 /** States of an attempt of which no byte was sent. */
 const NOT_SENT: readonly string[] = ['notSent', 'untrusted'];
@@ -54,4 +54,11 @@ export class InquiryIndex {
     const type = workflowType === 'lendingJourney' ? 'journey' : workflowType;
     return `${type} ${runKey} ${productCode}${shareId === undefined ? '' : ` share ${shareId}`}`;
   }
+}
+
+/** Whether the sandbox gave this number in the answer. FAILSAFE's entries have numbers of their own: a digit follows. */
+export function isReferenceOf({ productCode, reportReferenceNumber }: SandboxPosting, number: string): boolean {
+  return (
+    number === reportReferenceNumber || (productCode === 'FAILSAFE' && number.slice(0, -1) === reportReferenceNumber)
+  );
 }

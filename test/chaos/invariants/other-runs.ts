@@ -3,7 +3,7 @@ import { consumerIdOf } from '../../../sandbox/records/records.ts';
 import { rowRunKey, toWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from '../evidence.ts';
 import type { OtherPlan } from '../evidence-others.ts';
-import { InquiryIndex } from './inquiry-index.ts';
+import { InquiryIndex, isReferenceOf } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
 export const otherRunsEnd: Invariant = {
@@ -54,7 +54,7 @@ export const ownReferencesOfOthers: Invariant = {
       const reference = latestRun(runs, plan)?.other?.reference;
       if (!reference) continue;
       count++;
-      const posting = postings.get(reference.reportReferenceNumber);
+      const posting = sandbox.postings.find((candidate) => isReferenceOf(candidate, reference.reportReferenceNumber));
       if (!posting || ownerOfPosting(posting, index) !== plan.runKey) {
         failures.push(`${plan.runKey}: a reference that is not its own`);
         continue;

@@ -1,6 +1,6 @@
 /** "No inquiry is sent twice without a person's decision": compares the ledger with the sandbox. */
 import type { Evidence, SandboxPosting } from '../evidence.ts';
-import { InquiryIndex } from './inquiry-index.ts';
+import { InquiryIndex, isReferenceOf } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Clocks of the sandbox and of the ledger are the machine's, apart from what the world has set: for the reading. */
@@ -97,7 +97,7 @@ export const postingsInLedger: Invariant = {
     }
     let answered = 0;
     for (const trace of index.inquiries.keys()) {
-      const known = new Set(postings.get(trace)?.map(({ reportReferenceNumber }) => reportReferenceNumber));
+      const isKnown = (number: string) => postings.get(trace)?.some((posting) => isReferenceOf(posting, number));
       const answers = index.attempts(trace).filter(({ answerKind }) => answerKind !== undefined);
       answered += answers.length;
       if (answers.length > (postings.get(trace)?.length ?? 0)) {
@@ -106,7 +106,7 @@ export const postingsInLedger: Invariant = {
         );
       }
       for (const { attempt, reportReferenceNumber } of answers) {
-        if (reportReferenceNumber === undefined || known.has(reportReferenceNumber)) continue;
+        if (reportReferenceNumber === undefined || isKnown(reportReferenceNumber)) continue;
         failures.push(`${index.stepOf(trace)} attempt ${attempt}: a reference that the gateway gave nobody for it`);
       }
     }
