@@ -148,7 +148,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       }),
     ],
     ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
-    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /without an id/],
+    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /--all takes no id/],
     ['filters of one inquiry', ['resolve', 'J1', '--product', 'CR'], /belong to --all/],
     ['a product that is none', ['holds', '--product', 'S912345678'], /--product must be one of/],
     [
