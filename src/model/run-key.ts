@@ -25,6 +25,11 @@ export function workflowTypesFilter(types: readonly string[]): string {
   return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
 }
 
+/** A list filter for the runs of a task queue. */
+export function taskQueueFilter(taskQueue: string): string {
+  return `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+}
+
 /** A list filter for every run that makes inquiries. */
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 

@@ -9,7 +9,7 @@ import type { WorkDetails, WorkEnd, WorkFilters, WorkRow } from '../ledger/holds
 import type { Ledger } from '../ledger/ledger.ts';
 import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
-import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId } from '../model/run-key.ts';
+import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId, taskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { type FailingRun, listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
@@ -112,7 +112,7 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
   const query = [
     RUNS_WITH_INQUIRIES,
     "ExecutionStatus = 'Running'",
-    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    taskQueueFilter(taskQueue),
     `${name} IS NOT NULL`,
   ].join(' AND ');
   const found = await whereKnown(async () => {

@@ -11,7 +11,7 @@ import {
   webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { runKeyFromWorkflowId, runName, toWorkflowId } from '../model/run-key.ts';
+import { runKeyFromWorkflowId, runName, taskQueueFilter, toWorkflowId } from '../model/run-key.ts';
 import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
@@ -88,7 +88,7 @@ async function runningDeliveries(
   const query = [
     `WorkflowType = '${WEBHOOK_DELIVERY}'`,
     "ExecutionStatus = 'Running'",
-    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    taskQueueFilter(taskQueue),
     // If the attribute is not registered, every delivery is asked.
     ...(registered.includes('NeedsAttention') ? [`NeedsAttention = '${WEBHOOK_ATTENTION}'`] : []),
   ].join(' AND ');

@@ -2,7 +2,9 @@
  * Runs whose workflow tasks fail again and again. They make no progress, and take no message, until the cause is fixed.
  * The server (1.30 or newer) lists them by its own search attribute, which the first successful task removes.
  */
+
 import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { taskQueueFilter } from '../model/run-key.ts';
 
 /** A list filter for such runs. A server that lacks the attribute refuses it. */
 export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
@@ -12,7 +14,7 @@ const INVALID_ARGUMENT = 3;
 
 /** Returns a filter for runs of any workflow type, since webhook deliveries and the ledger's watch may fail as well. */
 function failingRunsFilter(taskQueue: string): string {
-  return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+  return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
 }
 
 /** Returns `null` where the server cannot tell. */

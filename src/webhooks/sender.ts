@@ -4,6 +4,7 @@ import { type LookupAddress, lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { errorCode } from '../base/error-code.ts';
 import { retryAfterMs } from '../base/instants.ts';
 import { WEBHOOK_FAILURES, type WebhookEndpoint, type WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { secretProblem, signedHeaders } from './signature.ts';
@@ -124,7 +125,7 @@ const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HO
 
 function translateError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error, '');
   if (TIME_OUTS.includes(code)) return new WebhookError('WebhookTimedOut');
   return new WebhookError(OF_TLS.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
 }

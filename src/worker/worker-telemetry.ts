@@ -16,6 +16,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { observedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
 import { PRODUCTS } from '../model/products.ts';
+import { taskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
@@ -119,7 +120,7 @@ const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
 async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Map<string, number>> {
   if (!(await knows('NeedsAttention'))) return new Map();
-  const running = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+  const running = `ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
   const counts = REASONS_OF_RUNS.map(async (reason): Promise<[string, number]> => {
     return [reason, (await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`)).count];
   });
@@ -133,10 +134,9 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
 
 async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Promise<void> {
   if (!(await knows('JourneyStage'))) return;
-  const queue = taskQueue.replaceAll("'", "''");
   const counts = await Promise.all(
     PRODUCTS.map(async (stage) => {
-      const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND TaskQueue = '${queue}'`;
+      const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
       return { stage, count: (await client.workflow.count(query)).count };
     }),
   );

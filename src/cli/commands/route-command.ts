@@ -74,7 +74,8 @@ function readParams({ id, ...others }: Readonly<Record<string, string | undefine
   if (id === undefined) return given;
   requireRunKey(id);
   const { kind, id: own, accountId } = parseRunKey(id);
-  return { ...given, runKey: id, [ID_NAMES[kind]]: own, ...omitUndefined({ accountId }) };
+  // A row of a review is not the review.
+  return { ...given, runKey: id, ...(accountId === undefined ? { [ID_NAMES[kind]]: own } : {}) };
 }
 
 interface Given {
@@ -86,7 +87,7 @@ interface Given {
 
 async function print(spec: RouteCommand, routes: readonly Route[], given: Given): Promise<void> {
   const { params, runKey, members, options } = given;
-  const route = routes.find(({ path }) => isMeant(path, params));
+  const route = routes.find(({ path }) => parametersIn(path).every((name) => name in params));
   if (!route)
     throw new InvalidInputError([
       { path: '/runKey', rule: 'must name a run that has it', option: '<id>' } as TypedProblem,
@@ -125,12 +126,6 @@ const ID_KINDS: Readonly<Record<string, true>> = {
   runKey: true,
   ...Object.fromEntries(Object.values(ID_NAMES).map((name) => [name, true as const])),
 };
-
-/** Whether the arguments give every parameter of the path: of a row also its account. */
-function isMeant(path: string, params: Readonly<Record<string, string>>): boolean {
-  const names: readonly string[] = parametersIn(path);
-  return names.every((name) => name in params) && (!('accountId' in params) || /accountId|runKey/.test(path));
-}
 
 function toLocalCall(
   route: Route,

@@ -1,6 +1,8 @@
 /** Reads JSON from a file or from stdin. */
+
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { errorCode } from '../../base/error-code.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
@@ -23,7 +25,7 @@ async function readUtf8(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = errorCode(error);
     throw new UsageError(`the file given with ${option} cannot be read (${code})`);
   }
 }

@@ -12,7 +12,7 @@ import { type ClientSettings, type ClientUse, loadClientSettings } from '../../c
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { RUNS_WITH_INQUIRIES } from '../../model/run-key.ts';
+import { RUNS_WITH_INQUIRIES, taskQueueFilter } from '../../model/run-key.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
@@ -231,7 +231,7 @@ async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, t
   const { executions } = await connection.workflowService.listWorkflowExecutions({
     namespace,
     // The server's own order: the newest first.
-    query: `${RUNS_WITH_INQUIRIES} AND TaskQueue = '${taskQueue.replaceAll("'", "''")}' AND ExecutionStatus != 'Failed'`,
+    query: `${RUNS_WITH_INQUIRIES} AND ${taskQueueFilter(taskQueue)} AND ExecutionStatus != 'Failed'`,
     pageSize: MOST_LOOKED_AT,
   });
   const looks = (executions ?? []).map(async ({ execution }) => {

@@ -2,6 +2,7 @@
  * The port to a database: everything that the ledger's logic needs. Statements are written once, in the SQL that SQLite
  * and PostgreSQL share, with `$1` for values. An engine supplies the few fragments in which the two differ.
  */
+import { errorCode } from '../../base/error-code.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
@@ -128,7 +129,7 @@ export class LostRaceError extends Error {
 }
 
 export function readErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return errorCode(error, 'unknown error');
 }
 
 /** The context of every function of the ledger: an open transaction, the engine's fragments, the ledger's cipher. */

@@ -1,9 +1,11 @@
 /** The HTTP API of a development environment, with a token for this session alone, and its codec server. */
+
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { omitUndefined } from '../../base/defined.ts';
+import { errorCode } from '../../base/error-code.ts';
 import { connectTo } from '../../client/connection/connect.ts';
 import { startCodecServer } from '../../codec/server.ts';
 import { DEFAULT_PORTS, GATEWAY_LIMITS } from '../../config/variables.ts';
@@ -103,7 +105,7 @@ async function listen(options: DevApiOptions, journeys: LedgerJourneys, jwksFile
   try {
     return await start(DEFAULT_PORTS.api);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    if (errorCode(error) !== 'EADDRINUSE') throw error;
     return start(0);
   }
 }
