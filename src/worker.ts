@@ -46,7 +46,7 @@ const WHY_UNREACHABLE_MS = 5_000;
 
 type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
 
-export interface RunWorkerOptions {
+interface RunWorkerOptions {
   /** Called once every queue is polled. */
   onReady?: () => void;
   /** Aborted to shut down gracefully. */

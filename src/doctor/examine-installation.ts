@@ -33,7 +33,7 @@ import {
   workerChecks,
 } from './temporal-checks.ts';
 
-export interface Examination {
+interface Examination {
   /** Every check was made and nothing fails; there may be warnings. */
   healthy: boolean;
   /** How many checks ended how: together as many as `checks` has. */

@@ -28,7 +28,7 @@ interface ExchangeOptions {
   signal?: AbortSignal | undefined;
 }
 
-export type ResponseHeaders = Record<string, string | string[] | undefined>;
+type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type ExchangeOutcome =
   /**

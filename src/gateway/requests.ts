@@ -19,7 +19,7 @@ import type { GatewayProfile } from './profile.ts';
 
 export type { ReportRequest } from '../fields/request-schemas.ts';
 export type SecondUseRequest = ReturnType<typeof buildSecondUseRequest>;
-export type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
+type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */

@@ -23,7 +23,7 @@ export interface HttpLimits {
  * Limits on requests that are read, or worked on, at once. The others wait. Callers share the slots: one caller has at
  * most its own part of them, and the next slot goes to the caller that has the fewest.
  */
-export interface SlotLimits {
+interface SlotLimits {
   running: number;
   runningPerCaller: number;
   waiting: number;

@@ -5,7 +5,7 @@ import { isRecord } from '../base/is-record.ts';
 import type { ProductCode, StageCode } from './products.ts';
 import { rowRunKey, toRunKey } from './run-key.ts';
 
-export function findEndUser(
+function findEndUser(
   { endUserCode, endUserCodes }: { endUserCode: string; endUserCodes?: Partial<Record<StageCode, string>> },
   stage: StageCode,
 ): string {

@@ -38,7 +38,7 @@ export interface ComparedRun extends KnownOfRun {
   lastAt: string;
 }
 
-export interface ComparedWithTemporal {
+interface ComparedWithTemporal {
   /** RFC 3339. */
   since: string;
   /** Runs of which the ledger has taken anything since then. */
@@ -126,7 +126,7 @@ function findLastInstant({ attempts, consents, decisions, withdrawnShares }: Kno
   return times.sort().at(-1) ?? '';
 }
 
-export interface SentConsents {
+interface SentConsents {
   sent: number;
   /** The error's own words name a path and a rule at most. */
   failed: { runKey: string; shareId: string; consentId: string; error: string }[];

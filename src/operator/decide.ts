@@ -62,7 +62,7 @@ export async function readDecidable(
     : { ...known, heldBy: 'ledger', allowedActions: ['seen'] };
 }
 
-export interface DecisionMade {
+interface DecisionMade {
   accepted: true;
   /** An equal decision was made before. */
   duplicate: boolean;

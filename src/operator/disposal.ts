@@ -26,7 +26,7 @@ export type DisposalSelection =
       limit: number;
     };
 
-export interface PlannedDisposal {
+interface PlannedDisposal {
   runKey: string;
   productCode?: ProductCode;
   inquiries: number;

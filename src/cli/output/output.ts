@@ -7,7 +7,7 @@ import { asCalled } from './program-call.ts';
 /** Wide enough to be read, narrow enough for the smallest terminal in use. */
 const WIDTH = 80;
 
-export type Colors = ReturnType<typeof pc.createColors>;
+type Colors = ReturnType<typeof pc.createColors>;
 
 export interface Output {
   /** Machines read this: JSON only. */

@@ -47,7 +47,7 @@ export const problemSchema = z.object({
   rule: z.string(),
 });
 
-export const remarksSchema = z
+const remarksSchema = z
   .array(problemSchema)
   .exactOptional()
   .meta({

@@ -42,7 +42,7 @@ const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 type ShareEnd = Exclude<ShareOutcome, 'nothingToShare'> | 'stopped' | 'otherReport';
 
 /** The end of a share. */
-export type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
+type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
 
 /**
  * Ends of a share without an attempt of this run. A run that failed, or that a reset has undone, may have posted it all

@@ -36,7 +36,7 @@ export type Decision = DecisionMessage & {
  * A decision that has taken effect, with what recognises a duplicate. It is handed over to the next run, so it holds
  * nothing personal.
  */
-export interface SettledDecision {
+interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
   /** Digests of the whole message but its proof, as `memberDigests` makes them. */
@@ -56,7 +56,7 @@ const HANDED_ON = 500;
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
 /** A hold that the next run takes over. It is open there before the inquiry reaches it. */
-export interface CarriedHold {
+interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
   inquiry: InquiryDescription;

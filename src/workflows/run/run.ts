@@ -183,7 +183,7 @@ export interface RunAttributes {
 
 const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const;
 
-export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
+type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
 
 class PublishedAttributes {
   /** Attributes that are registered on the server: upserting another would park the run for ever. */
