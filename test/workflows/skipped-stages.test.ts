@@ -1,10 +1,11 @@
 /** Stages that are skipped, and stages that are pulled for an end user of their own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { WorkflowUpdateStage } from '@temporalio/client';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { PassGateMessage } from '../../src/messages/advance.ts';
 import { lendingJourney } from '../../src/messages/inputs/lending-journey.ts';
-import type { StageStatus } from '../../src/messages/journey/shapes.ts';
+import type { StageStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { inquiriesOf, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
@@ -268,10 +269,12 @@ test(
     await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PREAPP');
     const unlock = lockLedger(harness);
     try {
-      const [skip, pass] = await Promise.all([
-        update(handle, 'advance', skipOf(journeyId)),
-        update(handle, 'advance', { journeyId, to: 'PREAPP' }),
-      ]);
+      const skipping = await handle.startUpdate<UpdateAnswer, [PassGateMessage]>('advance', {
+        args: [skipOf(journeyId)],
+        waitForStage: WorkflowUpdateStage.ACCEPTED,
+      });
+      const pass = await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+      const skip = await skipping.result();
       assert.deepEqual([skip.recorded, pass.accepted], [false, true]);
       assert.deepEqual(statesOf((await statusOf(handle)).stages), [
         'PREQUAL record',
