@@ -1,17 +1,36 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { z } from 'zod';
 import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { JourneyReferences, JourneyResult, JourneyStatus, UpdateAnswer } from '../../messages/journey/shapes.ts';
+import {
+  type JourneyReferences,
+  type JourneyResult,
+  type JourneyStatus,
+  journeyStatusSchema,
+  type UpdateAnswer,
+} from '../../messages/journey/shapes.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
-import type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from '../../messages/pull/shapes.ts';
-import type {
-  ShareReportReferences,
-  ShareReportResult,
-  ShareReportStatus,
-  ShareReportUpdateAnswer,
+import {
+  type PortfolioResult,
+  type PortfolioStatus,
+  type PortfolioUpdateAnswer,
+  portfolioStatusSchema,
+} from '../../messages/portfolio/shapes.ts';
+import {
+  type PullReferences,
+  type PullResult,
+  type PullStatus,
+  type PullUpdateAnswer,
+  pullStatusSchema,
+} from '../../messages/pull/shapes.ts';
+import {
+  type ShareReportReferences,
+  type ShareReportResult,
+  type ShareReportStatus,
+  type ShareReportUpdateAnswer,
+  shareReportStatusSchema,
 } from '../../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -63,10 +82,29 @@ export type Content<Kind extends RunKind, Update extends string> = WithoutNames<
 export type Redacted<References> = References & { redacted: boolean };
 
 /** Members of the status of a completed run that are the same for all of them. */
-const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0 };
+const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
 
-/** The status of a completed run, without these. */
-export type Settled<Status> = Omit<Status, keyof typeof SETTLED>;
+const STATUS_SCHEMAS: Record<RunKind, z.ZodType> = {
+  journey: journeyStatusSchema,
+  pull: pullStatusSchema,
+  share: shareReportStatusSchema,
+  portfolio: portfolioStatusSchema,
+};
+
+/** The status of a completed run, made of its result. The schema of the status drops what is personal. */
+function toSettledStatus<Kind extends RunKind>(
+  kind: Kind,
+  result: RunAnswers[Kind]['result'],
+): RunAnswers[Kind]['status'] {
+  const number = 'reference' in result && result.reference?.reportReferenceNumber;
+  return STATUS_SCHEMAS[kind].parse({
+    ...SETTLED,
+    ...(number && { reportReferenceNumber: number }),
+    ...result,
+    state: result.outcome,
+    progress: 'rows' in result && { ...result, done: result.rows - result.notReviewed, held: 0, underWay: 0 },
+  }) as RunAnswers[Kind]['status'];
+}
 
 /** Options of a message beside its content. */
 export interface MessageOptions extends CallOptions {
@@ -119,9 +157,6 @@ export abstract class RunHandle<Kind extends RunKind> {
     return this.#context.client.workflow.getHandle(this.workflowId);
   }
 
-  /** The status of a completed run, made of its result without personal data. */
-  protected abstract statusOfResult(result: RunAnswers[Kind]['result']): Settled<RunAnswers[Kind]['status']>;
-
   /**
    * Reads the run's state, which has nothing personal. If the run has completed, this needs no worker. The status lacks
    * consents withdrawn after the run's end: only the ledger has them, and `credit-journey status` beside it shows them.
@@ -132,8 +167,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     } catch (error) {
       if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
       const { signal, timeoutMs = this.#context.queryTimeoutMs } = options;
-      const settled = this.statusOfResult(await this.result({ signal, timeoutMs }));
-      return { ...settled, ...SETTLED } as unknown as RunAnswers[Kind]['status'];
+      return toSettledStatus(this.#kind, await this.result({ signal, timeoutMs }));
     }
   }
 
