@@ -68,7 +68,7 @@ function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown
   return { decision, since, ...omitUndefined({ consentId }), changed };
 }
 
-function refused(cause: RefusalCause, ...problems: Problem[]): InvalidInputError {
+function createRefusal(cause: RefusalCause, ...problems: Problem[]): InvalidInputError {
   return new InvalidInputError(problems, cause);
 }
 
@@ -156,24 +156,24 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;
     const verdict = await checkConsentProof(consent, new Date(receivedAt));
     if (verdict.accepted) return consent;
-    if (isGrant) throw refused('unproven', { path: '/proof', rule: `is refused: ${verdict.reason}` });
+    if (isGrant) throw createRefusal('unproven', { path: '/proof', rule: `is refused: ${verdict.reason}` });
     return withoutProof(consent);
   }
 
   async function recordLate(consent: ConsentMessage, receivedAt: string): Promise<LateConsentResult> {
     const parsed = parseMessage(consentDefinition, consent);
     if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
-      throw refused('inFuture', { path: '/decidedAt', rule: 'must not be in the future' });
+      throw createRefusal('inFuture', { path: '/decidedAt', rule: 'must not be in the future' });
     }
     const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
     const { ledgerId } = ledger.identity;
     const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
     const differing = verdict.kind === 'known' ? verdict.paths : [];
     if (differing.length > 0) {
-      throw refused('differs', ...differing.map((path) => ({ path, rule: RECORDED_OTHERWISE })));
+      throw createRefusal('differs', ...differing.map((path) => ({ path, rule: RECORDED_OTHERWISE })));
     }
     const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
-    if (fault) throw refused('noLongerCounts', problemIn(refuseFault(fault).reason));
+    if (fault) throw createRefusal('noLongerCounts', problemIn(refuseFault(fault).reason));
     const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
     const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
     const share = await judge(ledger, { runKey, applicantIds: [applicantId] }, { shareId, ...secondaryUser });

@@ -25,7 +25,7 @@ import {
 } from '../lists/runs.ts';
 import { readRequiredReach } from '../required-reach.ts';
 import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
-import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
+import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
 
 type Sending = Call['sending'];
