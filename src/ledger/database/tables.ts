@@ -1,7 +1,7 @@
 /** The ledger's tables at their first version, their indexes, and the guards on their rows. */
 import type { SqlDialect } from './sql-session.ts';
 
-export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
+export function firstTables({ bytes, refuse, triggerPrelude }: SqlDialect): string[] {
   return [
     ...triggerPrelude,
 
@@ -390,7 +390,10 @@ export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): s
     'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
     'CREATE INDEX work_of_run ON work_for_people (run_key)',
 
-    ...Object.entries(GUARDS).flatMap(([table, guard]) => guardRows(table, guard)),
+    ...Object.entries(GUARDS).flatMap(([table, updates]) => [
+      ...refuse(table, 'DELETE'),
+      ...(updates === null ? [] : refuse(table, ...updates)),
+    ]),
   ];
 }
 
@@ -411,25 +414,25 @@ const CONSENT_AS_GIVEN = [
   'first_run_id',
 ];
 
-/** Rows that are never deleted, by table. Some tables also refuse any change, that of some columns, or a new sealed body. */
-const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> = {
-  ledger_identity: 'keepRows',
-  attempt_counter: 'keepRows',
-  ledger_restores: 'appendOnly',
-  inquiries: 'keepRows',
-  attempts: 'keepRows',
-  closed_attempts: 'appendOnly',
-  decisions: 'appendOnly',
-  run_decisions: 'appendOnly',
-  consents: CONSENT_AS_GIVEN,
-  attempt_consents: 'appendOnly',
-  report_shares: 'appendOnly',
-  sealed_bodies: 'keepSealed',
-  report_references: 'appendOnly',
-  report_accesses: 'appendOnly',
-  audit_chain: 'appendOnly',
-  audit_head: 'keepRows',
-  retention_events: 'appendOnly',
-  inquiry_pauses: 'appendOnly',
-  work_for_people: 'keepRows',
+/** The tables whose rows are never deleted. Some refuse any update as well, or that of some columns. */
+const GUARDS: Readonly<Record<string, readonly [event: string, when?: string] | null>> = {
+  ledger_identity: null,
+  attempt_counter: null,
+  ledger_restores: ['UPDATE'],
+  inquiries: null,
+  attempts: null,
+  closed_attempts: ['UPDATE'],
+  decisions: ['UPDATE'],
+  run_decisions: ['UPDATE'],
+  consents: [`UPDATE OF ${CONSENT_AS_GIVEN.join(', ')}`],
+  attempt_consents: ['UPDATE'],
+  report_shares: ['UPDATE'],
+  sealed_bodies: ['UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)'],
+  report_references: ['UPDATE'],
+  report_accesses: ['UPDATE'],
+  audit_chain: ['UPDATE'],
+  audit_head: null,
+  retention_events: ['UPDATE'],
+  inquiry_pauses: ['UPDATE'],
+  work_for_people: null,
 };
