@@ -15,7 +15,7 @@ interface StoredAnswer {
 }
 
 /**
- * Writes the answer: facts about a stored body, and the body. A whole body is passed on as it is stored, since parsing
+ * Writes the answer: facts about a stored body, and the body. A whole body is passed on unchanged: parsing
  * would round its longer numbers.
  */
 function writeAnswer(
