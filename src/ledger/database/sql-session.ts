@@ -34,11 +34,8 @@ export interface SqlDialect {
   readonly tableExists: string;
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
-  /**
-   * Triggers that refuse DELETE on a table. With `appendOnly` they also refuse UPDATE, and with a list of columns that of
-   * one of these. With `keepSealed` they refuse to replace a `body`: it can only be destroyed.
-   */
-  guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed' | readonly string[]): string[];
+  /** Triggers that refuse the event on rows of the table: `DELETE`, `UPDATE` or `UPDATE OF` some columns. */
+  refuse(table: string, event: string, when?: string): string[];
 }
 
 /** The answer of work in a transaction, whose writes stay, or a special end of it. */

@@ -486,8 +486,14 @@ function createTable(dialect: SqlDialect, name: TableName, declared: Table): str
   ];
 }
 
-function guardTable(dialect: SqlDialect, name: TableName, { guard = 'appendOnly' }: Table): string[] {
+function guardTable({ refuse }: SqlDialect, name: TableName, { guard = 'appendOnly' }: Table): string[] {
   if (guard === 'none') return [];
-  const hasState = listColumns(name, ({ isState }) => isState === true).length > 0;
-  return dialect.guardRows(name, hasState ? listColumns(name, ({ isState }) => !isState) : guard);
+  const given = listColumns(name, ({ isState }) => !isState);
+  const hasState = listColumns(name, () => true).length > given.length;
+  const updates = {
+    appendOnly: () => refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE'),
+    keepSealed: () => refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)'),
+    keepRows: () => [],
+  };
+  return [...refuse(name, 'DELETE'), ...updates[guard]()];
 }
