@@ -1,6 +1,6 @@
 /** The parts of which tables.ts declares a table, and the types of its rows and of the objects that they hold. */
 
-/** Where only the type knows what a column's text or number is. */
+/** Marks a text or a number whose meaning only the type knows. */
 declare const HOLDS: unique symbol;
 /** JSON text of a value. */
 export type Json<Value> = string & { readonly [HOLDS]: Value };
@@ -47,7 +47,7 @@ export interface Table {
   /** The audit chain has an entry for each row (audit-chain.ts). */
   isChained?: boolean;
   constraints?: readonly string[];
-  /** What follows `CREATE INDEX` or `CREATE UNIQUE INDEX`. */
+  /** Each is the rest of a statement that begins with `CREATE INDEX` or `CREATE UNIQUE INDEX`. */
   indexes?: readonly string[];
   uniqueIndexes?: readonly string[];
 }

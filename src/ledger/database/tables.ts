@@ -79,7 +79,7 @@ export const TABLES = {
       ...endUser,
       permissible_purpose_code: optional(text()),
       amends: optional(text()),
-      // Of the applicants, by the caller's ids. An accepted reference is compared with them, and each outcome names them.
+      // The caller's ids of the applicants. An accepted reference is compared with them, and each outcome names them.
       applicant_ids: optional(json<string[]>()),
       // NULL until the first claim.
       digest: optional(text()),
@@ -140,7 +140,7 @@ export const TABLES = {
       answer: optional(bytes()),
       accepted_by: optional(text()),
       accepted_answer: optional(bytes()),
-      // Of an answer that came after its attempt was superseded.
+      // An answer that came after its attempt was superseded.
       late_at: optional(int()),
       late_state: optional(text<AttemptState>()),
       late_requested_at: optional(int()),
@@ -244,7 +244,7 @@ export const TABLES = {
       first_run_id: optional(text()),
       // A further start that has received it. NULL: none has.
       told_to: state(text()),
-      // What of it is not known. NULL: it matches.
+      // The part that the ledger does not know. NULL: it matches.
       unmatched: state(text<'journey' | 'share' | 'applicant'>()),
       listed_from: state(int()),
       // Why the run that received the grant does not count it any more.
@@ -272,7 +272,7 @@ export const TABLES = {
       run_key: text(),
       share_id: text(),
       reference_digest: text(),
-      // Whose report it is, where a caller said so; else the report's own inquiry tells.
+      // The report's end user, where a caller named one. Otherwise the report's inquiry has it.
       report_end_user_code: optional(text()),
       recorded_at: int(),
     },
@@ -294,9 +294,8 @@ export const TABLES = {
       // The other report that is in a list of changes. For any other kind, the attempt itself.
       from_trace_number: text(),
       from_attempt: int(),
-      // Of a refusal.
       http_status: optional(int()),
-      // Otherwise it is kept as far as it could be read.
+      // 0: it is kept as far as it could be read.
       is_whole: flag(),
       stored_at: int(),
       algorithm: text(),
@@ -368,7 +367,7 @@ export const TABLES = {
   retention_events: table({
     columns: {
       event_id: text(),
-      // Of a disposal also one row of a review; of a hold also a review with every row that it has or will have.
+      // A disposal may be about one row of a review. A hold on a review covers every row that it has or will have.
       run_key: text(),
       // NULL: all of it.
       product_code: optional(text<ProductCode>()),
@@ -377,9 +376,9 @@ export const TABLES = {
       hold_id: optional(text()),
       matter: optional(text()),
       ...authorization,
-      // For `historyDeleted`.
+      // The deleted history's run.
       run: optional(json<{ workflowId: string; runId: string }>()),
-      // For `disposed`: the amounts.
+      // The amounts that were disposed of.
       details: optional(json<{ inquiries: number; reports: number; runs: number }>()),
       recorded_at: int(),
     },
@@ -424,9 +423,9 @@ export const TABLES = {
       // NULL: it is about a run, and about none of its inquiries.
       customer_trace_number: optional(text()),
       attempt: optional(int()),
-      // What else the run says of its hold, as JSON. NULL: the ledger's own rows say it.
+      // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
       details: optional(text()),
-      // Since when its run waits, by the run's clock. NULL: no run has said that it waits.
+      // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
       held_since: optional(int()),
       closed_at: optional(int()),
       closed_how: optional(text<'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed'>()),
