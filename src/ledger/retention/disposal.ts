@@ -12,7 +12,7 @@
  * between two steps stops the disposal there.
  */
 import { utcInstant } from '../../base/instants.ts';
-import { toFields } from '../database/fields.ts';
+import { toFields } from '../database/rows.ts';
 import {
   type SqlDialect,
   type SqlSession,
