@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
+import type { AuditedDisposal } from '../audit/audited.ts';
 import { type Columns, toFields } from '../database/fields.ts';
 import {
   listPlaceholders,
@@ -11,24 +12,16 @@ import {
   type Unsealed,
 } from '../database/sql-session.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
-import type {
-  DisposalScope,
-  HoldAuthorization,
-  LegalHold,
-  Obstacle,
-  ReleasedHold,
-  RetentionEvent,
-  SetHold,
-} from './retention.ts';
+import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle, ReleasedHold, SetHold } from './retention.ts';
 
-interface EventRow extends Columns<DisposalScope & Pick<RetentionEvent, 'kind' | 'matter' | 'reason'>> {
+interface EventRow extends Columns<DisposalScope & Pick<AuditedDisposal, 'kind' | 'matter' | 'reason'>> {
   hold_id: string | null;
   recorded_by: string;
   details: string | null;
   recorded_at: number;
 }
 
-type EventToAppend = Omit<RetentionEvent, 'recordedAt'> & { holdId?: string };
+type EventToAppend = Omit<AuditedDisposal, 'recordedAt'> & { holdId?: string };
 
 /** Appends an event. Its time is later than that of the caller's other events, so that their order stays clear. */
 export async function appendEvent(
@@ -61,7 +54,7 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-export function toEvent(row: EventRow): RetentionEvent {
+export function toEvent(row: EventRow): AuditedDisposal {
   return {
     ...toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'reason', 'recorded_at']),
     by: row.recorded_by,
