@@ -69,7 +69,7 @@ const auditDecision = z
   .meta({ id: 'auditedDecision' });
 
 const answer = {
-  // Of an answer that was understood. Any other code is unchecked text, and stays sealed with its answer.
+  // Only codes of an answer that was understood. Any other code is unchecked text, and stays sealed with its answer.
   returnCode: optionalText,
   returnReasonCode: optionalText,
   // In the request's order. A share's answer names no applicants.

@@ -14,7 +14,7 @@
 
 import { utcInstant } from '../../base/instants.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
-import { toFields } from '../database/fields.ts';
+import { toFields } from '../database/rows.ts';
 import {
   type SqlDialect,
   type SqlSession,
