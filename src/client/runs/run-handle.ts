@@ -91,7 +91,7 @@ const STATUS_SCHEMAS: Record<RunKind, z.ZodType> = {
   portfolio: portfolioStatusSchema,
 };
 
-/** The status of a completed run, made of its result. The schema of the status drops what is personal. */
+/** The status of a completed run, made of its result. The schema of the status drops personal members. */
 function toSettledStatus<Kind extends RunKind>(
   kind: Kind,
   result: RunAnswers[Kind]['result'],
