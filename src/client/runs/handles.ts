@@ -1,6 +1,5 @@
 /** The handle of each kind of run: the messages that no other kind has. */
-import type { UpdateAnswer } from '../../messages/journey/shapes.ts';
-import type { PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
+import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PullReferences } from '../../messages/pull/shapes.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
 import type { CallOptions } from '../connection/calls.ts';
@@ -69,11 +68,11 @@ export class PortfolioHandle extends RunHandle<'portfolio'> {
   declare readonly reviewId: string;
 
   /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
-  pause(message: Content<'portfolio', 'pause'>, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+  pause(message: Content<'portfolio', 'pause'>, options?: MessageOptions): Promise<UpdateAnswer<'portfolio'>> {
     return this.send('pause', message, options);
   }
 
-  resume(message: Content<'portfolio', 'resume'>, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+  resume(message: Content<'portfolio', 'resume'>, options?: MessageOptions): Promise<UpdateAnswer<'portfolio'>> {
     return this.send('resume', message, options);
   }
 

@@ -1,37 +1,10 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import type { z } from 'zod';
 import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
+import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import {
-  type JourneyReferences,
-  type JourneyResult,
-  type JourneyStatus,
-  journeyStatusSchema,
-  type UpdateAnswer,
-} from '../../messages/journey/shapes.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import {
-  type PortfolioResult,
-  type PortfolioStatus,
-  type PortfolioUpdateAnswer,
-  portfolioStatusSchema,
-} from '../../messages/portfolio/shapes.ts';
-import {
-  type PullReferences,
-  type PullResult,
-  type PullStatus,
-  type PullUpdateAnswer,
-  pullStatusSchema,
-} from '../../messages/pull/shapes.ts';
-import {
-  type ShareReportReferences,
-  type ShareReportResult,
-  type ShareReportStatus,
-  type ShareReportUpdateAnswer,
-  shareReportStatusSchema,
-} from '../../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
@@ -54,19 +27,6 @@ export interface RunContext {
   queryTimeoutMs: number;
 }
 
-/** The answers of each kind of run: to its queries, its end, and to every message. */
-export interface RunAnswers {
-  journey: { status: JourneyStatus; result: JourneyResult; update: UpdateAnswer; references: JourneyReferences };
-  pull: { status: PullStatus; result: PullResult; update: PullUpdateAnswer; references: PullReferences };
-  share: {
-    status: ShareReportStatus;
-    result: ShareReportResult;
-    update: ShareReportUpdateAnswer;
-    references: ShareReportReferences;
-  };
-  portfolio: { status: PortfolioStatus; result: PortfolioResult; update: PortfolioUpdateAnswer; references: never };
-}
-
 /** The members that the handle adds: they name its run. */
 type NamesOfRun<Kind extends RunKind> = Kind extends 'share' ? 'shareId' | 'journeyId' : (typeof ID_NAMES)[Kind];
 
@@ -84,20 +44,13 @@ export type Redacted<References> = References & { redacted: boolean };
 /** Members of the status of a completed run that are the same for all of them. */
 const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
 
-const STATUS_SCHEMAS: Record<RunKind, z.ZodType> = {
-  journey: journeyStatusSchema,
-  pull: pullStatusSchema,
-  share: shareReportStatusSchema,
-  portfolio: portfolioStatusSchema,
-};
-
 /** The status of a completed run, made of its result. The schema of the status drops personal members. */
 function toSettledStatus<Kind extends RunKind>(
   kind: Kind,
   result: RunAnswers[Kind]['result'],
 ): RunAnswers[Kind]['status'] {
   const number = 'reference' in result && result.reference?.reportReferenceNumber;
-  return STATUS_SCHEMAS[kind].parse({
+  return ANSWERS[kind].status.parse({
     ...SETTLED,
     ...(number && { reportReferenceNumber: number }),
     ...result,
@@ -204,7 +157,7 @@ export abstract class RunHandle<Kind extends RunKind> {
 
   protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
     const references = await this.#query('references', options);
-    return { ...references, redacted: redactedPointer(references) !== null };
+    return Object.assign({}, references, { redacted: redactedPointer(references) !== null });
   }
 
   #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {
