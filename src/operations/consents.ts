@@ -30,7 +30,7 @@ export const consents = defineListing({
   output: z
     .object({
       ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
-      ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision },
+      ...{ runKey: text, shareId: text, applicantId: text, consentId: text, decision },
       endUserCode: text.exactOptional(),
       endUser: text.exactOptional(),
       evidence,
@@ -40,8 +40,8 @@ export const consents = defineListing({
       proof: text.exactOptional(),
     })
     .meta({ id: 'recordedConsent' }),
-  order: ['recordedAt', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'journeyId',
+  order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'runKey',
   read: readConsents,
   describe: describeConsent,
 });
@@ -68,18 +68,18 @@ export const unmatchedConsents = defineListing({
   output: z
     .object({
       since: instant,
-      journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
+      runKey: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
       ...{ shareId: text, applicantId: text, consentId: text, decision },
       unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
     })
     .meta({ id: 'unmatchedConsent' }),
-  order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'journeyId',
+  order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'runKey',
   read: readUnmatched,
   describe: (consent) => ({
     at: consent.since,
     text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId}, ${consent.consentId}. It matches no ${consent.unmatched} that the ledger knows.`,
-    runKey: consent.journeyId,
+    runKey: consent.runKey,
     facts: [],
   }),
 });
@@ -90,7 +90,7 @@ async function* readUnmatched(
   ledger: Ledger,
   { from, ...reach }: ReadersReach & { from?: string },
 ): AsyncGenerator<UnmatchedConsent> {
-  const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
+  const nothing = { runKey: '', shareId: '', applicantId: '', consentId: '', decision: '' };
   let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
   for (let isFull = true; isFull; ) {
     const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });

@@ -5,7 +5,7 @@ import { describeDisposal } from '../words/records.ts';
 import { count, defineListing, instant, recordFilters, text } from './operation.ts';
 
 export const legalHoldFields = {
-  journeyId: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
+  runKey: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
   ...{ matter: text, setAt: instant, by: text, reason: text },
 };
 

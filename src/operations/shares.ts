@@ -37,7 +37,7 @@ export const shares = defineListing({
         .nullable()
         .meta({ description: '`null`: the ledger does not know the report.' }),
       consents: z.array(
-        z.object({ applicantId: text, consentId: text, decidedAt: instant, evidence, journeyId: text, shareId: text }),
+        z.object({ applicantId: text, consentId: text, decidedAt: instant, evidence, runKey: text, shareId: text }),
       ),
       ...others,
     })

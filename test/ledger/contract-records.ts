@@ -57,7 +57,7 @@ export function recordTests(opened: Open): void {
     // Within one millisecond they have no order.
     const found = (await all(ledger.consentsBetween())).sort((a, b) => (a.consentId < b.consentId ? -1 : 1));
     assert.deepEqual(
-      found.map((one) => [one.journeyId, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
+      found.map((one) => [one.runKey, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
       [
         ['J-1', 'C-1', 'granted', 1, undefined],
         ['J-1', 'C-2', 'denied', 0, undefined],

@@ -221,8 +221,9 @@ export interface AuditedDecision
 
 /** One message of an applicant about one share, whether or not anything was posted under it. */
 export interface AuditedConsent
-  extends Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision' | 'decidedAt'>,
+  extends Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId' | 'decision' | 'decidedAt'>,
     Pick<ConsentRecord, 'evidence' | 'receivedAt' | 'proof'> {
+  runKey: string;
   endUserCode?: string;
   endUser?: string;
   recordedAt: string;
@@ -273,8 +274,8 @@ export interface SharedReportView {
 
 /** The consents that it was posted under, as the ledger has them. */
 export type ShareConsent = Pick<
-  ConsentRecord,
-  'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decidedAt' | 'evidence'
+  AuditedConsent,
+  'runKey' | 'shareId' | 'applicantId' | 'consentId' | 'decidedAt' | 'evidence'
 >;
 
 export interface AuditedShare extends Omit<AuditedAttempt, 'consents'> {
