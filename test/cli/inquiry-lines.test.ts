@@ -6,7 +6,7 @@ import { documentLines, rowTable } from '../../src/cli/output/output.ts';
 import { parsePeriod } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
-import { inquiries } from '../../src/operations/inquiries.ts';
+import { inquiries } from '../../src/operations/listings.ts';
 import { describeAttempt } from '../../src/words/records.ts';
 
 const ATTEMPT_COLUMNS = columnsFor(inquiries.output);

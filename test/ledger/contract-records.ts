@@ -64,8 +64,14 @@ export function recordTests(opened: Open): void {
         ['J-9', 'C-9', 'granted', 0, 'journey'],
       ],
     );
-    const { secondaryUser, ...said } = grant;
-    assert.deepEqual(found[0], { ...said, ...secondaryUser, permittedAttempts: 1, recordedAt: found[0]?.recordedAt });
+    const { journeyId: runKey, secondaryUser, ...said } = grant;
+    assert.deepEqual(found[0], {
+      runKey,
+      ...said,
+      ...secondaryUser,
+      permittedAttempts: 1,
+      recordedAt: found[0]?.recordedAt,
+    });
     assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
     assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });

@@ -7,9 +7,10 @@ import { type Columns, toFields } from '../database/rows.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 
 import { withoutForeignRuns } from '../owners.ts';
-import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
 import { toEvent } from '../retention/retention-log.ts';
 import type {
+  AccessesQuery,
+  AuditedAccess,
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
+import type { AuditedDisposal } from '../audit/audited.ts';
 import type { FieldsToWrite } from '../database/columns.ts';
 import { type Place, toFields } from '../database/rows.ts';
 import {
@@ -13,15 +14,7 @@ import {
 } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
-import type {
-  DisposalScope,
-  HoldAuthorization,
-  LegalHold,
-  Obstacle,
-  ReleasedHold,
-  RetentionEvent,
-  SetHold,
-} from './retention.ts';
+import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle, ReleasedHold, SetHold } from './retention.ts';
 
 type EventRow = Row<'retention_events'>;
 
@@ -46,7 +39,7 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-export function toEvent(row: EventRow): RetentionEvent {
+export function toEvent(row: EventRow): AuditedDisposal {
   return toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'by', 'reason', 'run', 'details', 'recorded_at']);
 }
 
