@@ -185,7 +185,9 @@ function readAddress({ id, ...values }: Readonly<Record<string, string | undefin
   const names = Object.fromEntries(Object.keys(texts).map((name) => [`/${name}`, `<${name}>`]));
   if (typeof id !== 'string') {
     const kind = findKind(given);
-    return { given, others, names, runKey: kind && toRunKey(kind, given[ID_NAMES[kind]] ?? '') };
+    const runKey = kind && toRunKey(kind, given[ID_NAMES[kind]] ?? '');
+    if (kind && runKey !== undefined) requireRunKey(runKey, `<${ID_NAMES[kind]}>`);
+    return { given, others, names, runKey };
   }
   requireRunKey(id);
   const { kind, id: own, accountId } = parseRunKey(id);
@@ -209,7 +211,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
   const names = { ...namesByPath(members), ...address.names, '/proof': '--proof' };
   try {
     const content = await buildContent(spec, operation, address, options);
-    const call = toLocalCall(route, address.given, content);
+    const call = toLocalCall(route, content);
     if (spec.by === 'reader') call.by ??= systemUser();
     const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
     if (operation.content) {
@@ -261,7 +263,7 @@ async function print(spec: RouteCommand, body: object | string, output: Output):
 async function buildContent(
   { complete, proof: form, readContent = readFile }: RouteCommand,
   { route, members }: Operation,
-  { runKey, others }: Address,
+  { given, others, runKey }: Address,
   options: Options,
 ): Promise<Loose> {
   if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
@@ -274,7 +276,8 @@ async function buildContent(
     ...(await readContent(options)),
     ...others,
   };
-  const typed = applyOptions(members, options, base);
+  const ofPath = Object.entries(given).filter(([name]) => parametersIn(route.path).includes(name as PathParameter));
+  const typed = { ...applyOptions(members, options, base), ...Object.fromEntries(ofPath) };
   const content = complete?.(typed, runKey, route.operationId) ?? typed;
   if (!proof || !form) return content;
   requireProved(proof.content, await form.readProved(content, proof.content));
@@ -288,11 +291,10 @@ function readFile({ file }: Options): Promise<Loose> {
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
 function toLocalCall(
   { path, query: form }: Route,
-  given: Readonly<Record<string, string>>,
   { by, ...content }: Loose,
 ): Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined } {
   const parameters: readonly string[] = parametersIn(path);
-  const params = Object.fromEntries(parameters.map((name) => [name, String(given[name] ?? content[name])]));
+  const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
   const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
