@@ -17,6 +17,7 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { choosePullInput } from '../../messages/inputs/pull.ts';
 import type { Checked, Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { requireRunKey, showStarted, withJourneys } from '../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withOutputOptions, withServerOptions } from '../output/common-options.ts';
@@ -94,7 +95,7 @@ interface Operation {
   members: readonly Member[];
 }
 
-/** Where the arguments lead. */
+/** The run, and the members that the arguments give. */
 interface Address {
   /** Path parameters. */
   given: Readonly<Record<string, string>>;
@@ -324,5 +325,7 @@ async function toClientError(error: unknown, runKey: string | undefined): Promis
   if (reason === 'notFound') return new JourneyNotFoundError(runKey);
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
-  return isOfRun ? new UpdateRefusedError(runKey, message) : new InvalidInputError(problems);
+  if (!isOfRun) return new InvalidInputError(problems);
+  const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
+  return new UpdateRefusedError(runKey, { cause, reason: message });
 }

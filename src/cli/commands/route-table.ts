@@ -28,7 +28,7 @@ const reports = async () => (await import('../../api/routes/reports.ts')).report
 const reviews = async () => (await import('../../api/routes/portfolio-reviews.ts')).portfolioReviewRoutes;
 const runs = async () => (await import('../../api/routes/runs.ts')).allRunsRoutes;
 const shares = async () => (await import('../../api/routes/shares.ts')).shareRoutes;
-const unmatched = async () => (await import('../../api/routes/unmatched-consents.ts')).unmatchedConsentRoutes;
+const unmatchedConsents = async () => (await import('../../api/routes/unmatched-consents.ts')).unmatchedConsentRoutes;
 const ofAnyRun = async () => (await Promise.all([journeys(), pulls(), shares(), reviews()])).flat();
 
 const REPEAT_PROOF: ProofForm = {
@@ -470,7 +470,7 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'seen consents',
     description: 'take the unmatched consents of a run off the list of holds',
-    routes: unmatched,
+    routes: unmatchedConsents,
     operations: ['markConsentsSeen'],
     examples: ['credit-journey seen consents --run-key J-1001 --by <name> --reason "<why>"'],
     needs: 'both',
