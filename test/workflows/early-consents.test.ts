@@ -45,7 +45,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
   const all = await ledger.consents.unmatched({ limit: 1_000 });
-  return all.filter((one) => one.journeyId === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
+  return all.filter((one) => one.runKey === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 
 /** By then the run has heard what was said before it. */

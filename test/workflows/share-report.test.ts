@@ -303,7 +303,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await journey.result();
     const shareId = newShareId();
     const unmatchedHere = async () =>
-      (await ledger.consents.unmatched({ limit: 100 })).filter((one) => one.journeyId === journey.journeyId);
+      (await ledger.consents.unmatched({ limit: 100 })).filter((one) => one.runKey === journey.journeyId);
     const early = await journey.recordConsent({ ...consent(), shareId });
     assert.equal(early.late && early.recorded && early.unmatched, 'share');
     assert.equal((await unmatchedHere()).length, 1);
@@ -315,7 +315,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await share.result()).outcome, 'posted');
     const [listed] = await sharesIn({ runKey: `share:${shareId}` });
     assert.deepEqual(
-      listed?.consents.map(({ journeyId, applicantId }) => [journeyId, applicantId]),
+      listed?.consents.map(({ runKey, applicantId }) => [runKey, applicantId]),
       [[journey.journeyId, '1A']],
     );
     // Taken back where it was given, it flags the share that was posted under it.
