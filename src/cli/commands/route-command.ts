@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
+import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { Refusal } from '../../http/refusal.ts';
@@ -46,8 +47,6 @@ export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
   name: string;
   description: string;
-  /** Loads their files, for the command that is called alone. */
-  routes: () => Promise<readonly Route[]>;
   /** The first counts whose path parameters are all given, by arguments or by options. */
   operations: readonly (string | readonly [operationId: string, content: Content])[];
   /** Whether the operation is the one that these options mean. */
@@ -61,10 +60,10 @@ export interface RouteCommand {
   /** Options that are no members. */
   options?: readonly (readonly [flags: string, words: string])[];
   examples: readonly string[];
-  /** `ledger`: the command works while Temporal is away. `temporal`: it works without a ledger of its own. */
-  needs: 'ledger' | 'temporal' | 'both';
-  /** The person who reads or decides. If a reading names no person, the system's user counts as its reader. */
-  by?: 'reader' | 'author';
+  /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */
+  needs?: 'ledger' | 'both';
+  /** A reading has a reader: the system's user, if it names nobody. */
+  by?: 'reader';
   /** Reads the content that options add to. Default: the JSON of `--file`, if a message is sent. */
   readContent?(options: Options): Promise<Loose>;
   /** Adds members that follow from the given ones. */
@@ -106,11 +105,10 @@ interface Address {
   names: Readonly<Record<string, string>>;
 }
 
-export async function fillRoute(command: Command, spec: RouteCommand): Promise<void> {
+export function fillRoute(command: Command, spec: RouteCommand): void {
   const { words = {}, examples, needs, proof, readContent } = spec;
   const named = (spec.arguments ?? []).map(([name]) => name.slice(1, -1));
-  const routes = await spec.routes();
-  const operations = spec.operations.map((name) => findOperation(routes, name, spec, named));
+  const operations = spec.operations.map((name) => findOperation(name, spec, named));
   const all = operations.flatMap(({ members }) => members);
   const members = [...new Map(all.map((member) => [member.flag, member])).values()];
   for (const [name, help] of spec.arguments ?? []) {
@@ -139,13 +137,12 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
 }
 
 function findOperation(
-  routes: readonly Route[],
   name: RouteCommand['operations'][number],
   { flags = {}, words = {}, by, readContent }: RouteCommand,
   named: readonly string[],
 ): Operation {
   const [operationId, content] = typeof name === 'string' ? [name] : name;
-  const route = routes.find((candidate) => candidate.operationId === operationId);
+  const route = ROUTES.find((candidate) => candidate.operationId === operationId);
   if (!route) throw new Error(`there is no operation ${operationId}`);
   const further = parametersIn(route.path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
@@ -166,7 +163,7 @@ function findOperation(
       ...parameters,
       ...members.filter(({ path, flag }) => words[flag] !== null && !named.includes(path.slice(1))),
       ...actors.filter(({ path }) => path === '/by'),
-      ...(by === undefined ? [] : [by === 'reader' ? reader : author]),
+      ...(by === 'reader' ? [reader] : body && !content ? [author] : []),
     ],
   };
 }
