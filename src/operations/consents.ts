@@ -1,20 +1,12 @@
 /** Listings of the applicants' consents: all of them, and the unmatched ones. */
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import type { AuditedConsent } from '../ledger/audit/audited.ts';
+import { type AuditedConsent, auditedConsent, instant, text } from '../ledger/audit/audited.ts';
 import { UNMATCHED, type UnmatchedConsent } from '../ledger/consents/consents.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import { describeConsent } from '../words/records.ts';
-import { count, defineListing, instant, recordFilters, text } from './operation.ts';
-
-const decision = z.enum(['granted', 'denied', 'revoked']);
-
-export const evidence = z
-  .object({ method: text, textVersion: text, capturedAt: instant, reference: text })
-  .exactOptional();
-
-type ListedConsent = AuditedConsent & { hasProof: boolean };
+import { defineListing, recordFilters } from './operation.ts';
 
 export const consents = defineListing({
   name: 'consents',
@@ -27,19 +19,7 @@ export const consents = defineListing({
       .exactOptional()
       .describe('With the proofs (compact JWS) that consent systems have signed.'),
   }),
-  output: z
-    .object({
-      ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
-      ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision },
-      endUserCode: text.exactOptional(),
-      endUser: text.exactOptional(),
-      evidence,
-      hasProof: z.boolean(),
-      permittedAttempts: count,
-      unmatched: z.enum(UNMATCHED).exactOptional(),
-      proof: text.exactOptional(),
-    })
-    .meta({ id: 'recordedConsent' }),
+  output: auditedConsent,
   order: ['recordedAt', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
   owner: 'journeyId',
   read: readConsents,
@@ -50,9 +30,9 @@ export const consents = defineListing({
 async function* readConsents(
   ledger: Ledger,
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
-): AsyncGenerator<ListedConsent> {
+): AsyncGenerator<AuditedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, hasProof: proof !== undefined, ...omitUndefined({ proof: proofs && proof }) };
+    yield { ...row, ...omitUndefined({ proof: proofs && proof }) };
   }
 }
 
@@ -69,7 +49,7 @@ export const unmatchedConsents = defineListing({
     .object({
       since: instant,
       journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
-      ...{ shareId: text, applicantId: text, consentId: text, decision },
+      ...{ shareId: text, applicantId: text, consentId: text, decision: auditedConsent.shape.decision },
       unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
     })
     .meta({ id: 'unmatchedConsent' }),

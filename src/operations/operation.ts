@@ -64,10 +64,6 @@ export function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export const text = z.string();
-export const instant = z.string().meta({ format: 'date-time' });
-export const count = z.int().min(0);
-
 const instantText = z
   .string()
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')

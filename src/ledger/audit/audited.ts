@@ -1,15 +1,23 @@
-/** Shapes of the records for auditors: inquiries, decisions, consents, shares and disposals. Nothing personal. */
+/**
+ * The ledger's records as auditors and analysts read them: the one declaration of each. Nothing personal, and no report's
+ * reference. Readers take from a row what the record names.
+ */
+import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { type DecisionAction, FAILURES, type FailureType } from '../../model/failure-types.ts';
-import { type AttemptState, type InquiryDescription, NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import type { ProductCode } from '../../model/products.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { applicantOutcomeFields } from '../../messages/journey/shapes.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
+import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
+import { ENVIRONMENTS, PRODUCTS, type ProductCode } from '../../model/products.ts';
+import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { HELD_STATES } from '../claim.ts';
-import type { Unmatched } from '../consents/consents.ts';
+import { UNMATCHED } from '../consents/consents.ts';
 import type { ReadersReach } from '../owners.ts';
-import type { DecisionRecord, RunDecision, ShareWithdrawal, StandingShareWithdrawal } from '../records.ts';
-import type { LegalHold, RetentionEvent } from '../retention/retention.ts';
+import type { DecisionRecord } from '../records.ts';
+
+export const text = z.string();
+export const instant = z.string().meta({ format: 'date-time' });
+export const count = z.int().min(0);
+const endUser = { endUserCode: text.exactOptional(), endUser: text.exactOptional() };
 
 /**
  * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
@@ -32,21 +40,228 @@ export const AUDIT_OUTCOMES = [
 ] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
+const auditDecision = z
+  .object({
+    ...{ decisionId: text, action: text, by: text, reason: text, providerSaid: text, decidedAt: instant },
+    provenBy: text.exactOptional().meta({ description: 'The id of the key that signed it.' }),
+  })
+  .meta({ id: 'auditedDecision' });
+
+const answer = {
+  returnCode: text.exactOptional(),
+  returnReasonCode: text.exactOptional(),
+  applicantOutcomes: z.array(z.object(applicantOutcomeFields)).exactOptional(),
+  noRecordReference: text.exactOptional(),
+};
+
+export const legalHoldFields = {
+  journeyId: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
+  ...{ matter: text, setAt: instant, by: text, reason: text },
+};
+
+/** One attempt with its inquiry. An answer's code that is in no table is unchecked text, and stays sealed with it. */
+const attemptFields = {
+  claimedAt: instant,
+  requestedAt: instant.exactOptional(),
+  runKey: text,
+  workflowType: text,
+  customerTraceNumber: text,
+  attempt: z.int().min(1),
+  environment: z.enum(ENVIRONMENTS),
+  profile: text,
+  customerId: text,
+  productCode: z.enum(PRODUCTS),
+  shareId: text.exactOptional(),
+  ...endUser,
+  permissiblePurposeCode: text.exactOptional(),
+  outcome: z.enum(AUDIT_OUTCOMES),
+  posted: z
+    .enum(['yes', 'no', 'unknown'])
+    .meta({ description: 'Whether the consumer’s file has an inquiry, as far as the ledger knows.' }),
+  httpStatus: z.int().exactOptional(),
+  failureType: z.enum(FAILURE_TYPES).exactOptional(),
+  amends: text.exactOptional().meta({ description: 'The trace number that it amends.' }),
+  permittedBy: auditDecision.exactOptional(),
+  decision: auditDecision.exactOptional(),
+  ...answer,
+  applicants: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .meta({ description: 'The number of applicants that the inquiry is about.' }),
+  accesses: z.object({ count: z.int(), reissues: z.int(), lastAt: instant }).exactOptional(),
+  late: z
+    .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional(), ...answer })
+    .exactOptional()
+    .meta({ description: 'An answer that came after a decision or a later attempt.' }),
+  abandonedAt: instant.exactOptional(),
+  disposedAt: instant.exactOptional(),
+  legalHolds: z
+    .array(z.object(legalHoldFields))
+    .meta({ description: 'Every hold in force that covers the inquiry. None of it can be disposed of until then.' }),
+  ordinal: count.meta({ description: 'Counts amendments and deliberate repeats; 0 for the first.' }),
+  sentTraceNumber: text
+    .exactOptional()
+    .meta({ description: 'The number under which it was sent, where that is not the inquiry’s own.' }),
+};
+
+export const auditedAttempt = z
+  .object({ ...attemptFields, consents: z.array(z.object({ applicantId: text, consentId: text })) })
+  .meta({ id: 'inquiryAttempt' });
+export type AuditedAttempt = z.infer<typeof auditedAttempt>;
+export type AuditDecision = z.infer<typeof auditDecision>;
+
+const evidence = z.object({ method: text, textVersion: text, capturedAt: instant, reference: text }).exactOptional();
+const consentDecision = z.enum(['granted', 'denied', 'revoked']);
+
+const {
+  claimedAt,
+  requestedAt,
+  posted,
+  endUserCode,
+  endUser: user,
+  permissiblePurposeCode,
+  runKey,
+  ...others
+} = attemptFields;
+
+/** A share that was, or may have been, posted: sharer, receiver, time, and the consents as the ledger has them. */
+export const auditedShare = z
+  .object({
+    ...{ claimedAt, requestedAt, posted },
+    sharedBy: text.exactOptional(),
+    ...{ endUserCode, endUser: user, permissiblePurposeCode, runKey },
+    report: z
+      .object({
+        runKey: text,
+        productCode: z.enum(PRODUCTS),
+        customerTraceNumber: text,
+        endUserCode: text.exactOptional(),
+      })
+      .nullable()
+      .meta({ description: '`null`: the ledger does not know the report.' }),
+    consents: z.array(
+      z.object({ applicantId: text, consentId: text, decidedAt: instant, evidence, journeyId: text, shareId: text }),
+    ),
+    ...others,
+  })
+  .meta({ id: 'postedShare' });
+export type AuditedShare = z.infer<typeof auditedShare>;
+
+/** A person's decision with its inquiry. One about a run has no inquiry; `seen` permits nothing. */
+export const auditedDecision = z
+  .object({
+    recordedAt: instant,
+    decidedAt: instant.exactOptional(),
+    ...{ decisionId: text, action: text, by: text, reason: text },
+    providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
+    failureType: z.enum(FAILURE_TYPES).exactOptional().meta({ description: 'Why the inquiry was on hold.' }),
+    runKey: text,
+    customerTraceNumber: text.exactOptional(),
+    attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
+    productCode: z
+      .enum(PRODUCTS)
+      .exactOptional()
+      .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
+    shareId: text.exactOptional(),
+    ...endUser,
+    profile: text.exactOptional(),
+    provenBy: text.exactOptional().meta({ description: 'The id of the key that signed it.' }),
+    until: instant.exactOptional().meta({ description: 'The new end of a wait.' }),
+  })
+  .meta({ id: 'recordedDecision' });
+export type AuditedDecision = z.infer<typeof auditedDecision>;
+
+/** One message of an applicant about one share, whether or not anything was posted under it. */
+export const auditedConsent = z
+  .object({
+    ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
+    ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+    ...endUser,
+    evidence,
+    hasProof: z.boolean(),
+    permittedAttempts: count,
+    unmatched: z.enum(UNMATCHED).exactOptional(),
+    proof: text.exactOptional(),
+  })
+  .meta({ id: 'recordedConsent' });
+export type AuditedConsent = z.infer<typeof auditedConsent>;
+
+/** A disposal or a legal hold: who, when and why. */
+export const auditedDisposal = z
+  .object({
+    recordedAt: instant,
+    kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
+    runKey: text,
+    productCode: z.enum(PRODUCTS).exactOptional(),
+    ...{ by: text, reason: text },
+    details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
+    matter: text.exactOptional().meta({ description: 'The matter of a legal hold.' }),
+    run: z
+      .object({ workflowId: text, runId: text })
+      .exactOptional()
+      .meta({ description: 'The run whose history was deleted.' }),
+  })
+  .meta({ id: 'recordedDisposal' });
+export type AuditedDisposal = z.infer<typeof auditedDisposal>;
+
+/** A share that was taken back before it was sent: who, when and why. */
+export const auditedWithdrawal = z
+  .object({
+    ...{ recordedAt: instant, runKey: text, shareId: text },
+    replacedBy: text.exactOptional().meta({ description: 'The share that takes its place.' }),
+    ...{ by: text, reason: text },
+  })
+  .meta({ id: 'withdrawnShare' });
+export type AuditedShareWithdrawal = z.infer<typeof auditedWithdrawal>;
+
+/** One reading of sealed content. */
+export const auditedAccess = z
+  .object({
+    recordedAt: instant,
+    kind: z.enum(['report', 'refusal', 'changes']),
+    runKey: text,
+    customerTraceNumber: text,
+    attempt: z.int(),
+    productCode: z.enum(PRODUCTS),
+    ...endUser,
+    by: text,
+    via: z.enum(['ledger', 'api']),
+    purpose: text.exactOptional().meta({ description: 'The purpose for which it was served again to its end user.' }),
+    redacted: z.boolean(),
+    accessId: text,
+  })
+  .meta({ id: 'recordedAccess' });
+export type AuditedAccess = z.infer<typeof auditedAccess>;
+
+/** A record that has the name that was asked for, and whose it is. */
+export interface NamedRecord {
+  what: 'inquiry' | 'share' | 'decision';
+  runKey: string;
+  customerTraceNumber?: string;
+  shareId?: string;
+}
+
 /**
- * Conditions, all of which an attempt must meet; without any, every attempt. A reader's reach leaves out runs of which
- * the ledger knows that they are another's.
+ * Conditions, all of which a record must meet; without any, every record. The period is of its claim or of its recording,
+ * by the database's clock. A reader's reach leaves out runs of which the ledger knows that they are another's.
  */
-export interface InquiriesQuery extends ReadersReach {
-  /** RFC 3339: claimed then or later. */
+export interface RecordsQuery extends ReadersReach {
+  /** RFC 3339: then or later. */
   from?: string;
-  /** RFC 3339: claimed before then. */
+  /** RFC 3339: before then. */
   before?: string;
+  /** The owner (model/run-key.ts); of a share also that of its report. */
+  runKey?: string;
+  customerTraceNumber?: string;
+  /** The person, exactly as recorded. */
+  by?: string;
+}
+
+export interface InquiriesQuery extends Omit<RecordsQuery, 'by'> {
   /** The code or the name of the end user in the request. */
   endUser?: string;
   productCode?: ProductCode;
-  /** model/run-key.ts. */
-  runKey?: string;
-  customerTraceNumber?: string;
   /** How many applicants it is about; an inquiry from before the ledger kept that never fits. */
   applicants?: number;
   outcome?: AuditOutcome;
@@ -54,57 +269,14 @@ export interface InquiriesQuery extends ReadersReach {
   reportReferenceNumber?: string;
 }
 
-/** A person's decision in the ledger. */
-export type AuditDecision = Pick<
-  DecisionRecord,
-  'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt' | 'provenBy'
->;
-
-/** One attempt, with its inquiry. Nothing personal, and no report's reference. */
-export interface AuditedAttempt extends InquiryDescription {
-  attempt: number;
-  /** The number under which it was sent, where that is not the inquiry's own. */
-  sentTraceNumber?: string;
-  /** How many the inquiry is about. */
-  applicants?: number;
-  /** By the database's clock, RFC 3339. */
-  claimedAt: string;
-  /** The instant just before the first byte, where it is known. */
-  requestedAt?: string;
-  outcome: AuditOutcome;
-  /** Whether the consumer's file has an inquiry, as far as is known. */
-  posted: Posted;
-  /** For an answer that was understood. Any other code is unchecked text, and stays sealed with its answer. */
-  returnCode?: string;
-  /** The provider's, beside that code. */
-  returnReasonCode?: string;
-  /** Present for an answered or accepted inquiry, in the request's order. A share's answer names no applicants. */
-  applicantOutcomes?: ApplicantOutcome[];
-  /** The reference number of an answer without a record: no report's. Gone after a disposal. */
-  noRecordReference?: string;
-  /** How often its report, its changes or its refusal were read, and how many of these served the report again. */
-  accesses?: { count: number; reissues: number; lastAt: string };
-  httpStatus?: number;
-  failureType?: FailureType;
-  /** The decision that permitted it: a resend, or the amendment that led to its inquiry. */
-  permittedBy?: AuditDecision;
-  /** The latest decision about its outcome. */
-  decision?: AuditDecision;
-  /** The grants that permitted it: for SECONDUSE alone. */
-  consents: { applicantId: string; consentId: string }[];
-  /** An answer that came after a decision or a later attempt; never its outcome. */
-  late?: { at: string; outcome?: AuditOutcome } & Pick<
-    AuditedAttempt,
-    'returnCode' | 'returnReasonCode' | 'applicantOutcomes' | 'noRecordReference'
-  >;
-  /** Belongs to the inquiry, as does `disposedAt`. */
-  abandonedAt?: string;
-  disposedAt?: string;
-  /** Every hold in force that covers the inquiry. */
-  legalHolds: LegalHold[];
+export interface SharesQuery extends Omit<RecordsQuery, 'by' | 'customerTraceNumber'> {
+  /** On either side: the sharing or the receiving end user, by code or name. */
+  endUser?: string;
+  /** The shared report: its `reportReferenceNumber`, or the trace number of its inquiry. */
+  report?: string;
 }
 
-export type Posted = 'yes' | 'no' | 'unknown';
+export type Posted = AuditedAttempt['posted'];
 
 interface PostingFacts {
   /** The present state: never `sending` past its time. */
@@ -141,16 +313,15 @@ export function judgesAttempts(failureType: FailureType | null): boolean {
   return failureType === null || FAILURES[failureType].state !== null;
 }
 
-export interface InquiryTotal {
-  productCode: ProductCode;
-  endUserCode?: string;
-  endUser?: string;
-  /** Attempts that were sent, at least in part: the sum of the other three. */
-  sent: number;
-  posted: number;
-  notPosted: number;
-  unknown: number;
-}
+export const inquiryTotal = z
+  .object({
+    productCode: z.enum(PRODUCTS),
+    ...endUser,
+    sent: count.meta({ description: 'Attempts that were sent, at least in part: the sum of the other three.' }),
+    ...{ posted: count, notPosted: count, unknown: count },
+  })
+  .meta({ id: 'inquiryTotal' });
+type InquiryTotal = z.infer<typeof inquiryTotal>;
 
 /** Counts by product and end user, for comparison with an invoice. */
 export class InquiryTotals {
@@ -176,111 +347,3 @@ export class InquiryTotals {
 }
 
 const COUNTED_AS = { yes: 'posted', no: 'notPosted', unknown: 'unknown' } as const;
-
-// Shapes of the records for analysts: decisions, consents and disposals of people. Nothing personal, and no reference.
-
-/**
- * Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. A reader's reach
- * leaves out runs of which the ledger knows that they are another's.
- */
-export interface RecordsQuery extends ReadersReach {
-  /** RFC 3339: recorded then or later. */
-  from?: string;
-  /** RFC 3339: recorded before then. */
-  before?: string;
-  /** The owner (model/run-key.ts) of the inquiry, the consent or the disposal. */
-  runKey?: string;
-}
-
-export interface DecisionsQuery extends RecordsQuery {
-  customerTraceNumber?: string;
-  /** The name of the person who decided, exactly as recorded. */
-  by?: string;
-}
-
-/**
- * A person's decision, with its inquiry; `seen` takes late news off the list, and permits nothing. One about a run has no
- * inquiry: its `productCode` is the stage that it is about.
- */
-export interface AuditedDecision
-  extends Pick<InquiryDescription, 'runKey'>,
-    Partial<Pick<InquiryDescription, 'customerTraceNumber' | 'productCode' | 'profile'>>,
-    Pick<InquiryDescription, 'shareId' | 'endUserCode' | 'endUser'>,
-    Pick<RunDecision, 'until'>,
-    Pick<DecisionRecord, 'decisionId' | 'by' | 'reason' | 'provenBy'> {
-  action: DecisionAction | 'seen' | RunDecision['action'];
-  /** The attempt that it judges. */
-  attempt?: number;
-  providerSaid?: DecisionRecord['providerSaid'];
-  /** Why the inquiry was on hold. */
-  failureType?: FailureType;
-  /** By the decider's clock. If a run took the decision, the time when the run received it. */
-  decidedAt?: string;
-  recordedAt: string;
-}
-
-/** One message of an applicant about one share, whether or not anything was posted under it. */
-export interface AuditedConsent
-  extends Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision' | 'decidedAt'>,
-    Pick<ConsentRecord, 'evidence' | 'receivedAt' | 'proof'> {
-  endUserCode?: string;
-  endUser?: string;
-  recordedAt: string;
-  /** The attempts that it permitted: 0 where nothing was sent under it. */
-  permittedAttempts: number;
-  /** The parts of the message that the ledger did not know at its last check. */
-  unmatched?: Unmatched;
-}
-
-/** A share that was taken back before it was sent: who, when and why. */
-export type AuditedShareWithdrawal = ShareWithdrawal & Pick<StandingShareWithdrawal, 'recordedAt'>;
-
-/** A record that has the name that was asked for, and whose it is. */
-export interface NamedRecord {
-  what: 'inquiry' | 'share' | 'decision';
-  runKey: string;
-  customerTraceNumber?: string;
-  shareId?: string;
-}
-
-/** A disposal or a legal hold: who, when and why. */
-export type AuditedDisposal = RetentionEvent;
-
-// The audit of shares: sharer, receiver, time and consents (shapes). Nothing personal, and no reference.
-
-/** Conditions, all of which a share must meet; without any, every share. */
-export interface SharesQuery extends ReadersReach {
-  /** RFC 3339: claimed then or later. */
-  from?: string;
-  /** RFC 3339: claimed before then. */
-  before?: string;
-  /** On either side: the sharing or the receiving end user, by code or name. */
-  endUser?: string;
-  /** The shared report: its `reportReferenceNumber`, or the trace number of its inquiry. */
-  report?: string;
-  /** The owner (model/run-key.ts) of the report, or of the share. */
-  runKey?: string;
-}
-
-/** The report, where the ledger knows it. */
-export interface SharedReportView {
-  customerTraceNumber: string;
-  /** The run key of the report's inquiry. */
-  runKey: string;
-  productCode: AuditedAttempt['productCode'];
-  endUserCode?: string;
-}
-
-/** The consents that it was posted under, as the ledger has them. */
-export type ShareConsent = Pick<
-  ConsentRecord,
-  'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decidedAt' | 'evidence'
->;
-
-export interface AuditedShare extends Omit<AuditedAttempt, 'consents'> {
-  /** `null`: the caller gave the report in full, or the share is from before the ledger recorded reports of shares. */
-  report: SharedReportView | null;
-  /** The report's end user, from its inquiry or from the caller. */
-  sharedBy?: string;
-  consents: ShareConsent[];
-}
