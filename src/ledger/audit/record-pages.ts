@@ -5,15 +5,7 @@ import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import { type Columns, toColumnName, toFields } from '../database/rows.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
-import {
-  auditedAccess,
-  auditedConsent,
-  auditedDecision,
-  auditedDisposal,
-  auditedWithdrawal,
-  type NamedRecord,
-  type RecordsQuery,
-} from './audited.ts';
+import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;
@@ -24,11 +16,11 @@ interface Ordered {
   row_key: string;
 }
 
-type ReadPage<Item> = (tx: Transaction, query: RecordsQuery, after?: Ordered) => Promise<Page<Item, Ordered>>;
+type ReadPage<Item> = (tx: Transaction, query: AccessesQuery, after?: Ordered) => Promise<Page<Item, Ordered>>;
 
 /** Reads only: a person's decisions that were recorded in a period, oldest first: about inquiries, and about runs. */
 export const readDecisionsPage = createReader(
-  auditedDecision,
+  RECORDS.decisions.output,
   `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
       d.decision_id, d.attempt, d.action, d.by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
       i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
@@ -43,7 +35,7 @@ export const readDecisionsPage = createReader(
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
 export const readConsentsPage = createReader(
-  auditedConsent,
+  RECORDS.consents.output,
   `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
       c.journey_id AS run_key, CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
       (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
@@ -53,19 +45,19 @@ export const readConsentsPage = createReader(
 
 /** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
 export const readDisposalsPage = createReader(
-  auditedDisposal,
+  RECORDS.disposals.output,
   'SELECT e.*, e.event_id AS row_key FROM retention_events e',
 );
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
 export const readShareWithdrawalsPage = createReader(
-  auditedWithdrawal,
+  RECORDS.withdrawnShares.output,
   "SELECT w.*, w.run_key || ' ' || w.share_id AS row_key FROM run_decisions w WHERE w.action = 'withdrawShare'",
 );
 
 /** Reads like `readDecisionsPage`: readings of sealed content. */
 export const readAccessesPage = createReader(
-  auditedAccess,
+  RECORDS.accesses.output,
   `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
 );

@@ -8,15 +8,14 @@ import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { consentDifferences, findEnds } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
+import type { UnmatchedConsent } from '../audit/audited.ts';
 import { insertRow, toFields } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 
-/** The part of a consent that the ledger does not know. */
-export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
-export type Unmatched = (typeof UNMATCHED)[number];
+type Unmatched = UnmatchedConsent['unmatched'];
 
 /** A start of a run, and what it knows. */
 export interface Start {
@@ -35,13 +34,6 @@ export interface Start {
 export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   /** Grants that it does not count any more. */
   faultyGrants?: readonly FaultyGrant[];
-}
-
-/** A consent that matches nothing, for people. */
-export interface UnmatchedConsent extends ConsentKey {
-  unmatched: Unmatched;
-  /** When the ledger got it (RFC 3339). */
-  since: string;
 }
 
 /** A reader's reach leaves out runs of which the ledger knows that they are another's. */

@@ -13,15 +13,7 @@ import {
 } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
-import type {
-  DisposalScope,
-  HoldAuthorization,
-  LegalHold,
-  Obstacle,
-  ReleasedHold,
-  RetentionEvent,
-  SetHold,
-} from './retention.ts';
+import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle, ReleasedHold, SetHold } from './retention.ts';
 
 type EventRow = Row<'retention_events'>;
 
@@ -44,10 +36,6 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
     [runKey],
   );
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
-}
-
-export function toEvent(row: EventRow): RetentionEvent {
-  return toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'by', 'reason', 'run', 'details', 'recorded_at']);
 }
 
 /** Scopes whose last disposal was begun and not finished. */

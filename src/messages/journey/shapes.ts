@@ -352,13 +352,16 @@ export const updateAnswerSchema = z.object({
   ...consentAnswerFields,
 });
 
+/** The part of a consent that the ledger does not know. */
+export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
+
 export const recordedConsentSchema = z.object({
   stands: standsSchema,
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
   }),
-  unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
+  unmatched: z.enum(UNMATCHED).exactOptional().meta({
     description:
       'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
   }),
