@@ -7,7 +7,7 @@ import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { KnownAtClosing } from './inquiries/close.ts';
+import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { RestoreAcceptance } from './records.ts';
 
 interface LossRow {

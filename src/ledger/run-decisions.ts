@@ -7,7 +7,7 @@
 
 import { chaining } from './audit/audit-chain.ts';
 import type { SqlRow, SqlSession, Transaction } from './database/sql-session.ts';
-import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
+import { ownersOfClaim } from './inquiries/inquiries.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /**

@@ -55,8 +55,6 @@ export function firstTables({ bytes, refuse, triggerPrelude }: SqlDialect): stri
       applicant_ids TEXT,
       -- NULL until the first claim.
       digest TEXT,
-      -- The version of the canonical form (model/canonical-request.ts) that the digest was made in.
-      digest_version TEXT,
       -- NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
       permitted_repeat BIGINT,
       created_at BIGINT NOT NULL,
@@ -65,8 +63,7 @@ export function firstTables({ bytes, refuse, triggerPrelude }: SqlDialect): stri
       abandoned_at BIGINT,
       disposed_at BIGINT,
       disposed_by TEXT,
-      disposed_reason TEXT,
-      CHECK ((digest IS NULL) = (digest_version IS NULL))
+      disposed_reason TEXT
     )`,
     `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
@@ -122,7 +119,7 @@ export function firstTables({ bytes, refuse, triggerPrelude }: SqlDialect): stri
     'CREATE INDEX attempts_by_time ON attempts (claimed_at)',
     'CREATE UNIQUE INDEX attempts_by_position ON attempts (position)',
     "CREATE INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
-    // Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
+    // Attempts that were closed before any claim (inquiries/rules.ts). They have a table of their own, so that no count of sent
     // attempts includes them.
     `CREATE TABLE closed_attempts (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,

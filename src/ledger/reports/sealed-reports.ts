@@ -21,7 +21,7 @@ import {
 } from '../database/sql-session.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiry-rows.ts';
+import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type {
   DerivedDocument,

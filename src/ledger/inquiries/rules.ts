@@ -1,10 +1,17 @@
-/** Decides what effect a person's decision may still have, and how it differs from one under its id. Pure; docs/protocol.md, fence 1. */
-
+/**
+ * The rules about decisions, outcomes and lost attempts, over everything that the ledger knows of one inquiry. Pure;
+ * docs/protocol.md, fence 1.
+ */
 import { differingPaths } from '../../base/differing-paths.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
+  CLAIM_RULES,
+  type ClaimDecision,
+  type ClaimFacts,
+  type ClaimRule,
+  decideClaim,
   effectiveState,
   findAttempt,
   findLatest,
@@ -16,7 +23,9 @@ import {
   permitToSpend,
   wasClaimed,
 } from '../claim.ts';
-import type { DecisionRecord } from '../records.ts';
+import type { DecisionRecord, OutcomeRecord } from '../records.ts';
+
+// The effect that a person's decision may still have, and how it differs from one under its id.
 
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 
@@ -125,7 +134,7 @@ function isSettled(attempt: KnownAttempt): boolean {
   return attempt.state === 'accepted' || (attempt.state === 'answered' && attempt.answerKind === 'outcome');
 }
 
-// The differences between a decision and the one recorded under its id. Pure.
+// The differences between a decision and the one recorded under its id.
 
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
@@ -136,4 +145,88 @@ export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord):
 function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
   const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
   return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
+}
+
+// What to do with news about an attempt: how it ended, or what became known later.
+
+export interface OutcomeFacts {
+  attempt: number;
+  state: OutcomeRecord['state'];
+  /** The row holds exactly this as the outcome that came, even where an `accept` has overruled it since. */
+  isRepeated: boolean;
+}
+
+export type OutcomeDecision =
+  /** Write it as the attempt's outcome. */
+  | { kind: 'record' }
+  /** The row already holds this, or more. */
+  | { kind: 'already' }
+  /** Write it beside the row and raise attention; the recorded outcome stays untouched. */
+  | { kind: 'late' }
+  | { kind: 'missing' };
+
+/**
+ * `unknown` may change to anything as long as nothing was built on it; a known outcome never changes. After a decision
+ * or a later attempt, news is late: it may reveal a second posting.
+ */
+export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeDecision {
+  const row = findAttempt(known, news.attempt);
+  if (!row || row.closed) return { kind: 'missing' };
+  if (news.isRepeated) return { kind: 'already' };
+  const isOpen = row.state === 'sending' || row.state === 'unknown';
+  // A disposal leaves nothing to compare with. A known outcome stays, and only news about an unknown one counts.
+  if (known.disposal === 'done') return { kind: isOpen && news.state !== 'unknown' ? 'late' : 'already' };
+  const isLatest = findLatest(known)?.attempt === row.attempt;
+  if (isOpen && isLatest && !known.abandoned) return { kind: 'record' };
+  // `unknown` adds nothing to a row that has an outcome, or a decision.
+  return { kind: news.state === 'unknown' ? 'already' : 'late' };
+}
+
+// An attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
+// can no longer claim it. Not on an older copy, which may lack the claim.
+
+type CloseDecision =
+  /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
+  { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
+
+export interface KnownAtClosing extends KnownInquiry {
+  /** An operator has accepted an older copy since the attempt began: a missing attempt may have been sent. */
+  mayLackAttempt?: boolean;
+}
+
+/**
+ * The rules that keep an attempt from being closed: those about the attempts themselves, and about the writer. An
+ * attempt that cannot be claimed needs no closing. A closed attempt after a gap, or after an undecided attempt, would
+ * let the next one be claimed. All other reasons against a claim may end, so they do not prevent closing.
+ */
+const CLOSE_RULES: readonly string[] = [
+  'olderWriter',
+  'anotherLedger',
+  'anotherRequest',
+  'abandoned',
+  'disposedOf',
+  'previousMissing',
+  'madeAlready',
+  'inFlight',
+  'settled',
+  'needsDecision',
+  'answeredLate',
+];
+
+/** @param rules tests leave out single ones to show what each prevents */
+export function decideClose(
+  known: KnownAtClosing,
+  attempt: ClaimFacts,
+  rules: readonly ClaimRule[] = CLAIM_RULES,
+): CloseDecision {
+  const verdict = decideClaim(
+    known,
+    attempt,
+    rules.filter(({ name }) => CLOSE_RULES.includes(name)),
+  );
+  if (verdict.kind !== 'claim') return verdict;
+  // A missing attempt proves nothing here. Once the copy is accepted, a person must decide.
+  if (known.isRestored) return { kind: 'ledgerRestored' };
+  if (known.mayLackAttempt) return { kind: 'ledgerChanged' };
+  return { kind: 'close', ...(verdict.permittedBy === undefined ? {} : { permittedBy: verdict.permittedBy }) };
 }
