@@ -415,7 +415,6 @@ export type Problem = {
     | 'closed'
     | 'aborted'
     | 'failed'
-    | 'reveal'
     | 'tooManyPayloads'
     | 'decoded'
     | 'redacted'

@@ -31,7 +31,7 @@ export const STATUS_HEADERS = {
   Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: beside If-None-Match, waits for another status.`,
 } as const;
 
-interface StatusRun {
+export interface StatusRun {
   status(options: { signal?: AbortSignal }): Promise<object>;
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }

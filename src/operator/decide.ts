@@ -19,6 +19,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { MessageOf } from '../messages/message.ts';
 import type { decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import type { AnyStatus } from '../words/runs.ts';
 import {
@@ -103,7 +104,7 @@ export async function decide(
     if (!isGone || !(await isOwnInquiry(journeys, runKey, customerTraceNumber))) throw error;
     if (decision.action === 'amend' || applicants !== undefined) {
       const reason = 'an inquiry without a run cannot be amended: abandon it, and start another run';
-      throw new DecisionRefusedError(customerTraceNumber, reason);
+      throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
     }
     const { duplicate } = await journeys.decideInLedger({ ...rest, customerTraceNumber });
     return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
@@ -165,7 +166,7 @@ export function decideMany<Named extends { runKey: string }>(
 export type Previewed<Named> = Named &
   (
     | { hold: DecidableHold; problem: null }
-    | { hold?: DecidableHold; problem: string | Error; earlier?: EarlierDecision }
+    | { hold?: DecidableHold; problem: MessageRefusal | Error; earlier?: EarlierDecision }
   );
 
 /** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
@@ -186,11 +187,13 @@ export function previewMany<Named extends { runKey: string }>(
       const workflowId = toWorkflowId(runKey);
       if (row && !open.has(workflowId)) open.set(workflowId, isRunOpen(client, workflowId));
       const hold = row ? await readDecidable(journeys, row, open.get(workflowId)) : undefined;
-      const problem = hold ? decisionProblem(hold, decision) : 'nothing waits for a decision about it';
+      const problem = hold
+        ? decisionProblem(hold, decision)
+        : refuse('notOnHold', 'nothing waits for a decision about it');
       if (hold && problem === null) return { ...named, hold, problem };
       const about = { customerTraceNumber, attempt, decisionId: '' };
       const earlier = await findEarlier(journeys, runKey, about, 1);
-      return { ...named, problem: problem ?? '', ...omitUndefined({ hold, earlier }) };
+      return { ...named, problem: problem as MessageRefusal, ...omitUndefined({ hold, earlier }) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return { ...named, problem: error };

@@ -5,6 +5,7 @@ import { referenceApplicantsProblem } from '../messages/reference-applicants.ts'
 import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
 import { problemIn, problemsShown } from '../model/problems.ts';
 import { type ProviderSaid, resendProblem, wordProblem } from '../model/provider-word.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import type { HeldInquiry } from '../words/holds.ts';
 
@@ -51,13 +52,14 @@ export interface JudgedDecision {
 }
 
 /** Returns, in words, why the decision is invalid now; `null` if the hold may take it. */
-export function decisionProblem(hold: DecidableHold, decision: JudgedDecision): string | null {
+export function decisionProblem(hold: DecidableHold, decision: JudgedDecision): MessageRefusal | null {
   const { reason, attempt, allowedActions, productCode, applicantIds } = hold;
   const { action, outcome, providerSaid, reference } = decision;
   // A decision about an earlier attempt says nothing about the one that waits by now.
-  if (decision.attempt !== attempt) return `the hold is about attempt ${attempt}`;
+  if (decision.attempt !== attempt) return refuse('notOnHold', `the hold is about attempt ${attempt}`);
   if (!allowedActions.includes(action)) {
-    return `${reason} allows ${allowedActions.join(', ')}${hold.heldBy === 'ledger' ? ' without a run' : ''}`;
+    const where = hold.heldBy === 'ledger' ? ' without a run' : '';
+    return refuse('notNow', `${reason} allows ${allowedActions.join(', ')}${where}`);
   }
   if (action !== 'seen') {
     const ofWord =
@@ -65,8 +67,9 @@ export function decisionProblem(hold: DecidableHold, decision: JudgedDecision): 
         ? wordProblem({ failureType: reason, productCode }, { action, outcome, providerSaid })
         : null;
     const problem = ofWord ?? resendProblem(hold, { action }, Date.now());
-    if (problem) return problem;
+    if (problem) return refuse('notNow', problem);
   }
   // The ledger keeps no applicants of the oldest inquiries: there the operator has to check it.
-  return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
+  const ofReference = reference && applicantIds && referenceApplicantsProblem(reference.applicants, applicantIds);
+  return ofReference ? refuse('notNow', ofReference) : null;
 }

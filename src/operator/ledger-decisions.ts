@@ -4,7 +4,6 @@
  * abandoned.
  */
 import type { Client } from '@temporalio/client';
-import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
@@ -17,6 +16,7 @@ import type { MessageOf } from '../messages/message.ts';
 import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
 import { whatStands } from '../model/inquiry.ts';
+import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
 import { runName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
@@ -52,20 +52,21 @@ export async function decideInLedger(
   const message = parseMessage(decisionDefinition, decision, context);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    const differing = decisionDifferences(same, toDecisionRecord(message, row));
-    if (differing.length === 0) return { journeyId, customerTraceNumber, duplicate: true };
-    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
+    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, toDecisionRecord(message, row))));
+    return { journeyId, customerTraceNumber, duplicate: true };
   }
   await requireUndecided(context.client, row);
-  const reason = decisionProblem(readLeftBehind(row), message);
-  if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
+  refuseIf(customerTraceNumber, decisionProblem(readLeftBehind(row), message));
   const record = toDecisionRecord(message, row);
   const judged = await judgeProof(row, message, record.decidedAt);
-  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
+  if (!judged.accepted)
+    throw new DecisionRefusedError(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
-  if (verdict.kind === 'overtaken') throw new DecisionRefusedError(customerTraceNumber, whatStands(verdict.latest));
-  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
+  if (verdict.kind === 'overtaken') {
+    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
+  }
+  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict);
   return { journeyId, customerTraceNumber, duplicate: false };
 }
 
@@ -85,11 +86,10 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
     ...(isGone ? { runIsGone: true } : {}),
   });
   if (verdict.kind === 'nothingToSee') {
-    throw new DecisionRefusedError(customerTraceNumber, 'it has no flag of a late answer that is still open');
+    const reason = 'it has no flag of a late answer that is still open';
+    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
   }
-  if (verdict.kind === 'known' && verdict.paths.length > 0) {
-    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
-  }
+  if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
   return { journeyId: runKey, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
@@ -112,15 +112,24 @@ export async function markRunSeen({ client, ledger: open }: LedgerDecisionContex
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
-  if (!row) throw new DecisionRefusedError(customerTraceNumber, 'the ledger knows of no such inquiry');
+  if (!row)
+    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
   return row;
 }
 
 async function requireUndecided(client: Client, row: OpenInquiry): Promise<void> {
   // The run has the inquiry in hand, and would not learn of it.
   const isOpen = await isRunOpen(client, row.workflowId ?? '');
-  const reason = isOpen ? `${runName(row.runKey)} is running: it must be told instead` : whyNot(row);
-  if (isOpen || !row.undecided) throw new DecisionRefusedError(row.customerTraceNumber, reason);
+  const refusal = isOpen ? refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`) : whyNot(row);
+  if (isOpen || !row.undecided) throw new DecisionRefusedError(row.customerTraceNumber, refusal);
+}
+
+function differingFrom(paths: readonly string[]): MessageRefusal | null {
+  return refusePaths('/decisionId was used', paths);
+}
+
+function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
+  if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
 }
 
 /**
@@ -144,13 +153,14 @@ async function judgeProof(
   return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
 }
 
-function whyNot(row: OpenInquiry): string {
+function whyNot(row: OpenInquiry): MessageRefusal {
   const latest = row.attempts.at(-1);
-  if (row.abandonedAt) return 'it was abandoned';
-  if (!latest) return 'nothing was ever sent under it';
-  if (latest.state === 'sending') return `its attempt ${latest.attempt} may still be answered`;
+  if (row.abandonedAt) return refuse('notNow', 'it was abandoned');
+  if (!latest) return refuse('notNow', 'nothing was ever sent under it');
+  if (latest.state === 'sending') return refuse('notNow', `its attempt ${latest.attempt} may still be answered`);
   const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
-  return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
+  if (decided) return refuse('decided', 'it was decided already');
+  return refuse('notNow', `its attempt ${latest.attempt} is ${latest.state}`);
 }
 
 function toDecisionRecord(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {

@@ -146,7 +146,7 @@ export const holdRoutes: readonly Route[] = [
         const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };
       } catch (error) {
-        if (error instanceof DecisionRefusedError) throw refusedMessage(error.reason);
+        if (error instanceof DecisionRefusedError) throw refusedMessage(error);
         throw error;
       }
     },

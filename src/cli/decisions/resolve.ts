@@ -8,6 +8,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
+import type { MessageRefusal } from '../../model/refusals.ts';
 import { runName } from '../../model/run-key.ts';
 import { type Decision, decide, decideMany, previewMany, readDecidable, type SaidHold } from '../../operator/decide.ts';
 import { type DecidableHold, decisionProblem, type JudgedDecision } from '../../operator/judge-decision.ts';
@@ -247,7 +248,7 @@ async function judge(
   const plan: Plan = { planned: [], leftOut: [] };
   for (const { runKey, customerTraceNumber, draft, hold, problem } of judged) {
     if (problem === null) plan.planned.push({ runKey, customerTraceNumber, hold, draft });
-    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem });
+    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem.reason });
   }
   return plan;
 }
@@ -263,8 +264,8 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
 }
 
 /** @throws UsageError */
-function requireSense(problem: string | null): void {
-  if (problem !== null) throw new UsageError(problem.replace('/providerSaid', '--provider-said'));
+function requireSense(problem: MessageRefusal | null): void {
+  if (problem !== null) throw new UsageError(problem.reason.replace('/providerSaid', '--provider-said'));
 }
 
 /** Refuses early a decision that no hold of this kind takes. @throws UsageError */
