@@ -25,7 +25,7 @@ import {
 } from '../claim.ts';
 import type { DecisionRecord, OutcomeRecord } from '../records.ts';
 
-// The effect that a person's decision may still have, and how it differs from one under its id.
+// Decides which effect a person’s decision may still have.
 
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 
@@ -147,7 +147,7 @@ function toContent({ attempt, action, by, reason, providerSaid, answer }: Decisi
   return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
 }
 
-// What to do with news about an attempt: how it ended, or what became known later.
+// Decides about news of an attempt: how it ended, or what became known later.
 
 export interface OutcomeFacts {
   attempt: number;
@@ -182,7 +182,7 @@ export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeD
   return { kind: news.state === 'unknown' ? 'already' : 'late' };
 }
 
-// An attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
+// Decides about an attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
 // can no longer claim it. Not on an older copy, which may lack the claim.
 
 type CloseDecision =
