@@ -197,7 +197,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a late answer is the outcome',
     edits: [
       {
-        file: 'src/ledger/inquiries/rules.ts',
+        file: 'src/ledger/inquiries/outcome.ts',
         find: 'if (isOpen && isLatest && !known.abandoned)',
         replace: 'if (isOpen || isLatest)',
       },

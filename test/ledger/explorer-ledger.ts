@@ -13,7 +13,8 @@ import {
   permitFor,
 } from '../../src/ledger/claim.ts';
 import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
-import { decideClose, decideDecision, decideOutcome } from '../../src/ledger/inquiries/rules.ts';
+import { decideOutcome } from '../../src/ledger/inquiries/outcome.ts';
+import { decideClose, decideDecision } from '../../src/ledger/inquiries/rules.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
   CURRENT_WRITER,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KnownInquiry } from '../../src/ledger/claim.ts';
-import { decideOutcome, type OutcomeDecision, type OutcomeFacts } from '../../src/ledger/inquiries/rules.ts';
+import { decideOutcome, type OutcomeDecision, type OutcomeFacts } from '../../src/ledger/inquiries/outcome.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): KnownInquiry {

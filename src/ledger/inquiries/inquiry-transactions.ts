@@ -59,7 +59,8 @@ import {
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
-import { type DecisionEffect, decideClose, decideDecision, decideOutcome } from './rules.ts';
+import { decideOutcome } from './outcome.ts';
+import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
 async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {

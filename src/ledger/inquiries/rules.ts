@@ -1,5 +1,5 @@
 /**
- * The rules about decisions, outcomes and lost attempts, over everything that the ledger knows of one inquiry. Pure;
+ * The rules about decisions and lost attempts, over everything that the ledger knows of one inquiry. Pure;
  * docs/protocol.md, fence 1.
  */
 import { differingPaths } from '../../base/differing-paths.ts';
@@ -23,7 +23,7 @@ import {
   permitToSpend,
   wasClaimed,
 } from '../claim.ts';
-import type { DecisionRecord, OutcomeRecord } from '../records.ts';
+import type { DecisionRecord } from '../records.ts';
 
 // Decides which effect a person’s decision may still have.
 
@@ -145,41 +145,6 @@ export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord):
 function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
   const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
   return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
-}
-
-// Decides about news of an attempt: how it ended, or what became known later.
-
-export interface OutcomeFacts {
-  attempt: number;
-  state: OutcomeRecord['state'];
-  /** The row holds exactly this as the outcome that came, even where an `accept` has overruled it since. */
-  isRepeated: boolean;
-}
-
-export type OutcomeDecision =
-  /** Write it as the attempt's outcome. */
-  | { kind: 'record' }
-  /** The row already holds this, or more. */
-  | { kind: 'already' }
-  /** Write it beside the row and raise attention; the recorded outcome stays untouched. */
-  | { kind: 'late' }
-  | { kind: 'missing' };
-
-/**
- * `unknown` may change to anything as long as nothing was built on it; a known outcome never changes. After a decision
- * or a later attempt, news is late: it may reveal a second posting.
- */
-export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeDecision {
-  const row = findAttempt(known, news.attempt);
-  if (!row || row.closed) return { kind: 'missing' };
-  if (news.isRepeated) return { kind: 'already' };
-  const isOpen = row.state === 'sending' || row.state === 'unknown';
-  // A disposal leaves nothing to compare with. A known outcome stays, and only news about an unknown one counts.
-  if (known.disposal === 'done') return { kind: isOpen && news.state !== 'unknown' ? 'late' : 'already' };
-  const isLatest = findLatest(known)?.attempt === row.attempt;
-  if (isOpen && isLatest && !known.abandoned) return { kind: 'record' };
-  // `unknown` adds nothing to a row that has an outcome, or a decision.
-  return { kind: news.state === 'unknown' ? 'already' : 'late' };
 }
 
 // Decides about an attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
