@@ -266,7 +266,7 @@ test('PostgreSQL: a pause that commits after a claim has asked for pauses, and b
   const claiming = claimAs(ledger);
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
   while ((await execute(url, waiting)).length === 0);
-  await blocker.query(`INSERT INTO inquiry_pauses (pause_id, kind, profile, recorded_by, reason, recorded_at)
+  await blocker.query(`INSERT INTO inquiry_pauses (pause_id, kind, profile, by, reason, recorded_at)
     VALUES ('pause-1', 'begun', 'default', 'ops', 'a test', 1); COMMIT`);
   assert.equal((await claiming).kind, 'paused');
   assert.deepEqual(await execute(url, 'SELECT 1 FROM attempts'), []);

@@ -1,5 +1,5 @@
 /** Lists all work for operators together: rows of the ledger, runs that make no progress, events and consents. */
-import type { UnmatchedConsent } from '../../ledger/consents/consents.ts';
+import type { UnmatchedConsent } from '../../ledger/audit/audited.ts';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OpenHold, OtherWork } from '../../operator/open-work.ts';
 import type { FailingRun } from '../../temporal/failing-runs.ts';

@@ -3,14 +3,12 @@ import { utcInstant } from '../../base/instants.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import {
   type Answer,
-  type AttemptState,
   type AttemptView,
   type InquiryDescription,
   LATE_NEWS,
   type Outcome,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
@@ -22,8 +20,9 @@ import {
   lateToJudge,
   permitFor,
 } from '../claim.ts';
-import { type Columns, toFields } from '../database/fields.ts';
+import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry } from '../records.ts';
 import { decisionDifferences } from './rules.ts';
@@ -45,67 +44,26 @@ export const DESCRIPTION = [
   'amends',
 ] as const;
 
-export interface InquiryRow extends Columns<InquiryDescription> {
-  /** A JSON list. */
-  applicant_ids: string | null;
-  digest: string | null;
-  created_at: number;
-  workflow_id: string | null;
-  run_id: string | null;
-  abandoned_at: number | null;
-  disposed_at: number | null;
-}
+export type InquiryRow = Row<'inquiries'>;
+export type AttemptRow = Row<'attempts'> & { refusals_kept: number };
+export type DecisionRow = Row<'decisions'>;
+/** A row of an attempt that was closed before any claim. */
+type ClosedRow = Row<'closed_attempts'>;
 
-export interface AttemptRow {
-  customer_trace_number: string;
-  attempt: number;
-  state: AttemptState;
-  claimed_at: number;
-  answer_by: number;
-  resend_from: number | null;
-  sent_trace_number: string | null;
-  run_id: string;
-  requested_at: number | null;
-  http_status: number | null;
-  failure_type: FailureType | null;
-  retry_after_ms: number | null;
-  answer_kind: Answer['kind'] | null;
-  outcome: ReportOutcome | null;
-  answer: Uint8Array | null;
-  accepted_by: string | null;
-  accepted_answer: Uint8Array | null;
-  late_answer: Uint8Array | null;
-  late_at: number | null;
-  late_state: AttemptState | null;
-  refusals_kept: number;
-}
-
-/** Columns with the content of a decision, except who made it and which attempt it permits. */
-export const DECISION = [
+/** Columns with the content of a decision, except which attempt it permits. */
+const DECISION = [
   'decision_id',
   'customer_trace_number',
   'attempt',
   'action',
+  'by',
   'reason',
   'provider_said',
   'decided_at',
   'failure_type',
+  'confirm_consumer_ids',
   'proven_by',
 ] as const;
-
-export interface DecisionRow extends Columns<Omit<DecisionRecord, 'by' | 'answer' | 'confirmConsumerIds'>> {
-  decided_by: string;
-  permits_attempt: number | null;
-  confirms_consumers: number | null;
-}
-
-/** A row of an attempt that was closed before any claim. */
-export interface ClosedRow {
-  customer_trace_number: string;
-  attempt: number;
-  closed_at: number;
-  run_id: string;
-}
 
 /** Everything about one trace number, at one instant of the database's clock. */
 export interface InquiryState {
@@ -379,8 +337,7 @@ export async function readInquiries(
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
   return {
     ...toFields(row, [...DESCRIPTION, 'created_at']),
-    ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
-    ...toFields(row, ['workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
+    ...toFields(row, ['applicant_ids', 'workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
   };
 }
 
@@ -404,8 +361,6 @@ function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher:
   const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {
     ...toFields(row, DECISION),
-    by: row.decided_by,
-    ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
     ...(accepted?.accepted_answer
       ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
       : {}),

@@ -14,7 +14,6 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
-import { columnsFrom } from '../database/fields.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
@@ -37,7 +36,6 @@ import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
 import {
   type AttemptRow,
-  DECISION,
   differencesToDecided,
   type InquiryState,
   latestView,
@@ -344,10 +342,8 @@ function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boo
 async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await chaining(tx, async (insert) => {
     await insert('decisions', {
-      ...columnsFrom(decision, DECISION),
-      decided_by: decision.by,
-      permits_attempt: effect.kind === 'permit' ? effect.attempt : undefined,
-      confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+      ...decision,
+      permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined,
     });
   });
   if (effect.kind === 'abandon') {
