@@ -57,16 +57,16 @@ export function recordTests(opened: Open): void {
     // Within one millisecond they have no order.
     const found = (await all(ledger.consentsBetween())).sort((a, b) => (a.consentId < b.consentId ? -1 : 1));
     assert.deepEqual(
-      found.map((one) => [one.journeyId, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
+      found.map((one) => [one.runKey, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
       [
         ['J-1', 'C-1', 'granted', 1, undefined],
         ['J-1', 'C-2', 'denied', 0, undefined],
         ['J-9', 'C-9', 'granted', 0, 'journey'],
       ],
     );
-    const { secondaryUser, ...said } = grant;
+    const { journeyId: runKey, secondaryUser, ...said } = grant;
     const { recordedAt } = found[0] ?? assert.fail();
-    assert.deepEqual(found[0], { ...said, ...secondaryUser, hasProof: true, permittedAttempts: 1, recordedAt });
+    assert.deepEqual(found[0], { runKey, ...said, ...secondaryUser, hasProof: true, permittedAttempts: 1, recordedAt });
     assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
     assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });

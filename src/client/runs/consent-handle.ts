@@ -1,5 +1,6 @@
 /** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -12,14 +13,7 @@ import {
   TooManyMessagesError,
 } from '../connection/errors.ts';
 import { lateConsentWorkflowId } from '../connection/run-messages.ts';
-import {
-  type Content,
-  type MessageOptions,
-  type Redacted,
-  type RunAnswers,
-  type RunContext,
-  RunHandle,
-} from './run-handle.ts';
+import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
@@ -107,20 +101,6 @@ export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends Ru
   }
 
   /**
-   * Sends the consent and does not wait: the status shows a refusal. If no run is open, the consent goes to the ledger,
-   * and the answer is that of `recordConsent`.
-   */
-  async consent(
-    message: Content<Kind, 'recordConsent'>,
-    options: CallOptions = {},
-  ): Promise<{ late: false } | LateConsentAnswer> {
-    return this.#orRecordLate(message, options, async (consent) => {
-      await this.callServer(options, () => this.handle().signal('consent', consent));
-      return { late: false as const };
-    });
-  }
-
-  /**
    * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
    * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
    */
@@ -128,21 +108,10 @@ export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends Ru
     message: Content<Kind, 'recordConsent'>,
     options: MessageOptions = {},
   ): Promise<ConsentAnswer<Kind>> {
-    return this.#orRecordLate(message, options, async (consent) => {
-      const answer = await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS);
-      return { ...answer, late: false as const };
-    });
-  }
-
-  async #orRecordLate<Sent>(
-    message: Content<Kind, 'recordConsent'>,
-    options: MessageOptions,
-    send: (consent: ConsentMessage) => Promise<Sent>,
-  ): Promise<Sent | LateConsentAnswer> {
     const consent = this.parseContent('recordConsent', message) as ConsentMessage;
     const left = inOneTime(options);
     try {
-      return await send(consent);
+      return { ...(await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS)), late: false };
     } catch (error) {
       if (!isForLedger(error, consent)) throw error;
       return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });

@@ -54,7 +54,7 @@ interface ReportRow {
   end_user_code: string | null;
 }
 
-type GrantRow = Row<'consents'> & { customer_trace_number: string; attempt: number };
+type GrantRow = Row<'consents'> & { run_key: string; customer_trace_number: string; attempt: number };
 
 async function withReports(session: SqlSession, attempts: readonly AuditedAttempt[]): Promise<Found[]> {
   const traceNumbers = [...new Set(attempts.map(({ customerTraceNumber }) => customerTraceNumber))];
@@ -70,7 +70,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
     traceNumbers,
   );
   const grants = await session.rows<GrantRow>(
-    `SELECT c.*, l.customer_trace_number, l.attempt FROM attempt_consents l
+    `SELECT c.*, c.journey_id AS run_key, l.customer_trace_number, l.attempt FROM attempt_consents l
      JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
        AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
      WHERE l.customer_trace_number IN (${places}) ORDER BY c.applicant_id, c.consent_id`,
@@ -94,7 +94,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
   });
 }
 
-const CONSENT = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decided_at', 'evidence'] as const;
+const CONSENT = ['run_key', 'share_id', 'applicant_id', 'consent_id', 'decided_at', 'evidence'] as const;
 
 function toReport({ customer_trace_number, ...row }: ReportRow): AuditedShare['report'] {
   if (customer_trace_number === null) return null;
