@@ -54,13 +54,13 @@ async function startRun({ definition, input, names, begin }: Start, options: Sta
   } catch (error) {
     throw error instanceof InvalidInputError ? asTyped(error, names, options) : error;
   }
-  process.exitCode = await withJourneys(options, async (journeys, output, client) => {
+  process.exitCode = await withJourneys(options, async (journeys, output) => {
     const run = await begin(journeys);
     const { runKey, workflowId } = run;
     const { kind, id } = parseRunKey(runKey);
     const ids = { [ID_NAMES[kind]]: id, ...(kind === 'journey' ? {} : { id: runKey }) };
     const started = { ...ids, workflowId, taskQueue: journeys.taskQueue };
-    return showStarted(run, started, output, { client, watch: options.watch });
+    return showStarted(run, started, output, options.watch);
   });
 }
 
