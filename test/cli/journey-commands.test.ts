@@ -76,8 +76,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     ];
     await done('consent', `share:${shareId}`, ...withdrawal);
     const readFlags = async (): Promise<{ runKey: string; customerTraceNumber: string }[]> => {
-      const { holds } = JSON.parse((await cli('holds')).stdout);
-      return holds.filter(({ runKey }: { runKey: string }) => runKey === `share:${shareId}`);
+      const { list } = JSON.parse((await cli('holds')).stdout);
+      return list.filter(({ runKey }: { runKey: string }) => runKey === `share:${shareId}`);
     };
     const [flag] = await readFlags();
     const customerTraceNumber = flag?.customerTraceNumber ?? assert.fail('the withdrawal is not on the list');
@@ -296,8 +296,8 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     const [started, ...statuses] = documentsOf<PullStatus & { id: string }>(watched.stdout);
     assert.equal(started?.id, `pull:${id}`);
     assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
-    const { holds } = JSON.parse((await told('holds', 3)).stdout) as { holds: { runKey: string }[] };
-    assert.ok(holds.some((one) => one.runKey === `pull:${id}`));
+    const { list } = JSON.parse((await told('holds', 3)).stdout) as { list: { runKey: string }[] };
+    assert.ok(list.some((one) => one.runKey === `pull:${id}`));
     await told(`status pull:${id}`, 3);
     const decided = '--attempt 1 --action resend --by ops --provider-said notPosted --reason asked';
     await told(`resolve pull:${id} ${decided}`, 0);

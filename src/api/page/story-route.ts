@@ -13,6 +13,7 @@ import { decisions } from '../../operations/decisions.ts';
 import type { Listing } from '../../operations/operation.ts';
 import { disposals } from '../../operations/retention.ts';
 import { withdrawnShares } from '../../operations/shares.ts';
+import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
   describeLateAnswer,
@@ -23,7 +24,6 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { describeHold, holdSchema } from '../holds/open-work.ts';
 import { unknownRun } from '../problem.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';

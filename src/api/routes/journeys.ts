@@ -20,8 +20,8 @@ import {
   withdrawShare,
 } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
-import { signedAdvance } from '../holds/signing.ts';
 import type { Route } from '../route.ts';
+import { signedAdvance } from '../signing.ts';
 import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);

@@ -205,6 +205,11 @@ const SCHEMA_COMMANDS: readonly SchemaCommand[] = [
     fill: async (command) => (await starts()).fillShare(command),
   },
   {
+    name: 'holds',
+    description: 'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
+    fill: async (command) => (await import('./runs/holds-command.ts')).fillHolds(command),
+  },
+  {
     name: 'resolve',
     description: 'decide about an inquiry on hold; on a terminal the command asks for missing options',
     fill: async (command) => (await import('./runs/resolve-command.ts')).fillResolve(command),

@@ -58,12 +58,7 @@ export function requireRunKey(runKey: string, option = '<id>'): void {
 }
 
 /** Shows a run that was started, and with `watch` its progress. Returns the exit code. */
-export async function showStarted(
-  run: Started<AnyRun>,
-  ids: object,
-  output: Output,
-  watch = false,
-): Promise<number> {
+export async function showStarted(run: Started<AnyRun>, ids: object, output: Output, watch = false): Promise<number> {
   const { runKey, workflowId, isNew } = run;
   const words = isNew ? `started ${runKey}` : `${runKey} was started before, with the same input: nothing has changed`;
   const human = () => [output.colors.green(`${words} (workflow ${workflowId})`)];
