@@ -33,7 +33,7 @@ export type AuditedDecision = {
   action: string;
   by: string;
   reason: string;
-  providerSaid: string;
+  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
   decidedAt: string;
   /** The id of the key that signed it. */
   provenBy?: string;
@@ -415,7 +415,6 @@ export type Problem = {
     | 'closed'
     | 'aborted'
     | 'failed'
-    | 'reveal'
     | 'tooManyPayloads'
     | 'decoded'
     | 'redacted'

@@ -1,14 +1,14 @@
 import { omitUndefined } from '../base/defined.ts';
-import { otherContent } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
-import { describeFault, isAhead } from '../consent/refusals.ts';
+import { isAhead, refuseFault } from '../consent/refusals.ts';
 import { type JudgedShare, judgeShare } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
-import type { RecordedConsent, Stands } from '../messages/journey/shapes.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
+import { InvalidInputError, type Problem, problemIn } from '../model/problems.ts';
+import { type RefusalCause, refusePaths } from '../model/refusals.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import type {
   ConsentTaken,
@@ -68,9 +68,11 @@ function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown
   return { decision, since, ...omitUndefined({ consentId }), changed };
 }
 
-function recordedOtherwise(path: string): Problem {
-  return { path, rule: 'must be what was recorded before under this consentId and decision' };
+function createRefusal(cause: RefusalCause, ...problems: Problem[]): InvalidInputError {
+  return new InvalidInputError(problems, cause);
 }
+
+const RECORDED_OTHERWISE = 'must be what was recorded before under this consentId and decision';
 
 /** A message that is to be written, or the reason why it is not. */
 type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken, { kind: 'recorded' }>;
@@ -102,10 +104,8 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       const share = judged[shareIds.indexOf(consent.shareId)];
       const stands = share && findStands(share, consent, verdict?.kind === 'known');
       if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };
-      const { paths } = verdict;
-      if (paths.length > 0) {
-        return { kind: 'refused', reason: otherContent('/consentId with this /decision was used', paths) };
-      }
+      const differing = refusePaths('/consentId with this /decision was used', verdict.paths);
+      if (differing) return { kind: 'refused', ...differing };
       const fault = await findFault(consent, share);
       return { kind: 'recorded', isKnown: true, ...omitUndefined({ fault, stands }) };
     };
@@ -125,13 +125,15 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const isGrant = consent.decision === 'granted';
     if (consent.proof === undefined) {
       const isMissing = isGrant && consentTrust === 'proof';
-      return isMissing ? { kind: 'refused', reason: 'the proof is refused: missing' } : { consent };
+      return isMissing ? { kind: 'refused', cause: 'unproven', reason: 'the proof is refused: missing' } : { consent };
     }
     try {
       const verdict = await checkConsentProof(message, new Date(receivedAt));
       if (verdict.accepted) return { consent };
       const reason = `the proof is refused: ${verdict.reason}`;
-      return isGrant ? { kind: 'refused', reason } : { consent: withoutProof(consent), doubt: reason };
+      return isGrant
+        ? { kind: 'refused', cause: 'unproven', reason }
+        : { consent: withoutProof(consent), doubt: reason };
     } catch {
       if (isGrant) return { kind: 'unjudged' };
       return { consent: withoutProof(consent), doubt: 'the proof could not be checked' };
@@ -154,8 +156,30 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;
     const verdict = await checkConsentProof(consent, new Date(receivedAt));
     if (verdict.accepted) return consent;
-    if (isGrant) throw new InvalidInputError([{ path: '/proof', rule: `is refused: ${verdict.reason}` }]);
+    if (isGrant) throw createRefusal('unproven', { path: '/proof', rule: `is refused: ${verdict.reason}` });
     return withoutProof(consent);
+  }
+
+  async function recordLate(consent: ConsentMessage, receivedAt: string): Promise<LateConsentResult> {
+    const parsed = parseMessage(consentDefinition, consent);
+    if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
+      throw createRefusal('inFuture', { path: '/decidedAt', rule: 'must not be in the future' });
+    }
+    const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
+    const { ledgerId } = ledger.identity;
+    const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
+    const differing = verdict.kind === 'known' ? verdict.paths : [];
+    if (differing.length > 0) {
+      throw createRefusal('differs', ...differing.map((path) => ({ path, rule: RECORDED_OTHERWISE })));
+    }
+    const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
+    if (fault) throw createRefusal('noLongerCounts', problemIn(refuseFault(fault).reason));
+    const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
+    const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
+    const share = await judge(ledger, { runKey, applicantIds: [applicantId] }, { shareId, ...secondaryUser });
+    const duplicate = verdict.kind === 'known';
+    const stands = findStands(share, late, duplicate);
+    return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
   }
 
   return {
@@ -166,29 +190,16 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     lookUpShares: (args: LookUpSharesArgs) => translating(() => lookUpShares(ledger, args)),
 
     /**
-     * Refuses a grant as `InvalidInput` if its proof is invalid, or missing where a profile that may apply requires one.
-     * Refuses any consent if the ledger has other content under its key.
+     * Refuses a grant if its proof is invalid, or missing where a profile that may apply requires one. Refuses any
+     * consent if the ledger has other content under its key. A refusal is a result.
      */
     recordLateConsentMessage: ({ consent, receivedAt }: { consent: ConsentMessage; receivedAt: string }) =>
-      translating<RecordedConsent>(async () => {
-        const parsed = parseMessage(consentDefinition, consent);
-        if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
-          throw new InvalidInputError([{ path: '/decidedAt', rule: 'must not be in the future' }]);
-        }
-        const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
-        const { ledgerId } = ledger.identity;
-        const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
-        const differing = verdict.kind === 'known' ? verdict.paths : [];
-        if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
-        const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
-        if (fault) throw new InvalidInputError([describeFault(fault)]);
-        const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
-        const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
-        const share = await judge(ledger, { runKey, applicantIds: [applicantId] }, { shareId, ...secondaryUser });
-        const duplicate = verdict.kind === 'known';
-        const stands = findStands(share, late, duplicate);
-        return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
-      }),
+      translating(() =>
+        recordLate(consent, receivedAt).catch((error: unknown): LateConsentResult => {
+          if (!(error instanceof InvalidInputError)) throw error;
+          return { problems: [...error.problems], cause: error.refusalCause ?? 'notNow' };
+        }),
+      ),
   };
 }
 

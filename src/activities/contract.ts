@@ -2,6 +2,7 @@
  * Types of the activities' arguments and results. None contains a token, a secret or a report. Some contain applicants,
  * since an attempt needs them.
  */
+
 import type {
   ConsentRecord,
   FaultyGrant,
@@ -25,6 +26,7 @@ import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription, ProtocolSettings } from '../model/inquiry.ts';
 import type { Problem } from '../model/problems.ts';
 import type { Environment, StageCode } from '../model/products.ts';
+import type { MessageRefusal } from '../model/refusals.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
@@ -218,7 +220,7 @@ export type ConsentTaken =
    * recorded without its proof.
    */
   | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string; stands?: Stands }
-  | { kind: 'refused'; reason: string }
+  | ({ kind: 'refused' } & MessageRefusal)
   /** The keys that its proof needs cannot be read now. */
   | { kind: 'unjudged' };
 

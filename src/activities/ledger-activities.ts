@@ -104,14 +104,15 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     if (decision.action === 'amend' && applicants) {
       const profile = findPreparedProfile(dependencies, inquiry.profile);
       const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
-      if (problems.length > 0) return { kind: 'refused', reason: problems.map(problemWords).join('; ') };
+      if (problems.length > 0)
+        return { kind: 'refused', cause: 'notNow', reason: problems.map(problemWords).join('; ') };
     }
     const verdict = await judgeProof(inquiry.profile, {
       content: toProvedContent(args),
       proof,
       receivedAt: decision.decidedAt,
     });
-    if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };
+    if (!verdict.accepted) return { kind: 'refused', cause: 'unproven', reason: `/proof ${verdict.rule}` };
     const { keyId } = verdict;
     return ledger.recordDecision(ledgerId, inquiry, keyId === undefined ? decision : { ...decision, provenBy: keyId });
   }

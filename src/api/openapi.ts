@@ -28,7 +28,7 @@ const PROBLEM = z
   .meta({ id: 'problem', description: 'RFC 9457.' });
 
 /** The problems that every operation may answer with; four of them only where they can occur. */
-export const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
+const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
   401: 'No token, or one that is not good here.',
   403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',

@@ -6,7 +6,6 @@ import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
-import type { FeedLimits } from './status/status-feeds.ts';
 
 /** Options that the handlers of operations see. */
 export interface ServiceOptions {
@@ -15,8 +14,6 @@ export interface ServiceOptions {
   journeys: LedgerJourneys;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
-  /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
-  profiles?: readonly string[];
   /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */
   signer?: DecisionSigner;
   /** An absolute path: results of portfolio reviews are given out from it. */
@@ -42,12 +39,13 @@ export interface ApiOptions extends HttpServiceOptions, ServiceOptions {
   /** The directory of the built page. Default: beside the compiled program. */
   pageDirectory?: string;
   limits?: Partial<ApiLimits>;
-  feedLimits?: Partial<FeedLimits>;
 }
 
 // Figures that bound the API.
 
 interface ApiLimits extends HttpLimits {
+  /** Requests that wait for a change of a status. They take no slot of `work`. */
+  waiters: HttpLimits['work'];
   /** Before open connections are ended although their requests are still worked on. */
   drainMs: number;
 }
@@ -60,6 +58,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   work: { running: 128, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
   // 128 MB of the longest bodies. It takes eight callers that drip to keep the others waiting, each for 5 s.
   bodies: { running: 512, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  waiters: { running: 5_000, runningPerCaller: 2_500, waiting: 0, waitingPerCaller: 0, waitMs: 0 },
   bodyTimeoutMs: 5_000,
   burst: 200,
   perSecond: 100,

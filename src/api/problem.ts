@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   CallAbortedError,
   ClientClosedError,
+  type DecisionRefusedError,
   InputDiffersError,
   JourneyFailedError,
   JourneyFinishedError,
@@ -64,7 +65,7 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
     return new Refusal('invalidInput', 'the content breaks rules', { problems: error.problems.slice(0, 50) });
   }
-  if (error instanceof UpdateRefusedError) return refusedMessage(error.reason);
+  if (error instanceof UpdateRefusedError) return refusedMessage(error);
   if (error instanceof InputDiffersError) {
     return new Refusal(error.code, 'this id was started with other content', { problems: error.problems });
   }
@@ -92,29 +93,11 @@ const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: Pr
   [KeyServiceError, 'keyServiceFailed'],
 ];
 
-// Why a run, or the ledger, refuses a message: from the sentence for people to the code for programs.
-
-/** The first that fits. The sentences are those of `workflows`, `consent` and `operator`; a test holds each of them. */
-const CAUSES: readonly [sign: RegExp, code: ProblemCode][] = [
-  [/with other content|must be what was recorded before/, 'differs'],
-  [/must not be in the future/, 'inFuture'],
-  [/proof/, 'unproven'],
-  [/send a new grant under a new consentId/, 'noLongerCounts'],
-  [/is ending/, 'ending'],
-  [/another decision|was decided already/, 'decided'],
-  [/is on hold$|hold is about attempt|nothing waits for a decision|nothing is flagged/, 'notOnHold'],
-  [/ names (?:no|another|a stage that this journey leaves out)|^there is no gate/, 'unknownPart'],
-];
-
-export function causeIn(reason: string): ProblemCode {
-  return CAUSES.find(([sign]) => sign.test(reason))?.[1] ?? 'notNow';
-}
-
 /** @param details further members of the answer */
-export function refusedMessage(reason: string, details: Readonly<Record<string, unknown>> = {}): Refusal {
+export function refusedMessage(
+  { refusalCause, reason }: UpdateRefusedError | DecisionRefusedError,
+  details: Readonly<Record<string, unknown>> = {},
+): Refusal {
   const problems = reason.startsWith('/') ? [problemIn(reason)] : [];
-  return new Refusal('decided' in details ? 'decided' : causeIn(reason), reason, {
-    problems,
-    details,
-  });
+  return new Refusal('decided' in details ? 'decided' : refusalCause, reason, { problems, details });
 }

@@ -110,7 +110,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);
       await app.close();
       clearTimeout(timer);
-      services.feeds.close();
       audit.close();
     },
   };

@@ -1,6 +1,8 @@
 /** Access to the codec server: by the unguessable path or a token, in the namespace that the request names. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { CODEC_ROLES, type CodecRole } from '../config/variables.ts';
+import { isLoopbackHost } from '../http/addresses.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { AccessPolicy } from '../http/request-guard.ts';
 import {
@@ -10,19 +12,42 @@ import {
   type TokenVerifier,
   wordsIn,
 } from '../http/token-verifier.ts';
+import { ConfigError, type ConfigProblem } from '../model/problems.ts';
+import type { Environment } from '../model/products.ts';
 
-/** The unguessable path, or tokens. */
-export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier<Caller> };
-
-export interface CodecNeeds {
-  action: RouteAction;
-  /** Under `/reveal`: for the UI, which can put nothing behind the path. */
-  asksReveal: boolean;
-}
+export type Authentication =
+  | ({ kind: 'jwt' } & CodecTokenSettings)
+  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
+  | {
+      kind: 'path';
+      /** 32 random bytes in base64url; default: new ones at each start. */
+      segment?: string | undefined;
+      /** Default: `encode` and `decode-redacted`. */
+      roles?: readonly CodecRole[] | undefined;
+    };
 
 export interface CodecTokenSettings extends TokenSettings {
   /** The claim that lists `<namespace>:<role>`; as Temporal's own does by default, so that one token fits both. */
   permissionsClaim?: string;
+}
+
+export interface Caller extends Identity {
+  /** Namespaces without a role are not in it. */
+  roles: ReadonlyMap<string, ReadonlySet<CodecRole>>;
+}
+
+export interface CodecNeeds {
+  action: 'encode' | 'decode';
+  /** Under `/reveal`. */
+  asksReveal: boolean;
+}
+
+export interface Permission {
+  namespace: string;
+  /** How much is shown. */
+  view: 'whole' | 'redacted';
+  /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
+  isService: boolean;
 }
 
 /** @throws Error where a key set file cannot be used */
@@ -31,20 +56,90 @@ export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<
   return createTokenVerifier(settings, (identity, claim) => ({ ...identity, roles: rolesIn(claim(permissionsClaim)) }));
 }
 
-export function codecPolicy(gate: Gate, namespaces: readonly string[]): AccessPolicy<CodecNeeds, Caller, Permission> {
-  return {
-    async verifyCaller(request) {
-      if (gate.kind === 'jwt') return gate.verify(request.headers.authorization);
-      const { segment = '' } = request.params as { segment?: string };
-      if (!isSame(segment, gate.segment)) throw new Refusal('notFound', 'there is nothing at this address');
-      return gate.caller;
+/**
+ * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
+ * over.
+ */
+function rolesIn(claim: unknown): Map<string, Set<CodecRole>> {
+  const roles = new Map<string, Set<CodecRole>>();
+  for (const word of wordsIn(claim)) {
+    const at = word.lastIndexOf(':');
+    const role = CODEC_ROLES.find((candidate) => candidate === word.slice(at + 1));
+    if (at <= 0 || role === undefined) continue;
+    const namespace = word.slice(0, at);
+    roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));
+  }
+  return roles;
+}
+
+/** Rules for an unguessable path: for one machine alone. */
+export function pathProblems(environment: Environment, host: string): ConfigProblem[] {
+  const production = {
+    variable: 'CODEC_JWKS_URL',
+    rule: 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
+  };
+  const beyond = {
+    variable: 'CODEC_SERVER_HOST',
+    rule: 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given',
+  };
+  return [...(environment === 'production' ? [production] : []), ...(isLoopbackHost(host) ? [] : [beyond])];
+}
+
+interface CodecAccess {
+  policy: AccessPolicy<CodecNeeds, Caller, Permission>;
+  /** Absent where callers have tokens. */
+  segment?: string;
+}
+
+/** @throws ConfigError for an unguessable path in production or beyond this machine */
+export function createAccess(
+  authentication: Authentication,
+  { environment, host, namespaces }: { environment: Environment; host: string; namespaces: readonly string[] },
+): CodecAccess {
+  const permit = createPermit(namespaces);
+  if (authentication.kind === 'jwt') {
+    const verify = codecTokenVerifier(authentication);
+    return { policy: { verifyCaller: ({ headers }) => verify(headers.authorization), permit } };
+  }
+  const problems = pathProblems(environment, host);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { segment = randomBytes(32).toString('base64url'), roles = ['encode', 'decode-redacted'] } = authentication;
+  if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
+  const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
+  const policy: CodecAccess['policy'] = {
+    async verifyCaller({ params }) {
+      const given = (params as { segment?: string }).segment ?? '';
+      if (!isSame(given, segment)) throw new Refusal('notFound', 'there is nothing at this address');
+      return { subject: 'path', roles: granted };
     },
-    countedBy: (request) => [gate.kind === 'path' && request.ip],
-    permit({ action, asksReveal }, { caller, request, note }) {
-      const namespace = readNamespace(request, caller, namespaces);
-      note({ namespace });
-      return permit(caller, action, namespace, asksReveal || revealAsked(request));
-    },
+    countedBy: ({ ip }) => [ip],
+    permit,
+  };
+  return { policy, segment };
+}
+
+/** In the same time however much of it was guessed. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** The permission by the caller's roles in the namespace. It throws a Refusal where the caller has no role for it there. */
+function createPermit(namespaces: readonly string[]): CodecAccess['policy']['permit'] {
+  return ({ action, asksReveal }, { caller, request, note }) => {
+    const namespace = readNamespace(request, caller, namespaces);
+    note({ namespace });
+    const roles = caller.roles.get(namespace) ?? new Set<CodecRole>();
+    const may =
+      action === 'decode'
+        ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
+        : roles.has(action);
+    if (!may) throw new Refusal('role', `this takes the role ${action} in the namespace`);
+    const isService = roles.has('decode');
+    if (asksReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
+      throw new Refusal('role', 'revealing takes the role reveal in the namespace');
+    }
+    return { namespace, view: isService || asksReveal ? 'whole' : 'redacted', isService };
   };
 }
 
@@ -55,87 +150,11 @@ function readNamespace(request: FastifyRequest, caller: Caller, namespaces: read
   if (header === undefined) {
     const [only, ...others] = served;
     if (only === undefined) throw new Refusal('namespace', 'the token has no role in a namespace that is served here');
-    if (others.length > 0)
-      throw new Refusal('namespaceMissing', 'the header X-Namespace must say which namespace is meant');
-    return only;
+    if (others.length === 0) return only;
+    throw new Refusal('namespaceMissing', 'the header X-Namespace must say which namespace is meant');
   }
   // The error is the same for a namespace that is not served: a caller without a role in it does not learn which.
   const named = served.find((namespace) => namespace === header);
   if (named === undefined) throw new Refusal('namespace', 'the token has no role in the namespace of X-Namespace');
   return named;
-}
-
-function revealAsked(request: FastifyRequest): boolean {
-  const { reveal } = request.query as { reveal?: unknown };
-  if (reveal === undefined || reveal === 'false') return false;
-  if (reveal === 'true') return true;
-  throw new Refusal('reveal', 'reveal must be true or false');
-}
-
-/** In the same time however much of it was guessed. */
-function isSame(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
-}
-
-/**
- * - `encode`: have payloads encrypted
- * - `decode-redacted`: people; see decoded payloads with personal data masked
- * - `decode`: services; see everything
- * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
- */
-export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal'] as const;
-export type Role = (typeof ROLES)[number];
-
-/** The subject of a caller that knows the unguessable path. */
-export const PATH_CALLER = 'path';
-
-/** `subject` is `sub` of the token, or `PATH_CALLER`. */
-export interface Caller extends Identity {
-  /** Namespaces without a role are not in it. */
-  roles: ReadonlyMap<string, ReadonlySet<Role>>;
-}
-
-type RouteAction = 'encode' | 'decode';
-
-/** How much is shown. */
-export type View = 'whole' | 'redacted';
-
-export interface Permission {
-  namespace: string;
-  view: View;
-  /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
-  isService: boolean;
-}
-
-/**
- * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
- * over.
- */
-function rolesIn(claim: unknown): Map<string, Set<Role>> {
-  const roles = new Map<string, Set<Role>>();
-  for (const word of wordsIn(claim)) {
-    const at = word.lastIndexOf(':');
-    const role = ROLES.find((candidate) => candidate === word.slice(at + 1));
-    if (at <= 0 || role === undefined) continue;
-    const namespace = word.slice(0, at);
-    roles.set(namespace, (roles.get(namespace) ?? new Set()).add(role));
-  }
-  return roles;
-}
-
-/** @throws Refusal where the caller has no role for it there */
-function permit(caller: Caller, action: RouteAction, namespace: string, wantsReveal: boolean): Permission {
-  const roles = caller.roles.get(namespace) ?? new Set<Role>();
-  const may =
-    action === 'decode'
-      ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
-      : roles.has(action);
-  if (!may) throw new Refusal('role', `this takes the role ${action} in the namespace`);
-  const isService = roles.has('decode');
-  if (wantsReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
-    throw new Refusal('role', 'revealing takes the role reveal in the namespace');
-  }
-  const isWhole = isService || (wantsReveal && roles.has('reveal'));
-  return { namespace, view: isWhole ? 'whole' : 'redacted', isService };
 }

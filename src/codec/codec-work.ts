@@ -17,7 +17,7 @@ import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
 import { readEncoding, toBytes } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
-import type { Permission, View } from './access.ts';
+import type { Permission } from './access.ts';
 import type { CodecServerLimits } from './settings.ts';
 
 interface CodecSettings {
@@ -31,6 +31,8 @@ interface Decoded {
   payloads: PayloadJson[];
   /** How many of them could not be decoded. */
   undecodable: number;
+  /** Whether they are given out whole. */
+  revealed: boolean;
 }
 
 /**
@@ -56,7 +58,7 @@ export class CodecWork {
    *
    * @throws Refusal 400, 413 or 422 with JSON pointers
    */
-  async encode(body: unknown, { namespace }: Permission): Promise<PayloadJson[]> {
+  async encode(body: unknown, { namespace }: Permission): Promise<{ payloads: PayloadJson[] }> {
     const payloads = readPayloads(body, this.#settings.limits.payloads).map(({ payload }) => payload);
     const problems = payloads.flatMap((payload, index) => encodingProblems(payload, `/payloads/${index}`));
     if (problems.length > 0) {
@@ -65,7 +67,7 @@ export class CodecWork {
         : (['notEncodable', 'a payload is not one that can be read again'] as const);
       throw new Refusal(reason, message, { problems: problems.slice(0, 20) });
     }
-    return (await this.#codec(namespace).encode(payloads)).map(payloadJson);
+    return { payloads: (await this.#codec(namespace).encode(payloads)).map(payloadJson) };
   }
 
   /**
@@ -77,7 +79,7 @@ export class CodecWork {
   async decode(body: unknown, permission: Permission): Promise<Decoded> {
     const { limits } = this.#settings;
     const codec = this.#codec(permission.namespace);
-    const decoded: Decoded = { payloads: [], undecodable: 0 };
+    const decoded: Decoded = { payloads: [], undecodable: 0, revealed: permission.view === 'whole' };
     let bytes = 0;
     // One after the other: what they inflate to is counted before the next.
     for (const { json, payload } of readPayloads(body, limits.payloads)) {
@@ -130,7 +132,7 @@ export class CodecWork {
   }
 }
 
-function toView(inner: Payload, view: View): PayloadJson {
+function toView(inner: Payload, view: Permission['view']): PayloadJson {
   if (view === 'whole') return payloadJson(inner);
   switch (readEncoding(inner)) {
     case 'binary/null':

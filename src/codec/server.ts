@@ -1,21 +1,10 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
-import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '../base/defined.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { type HttpService, openService } from '../http/service.ts';
-import { ConfigError } from '../model/problems.ts';
-import {
-  type Caller,
-  type CodecNeeds,
-  codecPolicy,
-  codecTokenVerifier,
-  type Gate,
-  PATH_CALLER,
-  type Permission,
-  type Role,
-} from './access.ts';
+import { type Caller, type CodecNeeds, createAccess, type Permission } from './access.ts';
 import { CodecWork } from './codec-work.ts';
-import { type CodecServerOptions, DEFAULT_LIMITS, pathProblems } from './settings.ts';
+import { type CodecServerOptions, DEFAULT_LIMITS } from './settings.ts';
 
 export interface RunningCodecServer {
   /** Without a slash at its end, and without the unguessable path. */
@@ -31,24 +20,19 @@ export interface RunningCodecServer {
 
 type CodecService = HttpService<CodecNeeds, Caller, Permission>;
 
-/** Default roles of a caller that knows the path. */
-const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted'];
-
 /**
  * Listens when it resolves. `ConfigError` where the options may not be: an unguessable path in production or beyond
  * this machine. The system's error where the port is taken or the audit file cannot be opened.
  */
 export async function startCodecServer(options: CodecServerOptions): Promise<RunningCodecServer> {
-  const { keys, namespaces, originNamespaces = [], uiOrigins, onUnknownKey = () => {} } = options;
-  const gate = createGate(options);
+  const { environment, authentication, host = '127.0.0.1', keys, namespaces, originNamespaces = [] } = options;
+  const { policy, segment } = createAccess(authentication, { environment, host, namespaces });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const service: CodecService = openService(options, {
     limits,
-    policy: () => codecPolicy(gate, namespaces),
-    uiOrigins,
-    write: (refusal, _request, reply) => {
-      reply.send(toErrorBody(refusal));
-    },
+    policy: () => policy,
+    uiOrigins: options.uiOrigins,
+    write: (refusal, _request, reply) => void reply.send(toErrorBody(refusal)),
     server: {
       forceCloseConnections: true,
       // The UI and the Temporal CLI put `/decode` behind the address that they were given, with a slash at its end or
@@ -57,9 +41,11 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     },
   });
   const { app, audit } = service;
-  addRoutes(service, new CodecWork({ keys, originNamespaces, limits, onUnknownKey }), gate);
+  const { onUnknownKey = () => {} } = options;
+  const work = new CodecWork({ keys, originNamespaces, limits, onUnknownKey });
+  addRoutes(service, work, segment === undefined ? '' : '/:segment');
   const { url, port } = await service.listen();
-  const path = gate.kind === 'path' ? `/${gate.segment}` : undefined;
+  const path = segment === undefined ? undefined : `/${segment}`;
   return {
     url,
     port,
@@ -73,43 +59,22 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   };
 }
 
-/** The routes. `request-guard.ts` has authenticated the caller before. */
-function addRoutes({ app, guard, audit }: CodecService, codec: CodecWork, gate: Gate): void {
+/** The routes. The guard has authenticated the caller before. The UI can put nothing behind a path: `/reveal` is before. */
+function addRoutes({ app, guard, audit }: CodecService, work: CodecWork, prefix: string): void {
   app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
-  const work = {
-    encode: async (body: unknown, permission: Permission) => {
-      const payloads = await codec.encode(body, permission);
-      return { payloads, noted: { count: payloads.length } };
-    },
-    decode: async (body: unknown, permission: Permission) => {
-      const { payloads, undecodable } = await codec.decode(body, permission);
-      return { payloads, noted: { count: payloads.length, undecodable, revealed: permission.view === 'whole' } };
-    },
-  };
   for (const action of ['encode', 'decode'] as const) {
     for (const asksReveal of [false, true]) {
-      const url = `${gate.kind === 'path' ? '/:segment' : ''}${asksReveal ? '/reveal' : ''}/${action}`;
       const needs: CodecNeeds = { action, asksReveal };
+      const url = `${prefix}${asksReveal ? '/reveal' : ''}/${action}`;
       app.post(url, { config: { route: `/${action}`, needs } }, async (request) => {
-        const { permission } = guard.requireGranted(request);
-        const { payloads, noted } = await work[action](request.body, permission);
+        const { permission, record } = guard.requireGranted(request);
+        const { payloads, ...noted } = await work[action](request.body, permission);
         // Before anything is given out; it throws where the line cannot be written.
-        const about = { address: request.ip, route: url, ...guard.findAccess(request)?.record };
-        audit.record({ ...about, ...noted, status: 200 });
+        audit.record({ ...record, count: payloads.length, ...noted, status: 200 });
         return { payloads };
       });
     }
   }
-}
-
-function createGate({ authentication, environment, namespaces, host = '127.0.0.1' }: CodecServerOptions): Gate {
-  if (authentication.kind === 'jwt') return { kind: 'jwt', verify: codecTokenVerifier(authentication) };
-  const problems = pathProblems(environment, host);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const { segment = randomBytes(32).toString('base64url'), roles = PATH_ROLES } = authentication;
-  if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
-  const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
-  return { kind: 'path', segment, caller: { subject: PATH_CALLER, roles: granted } };
 }
 
 /** The `code` of each status. */

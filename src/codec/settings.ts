@@ -4,13 +4,11 @@ import { checkProcess } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import type { HttpLimits } from '../http/limits.ts';
-import { isLoopbackHost } from '../http/server.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
-import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
-import { type CodecTokenSettings, ROLES, type Role } from './access.ts';
+import { type Authentication, pathProblems } from './access.ts';
 
 /** All of the options that the environment says, and where the keys are. */
 export interface CodecServerSettings {
@@ -57,43 +55,11 @@ function readSettings(reader: EnvironmentReader): CodecServerSettings {
 function readAuthentication(reader: EnvironmentReader, host: string): Authentication {
   if (reader.raw('CODEC_JWKS_URL') === undefined && reader.raw('CODEC_JWKS_FILE') === undefined) {
     for (const { variable, rule } of pathProblems(reader.environment, host)) reader.report(variable, rule);
-    return { kind: 'path', ...omitUndefined({ roles: readPathRoles(reader) }) };
+    return { kind: 'path', ...omitUndefined({ roles: reader.get('CODEC_PATH_ROLES') }) };
   }
   const permissionsClaim = reader.get('CODEC_JWT_PERMISSIONS_CLAIM');
   return { kind: 'jwt', ...readTokenSettings(reader, 'CODEC'), permissionsClaim };
 }
-
-/** Rules for an unguessable path: for one machine alone. */
-export function pathProblems(environment: Environment, host: string): ConfigProblem[] {
-  const production = {
-    variable: 'CODEC_JWKS_URL',
-    rule: 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
-  };
-  const beyond = {
-    variable: 'CODEC_SERVER_HOST',
-    rule: 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given',
-  };
-  return [...(environment === 'production' ? [production] : []), ...(isLoopbackHost(host) ? [] : [beyond])];
-}
-
-function readPathRoles(reader: EnvironmentReader): readonly Role[] | undefined {
-  const words = reader.get('CODEC_PATH_ROLES');
-  const roles = words?.filter((word): word is Role => ROLES.some((role) => role === word));
-  if (roles?.length !== words?.length) {
-    reader.report('CODEC_PATH_ROLES', `must be among ${ROLES.join(', ')}, with commas between`);
-  }
-  return roles;
-}
-
-type Authentication =
-  | ({ kind: 'jwt' } & CodecTokenSettings)
-  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
-  | {
-      kind: 'path';
-      /** 32 random bytes in base64url; default: new ones at each start. */
-      segment?: string;
-      roles?: readonly Role[];
-    };
 
 export interface CodecServerOptions extends HttpServiceOptions {
   environment: Environment;

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
 import { parseDurationMs } from '../base/instants.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
+import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
 import { alphanumericProblem } from '../fields/alphanumeric.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
@@ -37,6 +38,15 @@ export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
 
 const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * - `encode`: have payloads encrypted
+ * - `decode-redacted`: people; see decoded payloads with personal data masked
+ * - `decode`: services; see everything
+ * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
+ */
+export const CODEC_ROLES = ['encode', 'decode-redacted', 'decode', 'reveal'] as const;
+export type CodecRole = (typeof CODEC_ROLES)[number];
 
 const TRUST = ['namespace', 'proof'] as const;
 
@@ -105,6 +115,14 @@ function list(problem: (entry: string) => string | null = () => null) {
     });
 }
 
+/** Entries that are among `words`. */
+function listFrom<const T extends readonly string[]>(words: T) {
+  const isWord = (entry: string): entry is T[number] => words.includes(entry);
+  return list((entry) => (isWord(entry) ? null : `must be among ${words.join(', ')}, with commas between`)).transform(
+    (entries) => entries.filter(isWord),
+  );
+}
+
 /** The text of a file with a certificate, which is read once, at the start. */
 export function certificate() {
   return z.string().transform((path, context) => {
@@ -169,6 +187,12 @@ function runbookProblem(url: string): string | null {
 
 function namespaceProblem(name: string): string | null {
   return /^[!-9;-~]{1,255}$/.test(name) ? null : 'must be names of namespaces, with commas between';
+}
+
+const PROXY = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+function proxyProblem(proxy: string): string | null {
+  return PROXY.safeParse(proxy).success ? null : 'must be addresses or CIDR blocks, with commas between';
 }
 
 const PORT: Range = { min: 0, max: 65_535 };
@@ -352,10 +376,10 @@ function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Enviro
     JWKS_FILE: text().optional(),
     JWT_ISSUER: text(),
     JWT_AUDIENCE: text(),
-    JWT_ALGORITHMS: list().optional(),
+    JWT_ALGORITHMS: listFrom(ALGORITHMS).optional(),
     TLS_CERT_FILE: text().optional(),
     TLS_KEY_FILE: text().optional(),
-    TRUSTED_PROXIES: list().prefault(''),
+    TRUSTED_PROXIES: list(proxyProblem).prefault(''),
     AUDIT_FILE: text().optional(),
     // The default is a figure among the service's other limits.
     RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),
@@ -388,7 +412,7 @@ function services(environment: Environment) {
     CODEC_NAMESPACES: list(namespaceProblem).prefault(''),
     CODEC_ORIGIN_NAMESPACES: list(namespaceProblem).prefault(''),
     CODEC_JWT_PERMISSIONS_CLAIM: text().prefault('permissions'),
-    CODEC_PATH_ROLES: list().optional(),
+    CODEC_PATH_ROLES: listFrom(CODEC_ROLES).optional(),
   };
 }
 

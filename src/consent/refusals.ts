@@ -3,6 +3,7 @@
 import { differingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { ConsentRecord, GrantFault } from './consent-record.ts';
 
 /** A denial or a revocation. */
@@ -76,9 +77,9 @@ export const GRANT_FAULTS: Record<GrantFault, string> = {
   otherPerson: `/applicantId named another person when the grant came: ${SEND_A_NEW_ONE}`,
 };
 
-/** The problem of a grant that is sent again after it has ceased to count. */
-export function describeFault(fault: GrantFault): { path: '/consentId'; rule: string } {
-  return { path: '/consentId', rule: `names a grant that does not count: ${GRANT_FAULTS[fault]}` };
+/** Refuses a grant that is sent again after it has ceased to count. */
+export function refuseFault(fault: GrantFault): MessageRefusal {
+  return refuse('noLongerCounts', `/consentId names a grant that does not count: ${GRANT_FAULTS[fault]}`);
 }
 
 /**

@@ -109,10 +109,7 @@ export const searchAttributesCheck: Check = {
       // The check of the namespace reports a missing one.
       if (toRefusalReason(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
       if (toRefusalReason(error) === 'other') throw error;
-      return warn(
-        'the server does not say which are registered',
-        'register them there by hand: `credit-journey setup` prints how',
-      );
+      return warn('the server does not say which are registered', 'register them there by hand: docs/deploy.md');
     }
     const missing = names.filter((name) => !registered.includes(name));
     if (missing.length === 0) return pass(`all ${names.length} are registered`);

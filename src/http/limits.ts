@@ -87,7 +87,7 @@ export class Slots {
 }
 
 /** How many of something each caller has. */
-export class CallerCounts {
+class CallerCounts {
   readonly #counts = new Map<string, number>();
   total = 0;
 

@@ -1,44 +1,63 @@
 /** Payloads as the codec protocol has them: proto3 JSON, in which every `bytes` is base64. */
 import { isUtf8 } from 'node:buffer';
 import type { Payload } from '@temporalio/common';
+import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson, surveyJson } from '../base/json-safety.ts';
-import type { Problem } from '../model/problems.ts';
+import { parseWith } from '../fields/problems.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { Refusal } from './refusal.ts';
-
-export interface PayloadJson {
-  metadata: Record<string, string>;
-  data: string;
-  /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
-  externalPayloads?: unknown;
-}
 
 /** Four levels are the protocol's own, a few more those of fields that came later. */
 const MAX_BODY_DEPTH = 12;
 const MAX_METADATA = 32;
 /** Names that must not be given twice: two readers would see two payloads. */
 const OUR_NAMES = new Set(['payloads', 'metadata', 'data', 'encoding']);
+
 /** Both alphabets, with or without padding, as proto3 JSON takes them. */
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const bytes = z.string('must be base64').regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'must be base64');
+
+const hasRoom = (metadata: object) => Object.keys(metadata).length <= MAX_METADATA;
+
+const payloadSchema = z.object({
+  // In proto3 JSON null means that a field is not set.
+  metadata: z.record(z.string(), bytes).refine(hasRoom, `must have at most ${MAX_METADATA} members`).nullish(),
+  data: bytes.nullish(),
+  /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
+  externalPayloads: z.unknown().optional(),
+});
+
+const bodySchema = z.object({ payloads: z.array(payloadSchema) });
+
+export interface PayloadJson {
+  metadata: Record<string, string>;
+  data: string;
+  externalPayloads?: unknown;
+}
 
 /** @throws Refusal with every problem at once */
 export function readPayloads(text: unknown, maxPayloads: number): { json: PayloadJson; payload: Payload }[] {
   const body = readJsonBody(text, MAX_BODY_DEPTH, OUR_NAMES);
   const entries = isRecord(body) ? member(body, 'payloads') : undefined;
-  if (!Array.isArray(entries)) {
-    throw new Refusal('malformed', 'the body must be {"payloads": [...]}', {
-      problems: [{ path: '/payloads', rule: 'must be a list' }],
-    });
-  }
-  if (entries.length > maxPayloads) {
+  if (Array.isArray(entries) && entries.length > maxPayloads) {
     throw new Refusal('tooManyPayloads', `one request takes at most ${maxPayloads} payloads`);
   }
-  const problems: Problem[] = [];
-  const payloads = entries.map((entry, index) => readPayload(entry, `/payloads/${index}`, problems));
-  if (problems.length > 0)
-    throw new Refusal('malformed', 'the payloads must be proto3 JSON', { problems: problems.slice(0, 20) });
-  return payloads;
+  return parsePayloads(body).map(({ metadata, data, externalPayloads }) => {
+    const json: PayloadJson = { metadata: metadata ?? {}, data: data ?? '' };
+    if (externalPayloads !== undefined) json.externalPayloads = externalPayloads;
+    return { json, payload: { metadata: metadataBytes(json.metadata), data: Buffer.from(json.data, 'base64') } };
+  });
+}
+
+function parsePayloads(body: unknown): z.output<typeof payloadSchema>[] {
+  try {
+    return parseWith(bodySchema, body).payloads;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    const problems = error.problems.slice(0, 20);
+    throw new Refusal('malformed', 'the body must be {"payloads": [...]} in proto3 JSON', { problems });
+  }
 }
 
 /**
@@ -59,41 +78,6 @@ export function readJsonBody(text: unknown, maxDepth: number, names: ReadonlySet
 
 /** A set of all names. */
 const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
-
-function readPayload(value: unknown, path: string, problems: Problem[]): { json: PayloadJson; payload: Payload } {
-  if (!isRecord(value)) {
-    problems.push({ path, rule: 'must be an object' });
-    return { json: { metadata: {}, data: '' }, payload: {} };
-  }
-  // In proto3 JSON null means that a field is not set.
-  const metadata = readMetadata(member(value, 'metadata') ?? {}, `${path}/metadata`, problems);
-  const data = member(value, 'data') ?? '';
-  if (!isBase64(data)) problems.push({ path: `${path}/data`, rule: 'must be base64' });
-  const external = member(value, 'externalPayloads');
-  const json = {
-    metadata,
-    data: typeof data === 'string' ? data : '',
-    ...(external === undefined ? {} : { externalPayloads: external }),
-  };
-  return { json, payload: { metadata: metadataBytes(metadata), data: Buffer.from(json.data, 'base64') } };
-}
-
-function readMetadata(value: unknown, path: string, problems: Problem[]): Record<string, string> {
-  const entries = isRecord(value) ? Object.entries(value) : null;
-  if (entries === null || entries.length > MAX_METADATA) {
-    problems.push({ path, rule: `must be an object of at most ${MAX_METADATA} members` });
-    return {};
-  }
-  if (!entries.every(([, text]) => isBase64(text))) {
-    problems.push({ path, rule: 'must hold base64 alone' });
-    return {};
-  }
-  return Object.fromEntries(entries) as Record<string, string>;
-}
-
-function isBase64(value: unknown): value is string {
-  return typeof value === 'string' && BASE64.test(value);
-}
 
 function metadataBytes(metadata: Record<string, string>): Record<string, Uint8Array> {
   return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));

@@ -142,7 +142,6 @@ export const PROBLEMS = {
   aborted: { status: 503, title: 'The call was given up' },
   failed: { status: 500, title: 'The request failed', about: 'A bug, or something that was not foreseen.' },
   // The codec server alone.
-  reveal: { status: 400, title: '`reveal` is true or false' },
   tooManyPayloads: { status: 413, title: 'The request has too many payloads' },
   decoded: { status: 413, title: 'The payloads are too large once decoded' },
   redacted: { status: 422, title: 'A masked value cannot be encoded' },

@@ -3,10 +3,11 @@
  * a time of its own, and only then it takes a slot. So a caller whose bodies drip holds up no other.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { omitUndefined } from '../base/defined.ts';
+import type { ProxyCheck } from './addresses.ts';
 import type { AccessRecord } from './audit.ts';
 import { type HttpLimits, Slots, TokenBuckets } from './limits.ts';
 import { Refusal } from './refusal.ts';
-import type { ProxyCheck } from './server.ts';
 import type { Identity } from './token-verifier.ts';
 
 declare module 'fastify' {
@@ -38,14 +39,15 @@ export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
   ): Permission;
 }
 
-interface GuardSettings<Needs, Caller extends Identity, Permission> {
+export interface GuardSettings<Needs, Caller extends Identity, Permission> {
   policy: AccessPolicy<Needs, Caller, Permission>;
-  uiOrigins: ReadonlySet<string>;
+  limits: HttpLimits;
+  /** Origins of the UIs whose pages may call. */
+  uiOrigins?: readonly string[] | undefined;
   /** The service has a page, which is of its own origin. */
-  hasPage?: boolean;
+  hasPage?: boolean | undefined;
   /** Absent where there is no proxy. */
   isTrustedProxy?: ProxyCheck | undefined;
-  limits: HttpLimits;
 }
 
 /** Facts about a request so far: for the audit log, and for its handler. */
@@ -54,19 +56,12 @@ interface Access<Permission> {
   permission?: Permission;
   /** The key from `callerKey`. */
   caller: string;
+  /** Adds to the audit line, even when the request is refused after all. */
+  note(more: Partial<AccessRecord>): void;
   /** Makes room for another request, before the answer: for one that only waits from here on. */
   giveUpSlot(): void;
   /** Makes room for another body. */
   giveUpBody(): void;
-}
-
-/** An access that was let in. */
-interface Granted<Permission> {
-  permission: Permission;
-  /** Facts about the caller. */
-  record: Partial<AccessRecord>;
-  /** Notes the target: it goes into the audit line even when the request is refused after all. */
-  note(target: Partial<AccessRecord>): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a policy needs and permits
@@ -93,17 +88,10 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 
   /** For the handler of a request that `check` has let in. */
-  requireGranted(request: FastifyRequest): Granted<Permission> {
+  requireGranted(request: FastifyRequest): Access<Permission> & { permission: Permission } {
     const access = this.findAccess(request);
-    const permission = access?.permission;
-    if (!access || permission === undefined) throw new Error('a request that was not let in');
-    return {
-      permission,
-      record: access.record,
-      note: (more) => {
-        access.record = { ...access.record, ...more };
-      },
-    };
+    if (access?.permission === undefined) throw new Error('a request that was not let in');
+    return access as Access<Permission> & { permission: Permission };
   }
 
   /** @throws Refusal */
@@ -113,9 +101,10 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     if (route !== undefined && needs === undefined) return;
     const access: Access<Permission> = {
       record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
+      caller: '',
+      note: (more) => Object.assign(access.record, more),
       giveUpSlot: () => {},
       giveUpBody: () => {},
-      caller: '',
     };
     if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
@@ -126,15 +115,12 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
       return;
     }
     if (needs === undefined) return;
-    const note = (more: Partial<AccessRecord>) => {
-      access.record = { ...access.record, ...more };
-    };
     const caller = await policy.verifyCaller(request);
     this.#addresses.giveBack(request.ip);
     const { subject, issuer } = caller;
-    note({ subject, ...(issuer === undefined ? {} : { issuer }) });
+    access.note(omitUndefined({ subject, issuer }));
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
-    access.permission = policy.permit(needs as Needs, { caller, request, note });
+    access.permission = policy.permit(needs as Needs, { caller, request, note: access.note });
     access.caller = callerKey(caller);
     if (hasBody(request)) access.giveUpBody = await takeSlot(this.#chooseLane(request).bodies, access.caller, reply);
   }
@@ -226,21 +212,20 @@ const MAX_AGE_SECONDS = 600;
 /**
  * Says on the answer whether the page may read it.
  *
- * @param hasPage the service serves a page of its own, which may call: the browser says that it is that one
  * @returns whether this was the browser's question alone, and has been answered
  * @throws Refusal 403 for a page of another origin: nothing is done for it
  */
 function crossOrigin(
   request: FastifyRequest,
   reply: FastifyReply,
-  { uiOrigins, hasPage = false }: { uiOrigins: ReadonlySet<string>; hasPage?: boolean },
+  { uiOrigins = [], hasPage = false }: Pick<GuardSettings<never, never, never>, 'uiOrigins' | 'hasPage'>,
 ): boolean {
   reply.header('vary', 'Origin');
   const { origin } = request.headers;
   // No browser: a browser names the origin with each of these requests.
   if (origin === undefined) return false;
   if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
-  if (!uiOrigins.has(origin)) throw new Refusal('origin', 'pages of this origin may not call');
+  if (!uiOrigins.includes(origin)) throw new Refusal('origin', 'pages of this origin may not call');
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
   reply.headers({

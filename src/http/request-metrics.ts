@@ -2,8 +2,9 @@
  * Counts the answers of an HTTP service for Prometheus, at an address of its own: the service's port is for callers
  * with a token. Labels are of closed lists: operations as the route table names them, and status codes.
  */
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListenAddress } from '../config/variables.ts';
+import { serveProbes } from './probe-server.ts';
 
 export type HttpService = 'api' | 'codec-server';
 
@@ -96,17 +97,10 @@ export async function serveMetrics(
 ): Promise<{ metrics: RequestMetrics; close(): Promise<void> } | undefined> {
   if (!address) return undefined;
   const metrics = new RequestMetrics(service);
-  const app = fastify({ requestTimeout: 5_000, bodyLimit: 1_024, forceCloseConnections: true });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'NotFound' }));
-  app.setErrorHandler((_error, _request, reply) => reply.code(400).send({ error: 'BadRequest' }));
-  app.get('/metrics', (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').header('cache-control', 'no-store').send(metrics.text()),
-  );
-  try {
-    await app.listen({ host: address.host, port: address.port });
-  } catch {
-    await app.close();
-    throw new Error('nothing can listen at METRICS_ADDRESS: it is not this machine’s, or its port is taken');
-  }
-  return { metrics, close: () => app.close() };
+  const { close } = await serveProbes('METRICS_ADDRESS', address, (app) => {
+    app.get('/metrics', (_request, reply) =>
+      reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.text()),
+    );
+  });
+  return { metrics, close };
 }

@@ -1,19 +1,17 @@
-/** The common part of the API and the codec server: options, and a server whose requests pass guard and audit log. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+/** The common part of the API and the codec server: a bounded server whose requests pass guard and audit log. */
+import type { AddressInfo } from 'node:net';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
+import { type ProxyCheck, proxyCheck } from './addresses.ts';
 import { answerRefusals } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
-import type { HttpLimits } from './limits.ts';
 import { Refusal } from './refusal.ts';
-import { type AccessPolicy, addGuard, RequestGuard } from './request-guard.ts';
+import { type AccessPolicy, addGuard, type GuardSettings, RequestGuard } from './request-guard.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import {
-  createHttpServer,
-  type OwnServerOptions,
-  type ProxyCheck,
-  protectAnswers,
-  proxyCheck,
-  readAddress,
-} from './server.ts';
 import type { Identity } from './token-verifier.ts';
 
 export interface HttpServiceOptions {
@@ -33,17 +31,14 @@ export interface HttpServiceOptions {
 }
 
 /** The parts of one service alone. */
-interface OwnParts<Needs, Caller extends Identity, Permission> {
-  limits: HttpLimits;
+interface OwnParts<Needs, Caller extends Identity, Permission>
+  extends Pick<GuardSettings<Needs, Caller, Permission>, 'limits' | 'uiOrigins' | 'hasPage'> {
   policy(isTrustedProxy: ProxyCheck | undefined): AccessPolicy<Needs, Caller, Permission>;
-  uiOrigins?: readonly string[] | undefined;
-  /** The service has a page, which is of its own origin. */
-  hasPage?: boolean;
   /** The service's own form of an error. */
   write(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void;
   /** A refusal for an error of what the service works with; `undefined` for any other. */
   translate?(error: unknown): Refusal | undefined;
-  server: OwnServerOptions;
+  server: FastifyServerOptions;
   /** Called before the guard is added. */
   prepare?(app: FastifyInstance): void;
 }
@@ -56,42 +51,61 @@ export interface HttpService<Needs, Caller extends Identity, Permission> {
   listen(): Promise<{ url: string; port: number }>;
 }
 
+const MAX_CONNECTIONS = 4_000;
+
+/** No answer lets its caller wait for longer than a minute. */
+const IDLE_TIMEOUT_MS = 90_000;
+
+const LONGEST_CHECK_MS = 5_000;
+
 /** The system's error where the audit file cannot be opened. */
 export function openService<Needs, Caller extends Identity, Permission>(
   options: HttpServiceOptions,
-  {
-    limits,
-    policy,
-    uiOrigins,
-    hasPage = false,
-    write,
-    translate,
-    server,
-    prepare,
-  }: OwnParts<Needs, Caller, Permission>,
+  parts: OwnParts<Needs, Caller, Permission>,
 ): HttpService<Needs, Caller, Permission> {
   const { host = '127.0.0.1', port = 0, tls, trustedProxies = [], metrics, onUnexpected = () => {} } = options;
+  const { limits, uiOrigins, hasPage, write } = parts;
   const isTrustedProxy = trustedProxies.length > 0 ? proxyCheck(trustedProxies) : undefined;
   const audit = openAuditLog(options.audit ?? process.stderr);
-  const app = createHttpServer({
-    limits,
-    tls,
-    isTrustedProxy,
-    metrics,
-    onMalformedAddress: (request, reply) => write(new Refusal('address', 'the address is malformed'), request, reply),
-    options: server,
+  // Node checks every 30 s by default: a slow sender would stay that long.
+  const connectionsCheckingInterval = Math.min(LONGEST_CHECK_MS, limits.requestTimeoutMs / 2);
+  const app = fastify({
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      reply.code(400);
+      write(new Refusal('address', 'the address is malformed'), request, reply);
+    },
+    ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
+    ...parts.server,
+    ...(tls
+      ? { https: { ...tls, minVersion: 'TLSv1.2', connectionsCheckingInterval } }
+      : { http: { connectionsCheckingInterval } }),
+  } as FastifyServerOptions) as FastifyInstance;
+  const { server } = app;
+  server.maxConnections = limits.connections ?? MAX_CONNECTIONS;
+  // Node takes the shorter of the two for the headers and the longer, by default a minute, for the body.
+  server.headersTimeout = limits.requestTimeoutMs;
+  // Node would answer 417 past all hooks. An unknown expectation may be passed over (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // A body is parsed as text: only the text shows its depth and its duplicate members.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // The path may be the secret.
+      'referrer-policy': 'no-referrer',
+    });
   });
-  const guard = new RequestGuard({
-    policy: policy(isTrustedProxy),
-    uiOrigins: new Set(uiOrigins),
-    hasPage,
-    isTrustedProxy,
-    limits,
-  });
-  protectAnswers(app);
-  prepare?.(app);
+  parts.prepare?.(app);
+  const guard = new RequestGuard({ policy: parts.policy(isTrustedProxy), limits, uiOrigins, hasPage, isTrustedProxy });
   addGuard(app, guard);
-  answerRefusals(app, { guard, audit, write, translate, onUnexpected });
+  answerRefusals(app, { guard, audit, write, translate: parts.translate, onUnexpected });
   return {
     app,
     guard,
@@ -103,7 +117,9 @@ export function openService<Needs, Caller extends Identity, Permission>(
         audit.close();
         throw error;
       }
-      return readAddress(app, host, tls !== undefined);
+      const { port: taken } = server.address() as AddressInfo;
+      const name = host.includes(':') ? `[${host}]` : host;
+      return { url: `${tls ? 'https' : 'http'}://${name}:${taken}`, port: taken };
     },
   };
 }

@@ -1,14 +1,16 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { ALGORITHMS, keySetFile } from '../protection/proofs.ts';
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import { omitUndefined } from '../base/defined.ts';
+import { ALGORITHMS } from '../base/signature-algorithms.ts';
+import { keySetFile } from '../protection/proofs.ts';
 import { type ProblemCode, Refusal } from './refusal.ts';
 
 export interface TokenSettings {
   jwks: { url: string } | { file: string };
   issuer: string;
   audience: string;
-  /** Default: `ALGORITHMS`; never others. */
-  algorithms?: readonly string[];
+  /** Default: all. */
+  algorithms?: readonly (typeof ALGORITHMS)[number][] | undefined;
 }
 
 /** The caller that the token names. */
@@ -38,11 +40,12 @@ export function createTokenVerifier<Caller extends Identity>(
   settings: TokenSettings,
   callerOf: (identity: Identity, claim: Claim) => Caller,
 ): TokenVerifier<Caller> {
-  const keys = 'file' in settings.jwks ? keySetFile(settings.jwks.file) : remoteKeys(settings.jwks.url);
-  const { issuer, audience } = settings;
-  const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) =>
-    ALGORITHMS.some((algorithm) => algorithm === name),
-  );
+  const { jwks } = settings;
+  const keys =
+    'file' in jwks
+      ? keySetFile(jwks.file)
+      : createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: FETCH_TIMEOUT_MS });
+  const { issuer, audience, algorithms = ALGORITHMS } = settings;
   return async (authorization) => {
     const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) {
@@ -53,7 +56,7 @@ export function createTokenVerifier<Caller extends Identity>(
     const options = {
       issuer,
       audience,
-      algorithms,
+      algorithms: [...algorithms],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       requiredClaims: ['exp', 'sub'],
     };
@@ -62,10 +65,6 @@ export function createTokenVerifier<Caller extends Identity>(
     });
     return callerOf(readIdentity(payload), (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
   };
-}
-
-function remoteKeys(url: string): JWTVerifyGetKey {
-  return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
 }
 
 function toRefusal(error: unknown): Refusal {
@@ -97,7 +96,7 @@ function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
     throw new Refusal('claims', 'the token must say in sub whose it is');
   }
-  return { subject, ...(issuer === undefined ? {} : { issuer }) };
+  return { subject, ...omitUndefined({ issuer }) };
 }
 
 /** The words of a claim that is a list of texts, or one text with spaces between them. Anything else has none. */

@@ -6,11 +6,12 @@ import type { Environment } from '../model/products.ts';
 import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
-import { toFields } from './database/fields.ts';
 import { openPostgres } from './database/postgres-engine.ts';
+import { toFields } from './database/rows.ts';
 import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
+import type { Row } from './database/tables.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
@@ -85,15 +86,7 @@ interface OpenLedgerOptions {
   onProgress?: (step: string) => void;
 }
 
-interface IdentityRow {
-  ledger_id: string;
-  environment: Environment;
-  created_at: number;
-  schema_version: number;
-  oldest_writer: number;
-  secret_key_id: string;
-  secret_wrapped: Uint8Array;
-}
+type IdentityRow = Row<'ledger_identity'>;
 
 /**
  * @throws LedgerNotFoundError where there is none and `create` is not set

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
-import { type Columns, toFields } from './database/fields.ts';
+import { type Columns, toFields } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiry-rows.ts';
 import type { ClaimRequest } from './records.ts';
@@ -77,7 +77,7 @@ export async function readPauses(
 
 async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
   return session.rows<PauseRow>(
-    `SELECT p.pause_id, p.profile, p.recorded_by AS by, p.reason, p.recorded_at, e.recorded_by AS ended_by,
+    `SELECT p.pause_id, p.profile, p.by, p.reason, p.recorded_at, e.by AS ended_by,
        e.reason AS ended_reason, e.recorded_at AS ended_at
      FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
      WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
@@ -102,7 +102,7 @@ export async function beginPause(
   // The lock of the chain's head keeps two pauses of one scope apart.
   const isNew = await chaining(tx, async (insert) => {
     if (await readOwn(session, scope)) return false;
-    await insert('inquiry_pauses', endColumns(`pause-${randomUUID()}`, 'begun', scope, authorization));
+    await insert('inquiry_pauses', { pauseId: `pause-${randomUUID()}`, kind: 'begun', ...scope, ...authorization });
     return true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
@@ -117,19 +117,15 @@ export function endPause(tx: Transaction, scope: PauseScope, authorization: Auth
   return chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
     if (!row) return { kind: 'notPaused' };
-    const end = await insert('inquiry_pauses', endColumns(row.pause_id, 'ended', scope, authorization));
-    const ended = { ...authorization, at: utcInstant(end?.recorded_at as number) };
+    const end = await insert('inquiry_pauses', {
+      pauseId: row.pause_id,
+      kind: 'ended',
+      ...scope,
+      ...authorization,
+    });
+    const ended = { ...authorization, at: utcInstant(end?.recorded_at ?? 0) };
     return { kind: 'resumed', pause: { ...toPause(row), ended } };
   });
-}
-
-function endColumns(
-  pauseId: string,
-  kind: 'begun' | 'ended',
-  { profile }: PauseScope,
-  { by, reason }: Authorization,
-): Record<string, string | undefined> {
-  return { pause_id: pauseId, kind, profile, recorded_by: by, reason };
 }
 
 /** Attempts of the scope that may still be answered. */

@@ -1,4 +1,5 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
+
 import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
 import type { StoredConsent } from '../consent/standing.ts';
 import type { ComparisonGap } from '../messages/journey/change-summary.ts';
@@ -7,6 +8,7 @@ import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
+import type { MessageRefusal } from '../model/refusals.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 
 export interface LedgerIdentity {
@@ -136,7 +138,7 @@ export type DecisionVerdict =
   /** Another decision on this attempt, or an answer that came meanwhile, has priority; nothing was written. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The decision breaks a rule: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
-  | { kind: 'refused'; reason: string };
+  | ({ kind: 'refused' } & MessageRefusal);
 
 /** `paths`: differences from the consent recorded under the same key; empty for a duplicate. */
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };

@@ -6,7 +6,9 @@ import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
+import type { FieldsToWrite } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/close.ts';
 import type { RestoreAcceptance } from './records.ts';
 
@@ -83,11 +85,11 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
   const { position, claimedAt } = state.lost;
   const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
   await insertRestore(tx, {
-    restore_id: `found-${position}-${claimedAtMs}`,
+    restoreId: `found-${position}-${claimedAtMs}`,
     kind: 'found',
     position,
-    claimed_at: claimedAtMs,
-    recorded_by: 'credit-journey',
+    claimedAt: claimedAtMs,
+    by: 'credit-journey',
     reason: 'an attempt that was seen is not in this ledger',
   });
   return state;
@@ -101,18 +103,18 @@ export async function acceptRestore(
   const state = await readRestore(tx);
   const { newest } = state;
   await insertRestore(tx, {
-    restore_id: acceptanceId,
+    restoreId: acceptanceId,
     kind: 'accepted',
     position: newest?.position ?? 0,
-    claimed_at: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
-    recorded_by: by,
+    claimedAt: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
+    by,
     reason,
   });
   return state;
 }
 
-async function insertRestore(tx: Transaction, columns: Record<string, string | number>): Promise<void> {
+async function insertRestore(tx: Transaction, fields: FieldsToWrite<Row<'ledger_restores'>>): Promise<void> {
   await chaining(tx, async (insert) => {
-    await insert('ledger_restores', columns, { orKeep: true });
+    await insert('ledger_restores', fields, { orKeep: true });
   });
 }

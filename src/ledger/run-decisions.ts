@@ -6,9 +6,14 @@
  */
 
 import { chaining } from './audit/audit-chain.ts';
-import type { SqlRow, SqlSession, Transaction } from './database/sql-session.ts';
+import { toFields } from './database/rows.ts';
+import type { SqlSession, Transaction } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
+
+/** The members that tell two decisions under one id apart: a repeated message may come at another time. */
+const CONTENT = ['action', 'stage', 'shareId', 'customerTraceNumber', 'until', 'by', 'reason'] as const;
 
 /**
  * Append-only, idempotent by (runKey, decisionId) and content: other content under the same key is kept beside the
@@ -17,19 +22,15 @@ import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
   const { session, dialect } = tx;
   await chaining(tx, async (insert) => {
-    for (const { runKey, decisionId, decidedAt, ...decision } of decisions) {
-      const standing = await session.rows<SqlRow>(
+    for (const decision of decisions) {
+      const { runKey, decisionId } = decision;
+      const standing = await session.rows<Row<'run_decisions'>>(
         'SELECT * FROM run_decisions WHERE run_key = $1 AND decision_id = $2',
         [runKey, decisionId],
       );
-      const content = {
-        ...{ action: decision.action, stage: decision.stage ?? null, share_id: decision.shareId ?? null },
-        customer_trace_number: decision.customerTraceNumber ?? null,
-        ...{ wait_until: decision.until ?? null, decided_by: decision.by, reason: decision.reason },
-      };
-      if (standing.some((row) => Object.entries(content).every(([column, value]) => row[column] === value))) continue;
-      const key = { run_key: runKey, decision_id: decisionId, version: String(standing.length + 1) };
-      await insert('run_decisions', { ...key, ...content, decided_at: decidedAt });
+      const isThis = (row: Row<'run_decisions'>) => CONTENT.every((name) => toFields(row)[name] === decision[name]);
+      if (standing.some(isThis)) continue;
+      await insert('run_decisions', { ...decision, version: String(standing.length + 1) });
     }
   });
   const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
@@ -38,13 +39,13 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
 
 /** The first withdrawal of the run that an inquiry belongs to. */
 export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
-  const [row] = await session.rows<{ decided_by: string; reason: string }>(
-    `SELECT decided_by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
+  const [row] = await session.rows<RunWithdrawal>(
+    `SELECT by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
      ORDER BY recorded_at, version LIMIT 1`,
     ownersOfClaim(runKey),
   );
   if (!row) throw new Error('a withdrawal that is not in the ledger');
-  return { by: row.decided_by, reason: row.reason };
+  return row;
 }
 
 /**
@@ -55,7 +56,7 @@ export async function hasEndingMessage({ session }: Transaction, message: Ending
   const { runKey, action, shareId, by, reason } = message;
   const found = await session.rows(
     `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND coalesce($3, '') = coalesce(share_id, '')
-       AND decided_by = $4 AND reason = $5`,
+       AND by = $4 AND reason = $5`,
     [runKey, shareId === undefined ? action : 'withdrawShare', shareId, by, reason],
   );
   return found.length > 0;

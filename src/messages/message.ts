@@ -12,6 +12,7 @@ import { isRecord } from '../base/is-record.ts';
 import { messageFields, text } from '../fields/fields.ts';
 import { problemsIn } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
 import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
 
@@ -64,7 +65,7 @@ interface MessageChecks {
   /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
   findProblem(value: unknown): string | null;
   /** Returns the problem of its shape, or says that it names another run. */
-  objection(run: object, value: unknown): string | null;
+  objection(run: object, value: unknown): MessageRefusal | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
   countsInTheClear(value: Loose): boolean;
@@ -94,10 +95,11 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
     findProblem: problemOf,
     objection(run, value) {
       const problem = problemOf(value);
-      if (problem !== null) return problem;
+      if (problem !== null) return refuse('notNow', problem);
       const id = (run as Loose)[address];
       if (id === (value as Loose)[address]) return null;
-      return `/${address} names another ${KIND_NAMES[address === 'journeyId' ? parseRunKey(String(id)).kind : to]}`;
+      const kind = address === 'journeyId' ? parseRunKey(String(id)).kind : to;
+      return refuse('unknownPart', `/${address} names another ${KIND_NAMES[kind]}`);
     },
     toKey: (update, message) => key?.(message as never) ?? update,
     countsInTheClear: (value) =>

@@ -1,4 +1,5 @@
 import { CreditJourneyError } from './credit-journey-error.ts';
+import type { RefusalCause } from './refusals.ts';
 
 /**
  * One problem of an input: its place (an RFC 6901 JSON pointer) and the rule that it breaks. Never the value, and never
@@ -31,10 +32,13 @@ export function problemWords({ path, rule }: Problem): string {
 export class InvalidInputError extends CreditJourneyError {
   override readonly code = 'invalidInput';
   readonly problems: readonly Problem[];
+  /** Present where the content is well formed, but does not count now. */
+  readonly refusalCause?: RefusalCause;
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly Problem[], refusalCause?: RefusalCause) {
     super(`invalid input: ${problems.map(problemWords).join('; ')}`);
     this.problems = problems;
+    if (refusalCause) this.refusalCause = refusalCause;
   }
 }
 

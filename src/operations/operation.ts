@@ -2,12 +2,9 @@
  * The table of operations: what each takes and answers with. The HTTP API (api/lists/listing-routes.ts) and the command line
  * (cli/commands/listing-commands.ts) print their fronts from it.
  */
-import { z } from 'zod';
-import { parseInstantMs } from '../base/instants.ts';
-import { INSTANT } from '../base/portable-patterns.ts';
+import type { z } from 'zod';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import { runKeyProblem } from '../model/run-key.ts';
 import type { ListedRecord } from '../words/records.ts';
 import type { Scope } from './scopes.ts';
 
@@ -63,29 +60,6 @@ export function toOperationId({ name, path }: Listing): string {
 export function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
-
-export const text = z.string();
-export const instant = z.string().meta({ format: 'date-time' });
-export const count = z.int().min(0);
-
-const instantText = z
-  .string()
-  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
-  .meta({ format: 'date-time', pattern: INSTANT });
-
-/** Conditions of every listing by time: a period, and a run. */
-export const recordFilters = {
-  from: instantText.exactOptional().describe('Only rows recorded at this instant or later, RFC 3339.'),
-  before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
-  runKey: z
-    .string()
-    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
-    .exactOptional()
-    .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
-};
-
-export const customerTraceNumber = z.string().max(40).exactOptional().describe('Only rows of this inquiry.');
-export const namedBy = z.string().max(200).exactOptional();
 
 /** The instant that orders the row. */
 export function instantOfRow({ order: [at] }: Listing, row: Record<string, unknown>): string {

@@ -17,6 +17,7 @@ import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
 import {
@@ -157,7 +158,7 @@ export function decideMany<Named extends { runKey: string }>(
 export type Previewed<Named> = Named & {
   hold?: DecidableHold;
   /** `null` if the decision may be made. */
-  problem: string | Error | null;
+  problem: MessageRefusal | Error | null;
   earlier?: EarlierDecision;
 };
 
@@ -179,7 +180,9 @@ export function previewMany<Named extends NamedInquiry>(
     try {
       const decision = await prepare(named);
       const hold = await readDecidable(journeys, named, () => isRunning(toWorkflowId(runKey)));
-      const problem = hold ? decisionProblem(hold, decision) : 'nothing waits for a decision about it';
+      const problem = hold
+        ? decisionProblem(hold, decision)
+        : refuse('notOnHold', 'nothing waits for a decision about it');
       const about = { customerTraceNumber, attempt: decision.attempt, decisionId: '' };
       const earlier = problem === null ? undefined : await findEarlier(journeys, runKey, about, 1);
       return { ...named, problem, ...omitUndefined({ hold, earlier }) };

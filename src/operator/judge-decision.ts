@@ -7,6 +7,7 @@ import { FAILURES, type FailureType, isFailureType } from '../model/failure-type
 import { problemIn, problemsShown } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import { resendProblem, wordProblem } from '../model/provider-word.ts';
+import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { Hold } from './holds.ts';
 
 /** A row as it may be decided, now that it is known whether its run is open. */
@@ -48,21 +49,23 @@ export function describeAttempt({ attempts, applicantIds }: OpenInquiry, attempt
 export type JudgedDecision = Pick<Decision, 'attempt' | 'action'> &
   Partial<Pick<Decision, 'providerSaid' | 'outcome' | 'reference'>>;
 
-/** Returns, in words, why the decision is invalid now; `null` if the hold may take it. */
-export function decisionProblem(hold: JudgedHold, decision: JudgedDecision): string | null {
+/** Returns why the decision is invalid now; `null` if the hold may take it. */
+export function decisionProblem(hold: JudgedHold, decision: JudgedDecision): MessageRefusal | null {
   const { reason, attempt, allowedActions, productCode, applicantIds, heldBy } = hold;
   const { action, outcome, providerSaid, reference } = decision;
   // A decision about an earlier attempt says nothing about the one that waits by now.
-  if (decision.attempt !== attempt) return `the hold is about attempt ${attempt}`;
+  if (decision.attempt !== attempt) return refuse('notOnHold', `the hold is about attempt ${attempt}`);
   if (!allowedActions.includes(action)) {
-    return `${reason} allows ${allowedActions.join(', ')}${heldBy === 'ledger' ? ' without a run' : ''}`;
+    const where = heldBy === 'ledger' ? ' without a run' : '';
+    return refuse('notNow', `${reason} allows ${allowedActions.join(', ')}${where}`);
   }
   const ofWord =
     isFailureType(reason) && providerSaid !== undefined
       ? wordProblem({ failureType: reason, productCode }, { action, outcome, providerSaid })
       : null;
   const problem = ofWord ?? resendProblem(hold, { action }, Date.now());
-  if (problem) return problem;
+  if (problem) return refuse('notNow', problem);
   // The ledger keeps no applicants of the oldest inquiries: there the operator has to check it.
-  return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
+  const ofReference = reference && applicantIds && referenceApplicantsProblem(reference.applicants, applicantIds);
+  return ofReference ? refuse('notNow', ofReference) : null;
 }

@@ -3,7 +3,6 @@
  * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
-import { otherContent } from '../base/differing-paths.ts';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
@@ -17,6 +16,7 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
 import { whatStands } from '../model/inquiry.ts';
+import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
 import { runName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
@@ -36,24 +36,24 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    const differing = decisionDifferences(same, record);
-    if (differing.length === 0) return { duplicate: true };
-    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
+    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, record)));
+    return { duplicate: true };
   }
   const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
-  const problem = isRunning
+  const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
-      `${runName(row.runKey)} is running: it must be told instead`
+      refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`)
     : row.undecided
       ? decisionProblem(readLeftBehind(row, row.undecided), message)
       : whyNot(row);
-  if (problem) throw new DecisionRefusedError(customerTraceNumber, problem);
+  refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
-  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
+  if (!judged.accepted)
+    throw new DecisionRefusedError(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
-  if (verdict.kind === 'overtaken') throw new DecisionRefusedError(customerTraceNumber, whatStands(verdict.latest));
-  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
+  if (verdict.kind === 'overtaken') refuseIf(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
+  if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
   return { duplicate: false };
 }
 
@@ -69,11 +69,10 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
-    throw new DecisionRefusedError(customerTraceNumber, 'it has no flag of a late answer that is still open');
+    const reason = 'it has no flag of a late answer that is still open';
+    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
   }
-  if (verdict.kind === 'known' && verdict.paths.length > 0) {
-    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
-  }
+  if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
   return { duplicate: verdict.kind === 'known' };
 }
 
@@ -96,8 +95,17 @@ async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runI
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
-  if (!row) throw new DecisionRefusedError(customerTraceNumber, 'the ledger knows of no such inquiry');
+  if (!row)
+    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
   return row;
+}
+
+function differingFrom(paths: readonly string[]): MessageRefusal | null {
+  return refusePaths('/decisionId was used', paths);
+}
+
+function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
+  if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
 }
 
 /**
@@ -121,13 +129,14 @@ async function judgeProof(
   return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
 }
 
-function whyNot(row: OpenInquiry): string {
+function whyNot(row: OpenInquiry): MessageRefusal {
   const latest = row.attempts.at(-1);
-  if (row.abandonedAt) return 'it was abandoned';
-  if (!latest) return 'nothing was ever sent under it';
-  if (latest.state === 'sending') return `its attempt ${latest.attempt} may still be answered`;
+  if (row.abandonedAt) return refuse('notNow', 'it was abandoned');
+  if (!latest) return refuse('notNow', 'nothing was ever sent under it');
+  if (latest.state === 'sending') return refuse('notNow', `its attempt ${latest.attempt} may still be answered`);
   const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
-  return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
+  if (decided) return refuse('decided', 'it was decided already');
+  return refuse('notNow', `its attempt ${latest.attempt} is ${latest.state}`);
 }
 
 function toDecisionRecord(message: Decision, { undecided }: OpenInquiry): DecisionRecord {

@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
-import type { UnmatchedConsent } from '../ledger/consents/consents.ts';
+import type { UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId, taskQueueFilter } from '../model/run-key.ts';

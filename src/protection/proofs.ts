@@ -19,6 +19,7 @@ import {
 import { differingPaths } from '../base/differing-paths.ts';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson } from '../base/json-safety.ts';
+import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
 
@@ -122,12 +123,6 @@ function findRefusal(error: unknown): ProofRefusal | undefined {
 }
 
 // Public keys of other systems, from a JWKS file. They check the signatures of tokens, consents and decisions.
-
-/** Only signatures with a key pair: with a shared secret, an attacker could use the public key as the secret. */
-export const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-] as const;
 
 /** `jose` refuses shorter keys, but only at the first signature. This check refuses them at the start. */
 const MIN_RSA_BITS = 2_048;

@@ -1,8 +1,8 @@
 /** Every metric of our own: its name, its meaning, its labels and their words. docs/metrics.md prints this table. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import { UNMATCHED } from '../ledger/consents/consents.ts';
 import type { WorkKind } from '../ledger/holds/work.ts';
+import { UNMATCHED } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES, FAILURES } from '../model/failure-types.ts';

@@ -3,6 +3,7 @@
 import { omitUndefined } from '../base/defined.ts';
 import type {
   AuditDecision,
+  AuditedAccess,
   AuditedAttempt,
   AuditedConsent,
   AuditedDecision,
@@ -12,7 +13,6 @@ import type {
   Posted,
 } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
-import type { AuditedAccess } from '../ledger/reports/reports.ts';
 import { FAILURES, isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/run-key.ts';
 import { nameOfUser } from '../model/stage-end-user.ts';

@@ -184,8 +184,10 @@ describe('what waits', () => {
 
   test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
     const small = await startTestApi(harness, {
-      limits: { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 } },
-      feedLimits: { waiters: 1 },
+      limits: {
+        work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 },
+        waiters: { ...DEFAULT_LIMITS.waiters, running: 1 },
+      },
     });
     const waiting = { 'if-none-match': '"none"', prefer: 'wait=20' };
     const path = await waitingFor(t, small, { headers: waiting });

@@ -141,15 +141,12 @@ test('a masked report has nothing personal', async (t) => {
 test('what a refusal said is read whole, or masked: its shape and its codes alone', async (t) => {
   const ledger = await ledgerWithReport(t);
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
-  const { storedAt: _at, ...whole } = (await readRefusalAnswer(ledger, of, reading('whole'))) as Record<
-    string,
-    unknown
-  >;
+  const { storedAt: _at, ...whole } = JSON.parse((await readRefusalAnswer(ledger, of, reading('whole'))).text);
   assert.deepEqual(whole, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
     ...{ redacted: false, body: JSON.parse(REFUSAL) },
   });
-  const masked = (await readRefusalAnswer(ledger, of, reading('redacted'))) as Record<string, unknown>;
+  const masked = JSON.parse((await readRefusalAnswer(ledger, of, reading('redacted'))).text);
   assert.equal(masked.redacted, true);
   assert.deepEqual(masked.body, {
     ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
@@ -199,14 +196,18 @@ test('FAILSAFE’s references have each consumer, with a record and without', as
 
 test('what changed is read whole, or masked', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { storedAt: _storedAt, changes, ...about } = await readChangesAnswer(ledger, 'J-1', reading('whole'));
+  const {
+    storedAt: _storedAt,
+    changes,
+    ...about
+  } = JSON.parse((await readChangesAnswer(ledger, 'J-1', reading('whole'))).text);
   assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
   const [applicant] = (changes as SealedChanges).applicants;
   assert.equal(applicant?.newAccounts[0]?.accountNumber, 'XXXX1234');
   assert.deepEqual(applicant?.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
-  const masked = await readChangesAnswer(ledger, 'J-1', reading('redacted'));
+  const { text } = await readChangesAnswer(ledger, 'J-1', reading('redacted'));
+  const masked = JSON.parse(text);
   assert.equal(masked.redacted, true);
-  const text = JSON.stringify(masked);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
   const [account] = (masked.changes as SealedChanges).applicants[0]?.newAccounts ?? [];
   assert.deepEqual(

@@ -18,10 +18,10 @@ export interface BrokenBuild {
 
 /** A claim that wins even if the ledger already has one. */
 const OVERWRITING_CLAIM = {
-  file: 'src/ledger/inquiries/inquiry-writes.ts',
-  find: "      returning: ['claimed_at', ",
+  file: 'src/ledger/database/rows.ts',
+  find: "${orKeep ? 'ON",
   replace:
-    "      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n      returning: ['claimed_at', ",
+    "${String(table) === 'attempts' ? \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\" : orKeep ? 'ON",
 };
 
 const RESET = 'test/hazards/operator-reset-slow.test.ts';

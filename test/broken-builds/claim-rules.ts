@@ -217,8 +217,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/database/tables.ts',
-        find: 'CREATE UNIQUE INDEX inquiries_one_number',
-        replace: 'CREATE INDEX inquiries_one_number',
+        find: 'inquiries_one_number ON inquiries (environment,',
+        replace: 'inquiries_one_number ON inquiries (customer_trace_number, environment,',
       },
     ],
     tests: [

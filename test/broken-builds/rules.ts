@@ -115,8 +115,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/holds.ts',
-        find: '  if (effect.latest) return { overtakenBy',
-        replace: '  if (effect.latest && effect.latest.attempt < 0) return { overtakenBy',
+        find: '  if (effect.latest) {\n    return { overtakenBy',
+        replace: '  if (effect.latest && effect.latest.attempt < 0) {\n    return { overtakenBy',
       },
     ],
     tests: [{ path: 'test/hazards/operator-decisions.test.ts', title: 'that another one has overtaken is refused' }],
@@ -137,7 +137,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/ledger-activities.ts',
-        find: "    if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };\n    const { keyId } = verdict;\n",
+        find: "    if (!verdict.accepted) return { kind: 'refused', cause: 'unproven', reason: `/proof ${verdict.rule}` };\n    const { keyId } = verdict;\n",
         replace: '    const { keyId } = verdict.accepted ? verdict : {};\n',
       },
     ],
@@ -162,7 +162,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/operator/ledger-decisions.ts',
-        find: '  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n',
+        find: "  if (!judged.accepted)\n    throw new DecisionRefusedError(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n",
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },
     ],

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { CreditJourneys } from '../../src/client.ts';
 import { startCodecServer } from '../../src/codec/server.ts';
-import { startDevCodecServer } from '../../src/local/dev/dev-services.ts';
+import type { CodecRole } from '../../src/config/variables.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { createKeyRing, openKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -34,24 +34,16 @@ export interface UiWorld {
 export async function startUiWorld(t: TestContext): Promise<UiWorld> {
   const executablePath = chromiumPath();
   const dataDir = await temporaryDirectory(t);
-  const [temporalPort = 0, uiPort = 0, port = 0] = await freePorts(3);
+  const [temporalPort = 0, uiPort = 0] = await freePorts(2);
   const keyRingFile = join(dataDir, 'keys.json');
   await createKeyRing(keyRingFile);
-  const onEvent = () => {};
-  const codec = await startDevCodecServer({
-    dataDir,
-    namespace: NAMESPACE,
-    keyRingFile,
-    port,
-    uiPort,
-    onEvent,
-  });
+  const codec = await startCodec(keyRingFile, uiPort, join(dataDir, 'codec-audit.log'));
   t.after(() => codec.close());
   const [server, browser, reveal] = await Promise.all([
     startTemporalServer({ port: temporalPort, uiPort, uiCodecEndpoint: codec.endpoint }),
     // Root, which a build machine often is, gets no sandbox.
     chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-lcd-text'] }),
-    startRevealing(keyRingFile, uiPort, join(dataDir, 'reveal-audit.log')),
+    startCodec(keyRingFile, uiPort, join(dataDir, 'reveal-audit.log'), ['encode', 'reveal']),
   ]);
   t.after(async () => {
     await Promise.all([browser.close(), reveal.close()]);
@@ -64,7 +56,7 @@ export async function startUiWorld(t: TestContext): Promise<UiWorld> {
   return {
     harness,
     journeys,
-    revealEndpoint: reveal.endpoint,
+    revealEndpoint: `${reveal.endpoint}/reveal`,
     url,
     open: async (path, codecEndpoint) => {
       const page = await profile.newPage();
@@ -81,16 +73,15 @@ export function chromiumPath(): string {
   throw new Error(`no Chromium at ${path}: \`apt-get install chromium\`, or say by CHROMIUM_PATH where it is`);
 }
 
-async function startRevealing(keyRingFile: string, uiPort: number, auditFile: string) {
-  const server = await startCodecServer({
+async function startCodec(keyRingFile: string, uiPort: number, auditFile: string, roles?: CodecRole[]) {
+  return startCodecServer({
     environment: 'sandbox',
     keys: await openKeyRing({ keyRingFile, keyRingMayBeMade: false }),
-    authentication: { kind: 'path', roles: ['encode', 'reveal'] },
+    authentication: { kind: 'path', roles },
     namespaces: [NAMESPACE],
     uiOrigins: [`http://127.0.0.1:${uiPort}`],
     audit: { file: auditFile },
   });
-  return { endpoint: `${server.endpoint}/reveal`, close: () => server.close() };
 }
 
 function connect({ client, config }: Harness): Promise<CreditJourneys> {

@@ -6,7 +6,7 @@ import { documentLines, rowTable } from '../../src/cli/output/output.ts';
 import { parsePeriod } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import type { EndpointStatus } from '../../src/messages/webhooks/delivery.ts';
-import { inquiries } from '../../src/operations/inquiries.ts';
+import { inquiries } from '../../src/operations/listings.ts';
 import { describeAttempt } from '../../src/words/records.ts';
 
 const ATTEMPT_COLUMNS = columnsFor(inquiries.output);
@@ -33,7 +33,7 @@ const ATTEMPT: AuditedAttempt = {
     decisionId: 'D-1',
     action: 'resend',
     by: 'ops',
-    reason: `\u001b[2J${'z'.repeat(200)} said "no",\nand more`,
+    reason: `\u001b[2J${'zzzz '.repeat(40)} said "no",\nand more`,
     providerSaid: 'notPosted',
     decidedAt: '2026-01-02T03:04:05Z',
   },
@@ -98,7 +98,13 @@ describe('an inquiry', () => {
 });
 
 test('totals are a table of 80 columns, and CSV', () => {
-  const total = { productCode: 'PREQUAL', endUserCode: 'EU1', endUser: 'n'.repeat(100), sent: 3, posted: 1 } as const;
+  const total = {
+    productCode: 'PREQUAL',
+    endUserCode: 'EU1',
+    endUser: 'nnnn '.repeat(25).trim(),
+    sent: 3,
+    posted: 1,
+  } as const;
   const lines = totalLines(inquiries, [{ ...total, notPosted: 1, unknown: 1 }], 80);
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.match(lines.join('\n'), /^PREQUAL +EU1 +3 +1 +1 +1$/m);

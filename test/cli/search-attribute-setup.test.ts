@@ -1,7 +1,6 @@
-/** Search attributes: registered where the server allows it, else with the steps for who may. */
+/** Search attributes: those that a server has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeSteps, isTemporalCloud } from '../../src/cli/output/search-attribute-setup.ts';
 import { askSearchAttributes, registeredSearchAttributes } from '../../src/temporal/registered-search-attributes.ts';
 
 const KEYWORD = 2;
@@ -39,22 +38,4 @@ test('a server that keeps its operator service to itself is asked for the namesp
 
 test('a server that says nothing has none, and a run upserts none', async () => {
   assert.deepEqual(await registeredSearchAttributes(services(new Error('UNIMPLEMENTED')), 'default')(), []);
-});
-
-test('Temporal Cloud takes them by tcld, another server by the Temporal command line', () => {
-  for (const address of ['ns.acct.tmprl.cloud:7233', 'us-east-1.aws.api.temporal.io:7233']) {
-    assert.ok(isTemporalCloud(address), address);
-  }
-  for (const address of ['127.0.0.1:7233', 'temporal.example.com:7233']) assert.ok(!isTemporalCloud(address), address);
-  const missing = [
-    { name: 'JourneyStage' as const, type: 'Keyword' },
-    { name: 'CustomerTraceNumber' as const, type: 'KeywordList' },
-  ];
-  assert.deepEqual(describeSteps(missing, 'ns.acct', true), [
-    'tcld login',
-    'tcld namespace search-attributes add --namespace ns.acct --search-attribute "JourneyStage=Keyword" --search-attribute "CustomerTraceNumber=KeywordList"',
-  ]);
-  assert.deepEqual(describeSteps(missing.slice(0, 1), 'default', false), [
-    'temporal operator search-attribute create --namespace default --name JourneyStage --type Keyword',
-  ]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { table, tableWithIds, wrap, wrapLong } from '../../src/cli/output/output.ts';
+import { table, wrap } from '../../src/cli/output/output.ts';
 import { statusLines } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
 import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
@@ -150,7 +150,6 @@ describe('a status on a terminal', () => {
 
 describe('lines', () => {
   test('are broken between words and aligned, and nothing is cut from them', () => {
-    assert.deepEqual(wrapLong('abcdef gh', 6, '  '), ['  abcd', '  ef', '  gh']);
     assert.deepEqual(
       table(
         [
@@ -161,7 +160,7 @@ describe('lines', () => {
       ),
       ['name           1', '    234567', 'a longer name  1', '    234567'],
     );
-    assert.deepEqual(tableWithIds([['abcdef', '12345678', 'id']], 12), [['abcdef', '    12345678', '    id']]);
+    assert.deepEqual(table([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
     assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
     assert.deepEqual(
       table(

@@ -42,7 +42,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   ],
   [
     'a decision in which another is named',
-    ["UPDATE decisions SET decided_by = 'somebody else'"],
+    ["UPDATE decisions SET by = 'somebody else'"],
     [{ kind: 'changed', position: 5, ...DECISION }],
   ],
   [

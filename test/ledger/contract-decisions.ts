@@ -40,6 +40,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     const early = await ledger.recordDecision(ledgerId, INQUIRY, resend);
     assert.deepEqual(early, {
       kind: 'refused',
+      cause: 'notNow',
       reason: `the first request may still arrive: resend is taken from ${resendFrom} on`,
     });
     assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown', 'it permits nothing');
@@ -119,6 +120,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
       ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ ...first, ...change }));
     const refused = (paths: string) => ({
       kind: 'refused',
+      cause: 'differs',
       reason: `/decisionId was used before with other content: ${paths}`,
     });
     assert.deepEqual(await decide({}), { kind: 'recorded' });

@@ -142,7 +142,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const attempts = [];
     for await (const one of ledger.inquiriesBetween()) attempts.push(one);
     assert.deepEqual(attempts[0]?.accesses, { count: 3, reissues: 1, lastAt: found[2]?.recordedAt });
-    for (const sql of ['DELETE FROM report_accesses', "UPDATE report_accesses SET accessed_by = 'nobody'"]) {
+    for (const sql of ['DELETE FROM report_accesses', "UPDATE report_accesses SET by = 'nobody'"]) {
       await assert.rejects(backend.execute(url, sql), sql);
     }
   });

@@ -39,10 +39,11 @@ async function connect({ temporalAddress, namespace, taskQueue, variables }: Dev
   });
 }
 
-test('a development environment says that its worker was killed; its next start finds journeys and ports again', async (t) => {
+test('a development environment says that its worker was killed; its next start finds journeys again', async (t) => {
   const folder = await temporaryDirectory(t);
   const dataDir = join(folder, DEFAULT_DATA_DIR);
-  const first = await startDevEnvironment({ ...(await lowPorts()), dataDir });
+  const ports = await lowPorts();
+  const first = await startDevEnvironment({ ...ports, dataDir });
   t.after(() => first.stop());
   await assert.rejects(startDevEnvironment({ headless: true, dataDir }), {
     name: 'DataDirectoryInUseError',
@@ -80,13 +81,8 @@ test('a development environment says that its worker was killed; its next start 
   await assert.rejects(stat(first.envFile), { code: 'ENOENT' });
   assert.deepEqual(variablesOfRunningDev({}, folder), {});
 
-  const second = await startDevEnvironment({ headless: true, dataDir });
+  const second = await startDevEnvironment({ ...ports, dataDir });
   t.after(() => second.stop());
-  assert.deepEqual(
-    [second.temporalAddress, second.sandboxUrl, second.dataDir],
-    [first.temporalAddress, first.sandboxUrl, first.dataDir],
-  );
-  assert.equal(new URL(second.codecEndpoint).pathname, new URL(first.codecEndpoint).pathname);
   const again = await connect(second);
   t.after(() => again.close());
   for (const to of ['PREAPP', 'PRECLOSE'] as const) {
@@ -110,7 +106,7 @@ test('a development environment says that its worker was killed; its next start 
   });
   const shown = (await references.json()) as { references: unknown[]; redacted: boolean };
   assert.deepEqual([shown.references.length, shown.redacted], [3, true], 'the API reads this ledger, masked');
-  for (const file of ['env', 'keys.json', 'dev.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
+  for (const file of ['env', 'keys.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
     assert.equal((await stat(`${dataDir}/${file}`)).mode & 0o077, 0, `${file} is its owner's alone`);
   }
 });

@@ -22,8 +22,5 @@ export async function readChanges(
   ledger: Ledger,
   journeyId: string,
 ): Promise<{ customerTraceNumber: string; changes: SealedChanges }> {
-  return (await readChangesAnswer(ledger, journeyId, READING)) as {
-    customerTraceNumber: string;
-    changes: SealedChanges;
-  };
+  return JSON.parse((await readChangesAnswer(ledger, journeyId, READING)).text);
 }

@@ -15,8 +15,8 @@ export const NEXT_FENCE = 'next_fence';
 const EDITS: readonly { file: string; find: string; replace: string }[] = [
   {
     file: 'src/ledger/database/schema.ts',
-    find: ' = [firstTables];',
-    replace: ` = [\n  firstTables,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
+    find: ' = [createTables];',
+    replace: ` = [\n  createTables,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
   },
   {
     file: 'src/ledger/database/schema.ts',
@@ -25,8 +25,8 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
   },
   {
     file: 'src/ledger/inquiries/inquiry-writes.ts',
-    find: "    state: 'sending',\n    workflow_id:",
-    replace: `    state: 'sending',\n    ${NEXT_FENCE}: 1,\n    workflow_id:`,
+    find: "        position: '(SELECT",
+    replace: `        ${NEXT_FENCE}: '1',\n        position: '(SELECT`,
   },
 ];
 

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { FastifyReply } from 'fastify';
 import { HTTP_METRICS, RequestMetrics, serveMetrics } from '../../src/http/request-metrics.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { openService } from '../../src/http/service.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { figureOf, samplesIn } from './prometheus-text.ts';
 
@@ -14,11 +15,14 @@ const LIMITS = {
   ...{ work: SLOTS, bodies: SLOTS },
 };
 
+const policy = () => ({ verifyCaller: () => assert.fail(), permit: () => assert.fail() });
+const write = ({ message }: Error, _request: unknown, reply: FastifyReply) => void reply.send({ message });
+
 test('requests are counted by operation and status, and nothing of a caller is shown', async (t) => {
   const [port = 0] = await freePorts(1);
   const shown = (await serveMetrics({ host: '127.0.0.1', port }, 'api')) ?? assert.fail();
   t.after(() => shown.close());
-  const app = createHttpServer({ limits: LIMITS, onMalformedAddress: () => {}, metrics: shown.metrics });
+  const { app } = openService({ metrics: shown.metrics }, { limits: LIMITS, policy, write, server: {} });
   t.after(() => app.close());
   const config = { route: 'GET /v1/journeys/{journeyId}' };
   app.get('/v1/journeys/:id', { config }, async (request, reply) => {

@@ -32,13 +32,13 @@ test('a repeat is taken of the stage that is latest, answered or on its way, and
   for (const state of ['pending', 'running', 'held', 'record', 'noRecord', 'noReport'] as const) {
     assert.equal(advanceObjection(journeyAt(state), repeatOf('PREQUAL')), null, state);
   }
-  assert.match(advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL')) ?? '', /PREAPP has begun/);
+  assert.match(advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL'))?.reason ?? '', /PREAPP has begun/);
   const ended = journeyAt('noRecord', 'skipped', 'skipped');
   ended.stagesEndedAs = 'stopped';
-  assert.match(advanceObjection(ended, repeatOf('PREQUAL')) ?? '', /the stages have ended: stopped/);
+  assert.match(advanceObjection(ended, repeatOf('PREQUAL'))?.reason ?? '', /the stages have ended: stopped/);
   const closing = journeyAt('record', 'record', 'record');
   closing.isClosing = true;
-  assert.match(advanceObjection(closing, repeatOf('PRECLOSE')) ?? '', /ending/);
+  assert.match(advanceObjection(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
 test('a repeat is numbered by whoever asks: the next number is taken, the last one is a duplicate, others are refused', () => {
@@ -46,7 +46,10 @@ test('a repeat is numbered by whoever asks: the next number is taken, the last o
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);
   assert.equal(advanceObjection(journey, repeatOf('PREQUAL', 3)), null);
-  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 4)) ?? '', /must be 3: PREQUAL was asked for 2 times/);
+  assert.match(
+    advanceObjection(journey, repeatOf('PREQUAL', 4))?.reason ?? '',
+    /must be 3: PREQUAL was asked for 2 times/,
+  );
   assert.deepEqual(
     journey.stages.map(({ status }) => [status.productCode, status.occurrence]),
     [
@@ -65,7 +68,7 @@ test('a stage has a hundred trace numbers, amendments and repeats together', () 
   stage.ordinal = 98;
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(journey.nextOrdinal('PREQUAL'), 99);
-  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3)) ?? '', /has used its 100 trace numbers/);
+  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3))?.reason ?? '', /has used its 100 trace numbers/);
 });
 
 test('that an old report will do adds to an advance that was kept, once', () => {

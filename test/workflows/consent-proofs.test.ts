@@ -143,7 +143,10 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
         taskQueue: harness.config.taskQueue,
         args: [{ consent: message }],
       });
-    assert.deepEqual(await late(grant, '1'), { problems: [{ path: '/proof', rule: 'is refused: missing' }] });
+    assert.deepEqual(await late(grant, '1'), {
+      cause: 'unproven',
+      problems: [{ path: '/proof', rule: 'is refused: missing' }],
+    });
     const answers = [await late(await proved(grant), '2'), await late(revocationOf(grant), '3')];
     assert.deepEqual(
       answers.map(({ duplicate, unmatched, stands }) => [duplicate, unmatched, stands.decision]),

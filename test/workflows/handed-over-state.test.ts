@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { RunConfig, ShareConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
+import { refuse } from '../../src/model/refusals.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
@@ -45,7 +46,14 @@ const HOLD: HoldStatus = {
 };
 const HOLDS: Required<HoldsState> = {
   open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION, isOpening: true }],
-  settled: [{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { '/action': 'x' }, overtakenBy: 'answered' }],
+  settled: [
+    {
+      customerTraceNumber: TRACE,
+      decisionId: 'D0',
+      digests: { '/action': 'x' },
+      overtakenBy: refuse('notNow', 'answered'),
+    },
+  ],
 };
 const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {
   occurrences: { '["gate.reached","PREAPP"]': 2 },

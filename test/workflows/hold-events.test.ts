@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
+import { refuse } from '../../src/model/refusals.ts';
 import type { EventsOut } from '../../src/workflows/run/events-out.ts';
 import { type Decision, Holds } from '../../src/workflows/run/holds.ts';
 
@@ -36,7 +37,7 @@ test('a decision is one event, in a run that was reset as well', () => {
 });
 
 test('the same decision is another event where a run that was reset finds that the ledger has gone on', () => {
-  const [taken, overtaken] = [resolved({}), resolved({ overtakenBy: 'nothing was decided' })];
+  const [taken, overtaken] = [resolved({}), resolved({ overtakenBy: refuse('notNow', 'nothing was decided') })];
   assert.notDeepEqual(overtaken.body, taken.body);
   assert.notEqual(overtaken.key, taken.key);
 });

@@ -1,5 +1,6 @@
 /** Makes routes of the listings in the table of operations: paths, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
+import { LISTINGS } from '../../operations/listings.ts';
 import {
   camelCase,
   instantOfRow,
@@ -8,7 +9,6 @@ import {
   type Totals,
   toOperationId,
 } from '../../operations/operation.ts';
-import { LISTINGS } from '../../operations/table.ts';
 import { capitalize } from '../../words/writer.ts';
 import { reachesAll, readersReach } from '../caller.ts';
 import type { Call, Reply, Route } from '../route.ts';

@@ -1,10 +1,10 @@
 /** The operators' page, as `npm run build` has left it: one document and its assets, read once, to anybody. */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/refusal.ts';
+import { toEtag } from '../status.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
@@ -78,7 +78,7 @@ function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
 }
 
 function asset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {
-  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+  const etag = toEtag(content);
   reply.headers({ 'cache-control': A_YEAR, etag });
   return headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(content);
 }

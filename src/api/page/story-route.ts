@@ -8,11 +8,8 @@ import { scopeWords } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents } from '../../operations/consents.ts';
-import { decisions } from '../../operations/decisions.ts';
+import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
-import { disposals } from '../../operations/retention.ts';
-import { withdrawnShares } from '../../operations/shares.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,

@@ -7,9 +7,9 @@ import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { standsSchema } from '../../messages/journey/shapes.ts';
-import { InvalidInputError, problemWords } from '../../model/problems.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { parseRunKey } from '../../model/run-key.ts';
-import { causeIn, refusedMessage } from '../problem.ts';
+import { refusedMessage } from '../problem.ts';
 import { requireReach } from '../reach.ts';
 import { type Call, type Reply, type Route, route } from '../route.ts';
 
@@ -99,11 +99,8 @@ function toConsentAnswer(answer: ConsentAnswer<'journey' | 'share'>): z.infer<ty
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
 function toRefusal(error: unknown): unknown {
-  if (error instanceof UpdateRefusedError) {
-    return refusedMessage(error.reason);
-  }
+  if (error instanceof UpdateRefusedError) return refusedMessage(error);
   if (!(error instanceof InvalidInputError)) return error;
-  const { problems } = error;
-  const code = causeIn(problems.map(problemWords).join('; '));
-  return new Refusal(code, 'the consent does not count: see problems', { problems });
+  const { problems, refusalCause = 'notNow' } = error;
+  return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });
 }

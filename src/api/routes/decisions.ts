@@ -10,7 +10,7 @@ import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { type Decided, decideMany, type EarlierDecision, type Previewed, previewMany } from '../../operator/decide.ts';
-import { causeIn, refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
+import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
 import { signedDecision } from '../signing.ts';
@@ -187,7 +187,7 @@ type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
 /** Adds the earlier decision to a refusal, for the second of two operators. */
 function translateRefusal({ error, earlier }: { error: Error; earlier?: EarlierDecision }): Error {
   if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
-  return refusedMessage(error.reason, earlier ? { decided: earlier } : {});
+  return refusedMessage(error, earlier ? { decided: earlier } : {});
 }
 
 /** Describes the result of one decision of many. */
@@ -212,8 +212,8 @@ function describeJudged(judged: Previewed<Named>): z.infer<typeof previewSchema>
   }
   const about = hold && { reason: hold.reason, heldBy: hold.heldBy, allowedActions: [...hold.allowedActions] };
   if (problem === null) return { ...named, ...about };
-  const code = 'earlier' in judged ? 'decided' : causeIn(problem);
-  return { ...named, ...about, code, detail: problem, ...nameEarlier(judged) };
+  const code = 'earlier' in judged ? 'decided' : problem.cause;
+  return { ...named, ...about, code, detail: problem.reason, ...nameEarlier(judged) };
 }
 
 function nameEarlier(decision: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {

@@ -5,12 +5,12 @@ import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { instantText } from '../../ledger/audit/audited.ts';
 import { placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
-import { recordFilters } from '../../operations/operation.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { readOpenWork } from '../../operator/open-work.ts';
@@ -28,7 +28,7 @@ const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 export const holdFilters = z.strictObject({
   kind: z.enum(['held', 'flagged']).exactOptional().describe('Only rows of this kind.'),
   reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
-  since: recordFilters.from.describe('Only rows from this instant on, RFC 3339.'),
+  since: instantText.exactOptional().describe('Only rows from this instant on, RFC 3339.'),
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
@@ -150,7 +150,7 @@ export const holdRoutes: readonly Route[] = [
         const { duplicate } = await markSeen(services.journeys, { decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };
       } catch (error) {
-        if (error instanceof DecisionRefusedError) throw refusedMessage(error.reason);
+        if (error instanceof DecisionRefusedError) throw refusedMessage(error);
         throw error;
       }
     },

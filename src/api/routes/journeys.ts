@@ -2,55 +2,39 @@
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
-import { type AdvanceMessage, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
-import { type ExtendMessage, extend } from '../../messages/extend.ts';
+import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import {
-  type JourneyResult,
-  journeyResultSchema,
-  journeyStatusSchema,
-  stageStatusSchema,
-} from '../../messages/journey/shapes.ts';
+import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
-import {
-  type WithdrawMessage,
-  type WithdrawShareMessage,
-  withdrawJourney,
-  withdrawShare,
-} from '../../messages/withdraw.ts';
+import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
 import { signedAdvance } from '../signing.ts';
-import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
+import { bodyWithout, runRoutes } from './runs.ts';
 
 const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
-const given = { journeyId: true, by: true } as const;
+const GIVEN = ['journeyId', 'by'];
 
-const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
+export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
   kind: 'journey',
   path: '/v1/journeys',
   name: 'Journey',
   words: ['a journey', 'journeys'],
   reads: 'journeys:read',
-  find: (client, id) => client.get(id),
   status: journeyStatusSchema,
   result: {
     schema: z
       .object({ ...journeyResultSchema.shape, stages: z.array(stageStatusSchema) })
       .meta({ id: 'journeyResult' }),
     description: 'The result has no report references: read those with `reports:read`.',
-    // `consumerId` is personal.
-    withoutPersonal: ({ stages, ...result }) => ({
-      ...result,
-      stages: stages.map(({ reference: _personal, ...stage }) => stage),
-    }),
   },
   start: {
     summary: 'Start a journey',
     description: 'A journey with shares also needs `shares:request`. The same start, sent again, starts nothing new.',
     scope: 'journeys:start',
-    body: lendingJourney.schema(applicants).meta({ id: 'startJourney' }),
+    body: lendingJourney.schema(applicants),
     hasWorkClass: true,
     check({ body, services, caller }) {
       const input = parseMessage(lendingJourney, body, services);
@@ -59,87 +43,73 @@ const journeys: KindOfRun<LendingJourneyInput, JourneyResult> = {
     },
     send: (client, input, options) => client.start(input, options),
   },
-};
-
-export const journeyRoutes: readonly Route[] = [
-  ...runRoutes(journeys),
-  messageRoute<AdvanceMessage>(journeys, {
-    path: '/advance',
-    operationId: 'advanceJourney',
-    summary: 'Pass the gate before a stage, or pull the latest stage once more',
-    description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
-    scope: 'journeys:advance',
-    body: z
-      .union([
-        passGateSchema(applicants)
-          .omit(given)
+  messages: [
+    {
+      message: advance,
+      path: '/advance',
+      operationId: 'advanceJourney',
+      summary: 'Pass the gate before a stage, or pull the latest stage once more',
+      description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
+      scope: 'journeys:advance',
+      body: z.union([
+        bodyWithout(passGateSchema(applicants), GIVEN)
           // Zod cannot say this: to accept an old report, or to skip a stage, needs a reason.
           .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
-        repeatStageSchema(applicants).omit(given).meta({ id: 'repeatStage' }),
-      ])
-      .meta({ id: 'advanceJourney' }),
-    namesActor: false,
-    async send({ services, by, sending }, journeyId, content) {
-      // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
-      const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
-      const message = await signedAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
-      return services.journeys.get(journeyId).advance(message, sending);
+        bodyWithout(repeatStageSchema(applicants), GIVEN).meta({ id: 'repeatStage' }),
+      ]),
+      namesActor: false,
+      async send({ services, by, sending }, journeyId, content) {
+        // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
+        const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
+        const message = await signedAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
+        return services.journeys.get(journeyId).advance(message, sending);
+      },
     },
-  }),
-  messageRoute<Omit<ExtendMessage, 'journeyId'>>(journeys, {
-    path: '/extend',
-    operationId: 'extendJourney',
-    summary: 'Extend the wait at a gate, or the wait of a share for consent',
-    scope: 'journeys:advance',
-    body: extend
-      .schema()
-      .omit(given)
-      .meta({ id: 'extendJourney', oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
-    send: ({ services, sending }, id, message) => services.journeys.get(id).extend(message, sending),
-  }),
-  messageRoute<Omit<RequestShareMessage, 'journeyId'>>(journeys, {
-    path: '/shares',
-    operationId: 'requestShare',
-    summary: 'Ask for one more share',
-    description:
-      'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
-    scope: 'shares:request',
-    body: requestShare
-      .schema()
-      .omit(given)
-      .meta({
-        id: 'requestShare',
+    {
+      message: extend,
+      path: '/extend',
+      operationId: 'extendJourney',
+      summary: 'Extend the wait at a gate, or the wait of a share for consent',
+      scope: 'journeys:advance',
+      body: bodyWithout(extend.schema(), GIVEN).meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+    },
+    {
+      message: requestShare,
+      path: '/shares',
+      operationId: 'requestShare',
+      summary: 'Ask for one more share',
+      description:
+        'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
+      scope: 'shares:request',
+      body: bodyWithout(requestShare.schema(), GIVEN).meta({
         dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
       }),
-    namesActor: false,
-    send({ services, caller, by, sending }, id, { share, ...rest }) {
-      const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
-      if (isReplacing) requireScope(caller, 'shares:withdraw');
-      const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
-      return services.journeys.get(id).requestShare(share, { ...sending, replacing });
+      namesActor: false,
+      send({ services, caller, by, sending }, id, content) {
+        const { share, ...rest } = content as RequestShareMessage;
+        const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
+        if (isReplacing) requireScope(caller, 'shares:withdraw');
+        const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
+        return services.journeys.get(id).requestShare(share, { ...sending, replacing });
+      },
     },
-  }),
-  messageRoute<Omit<WithdrawShareMessage, 'journeyId'>>(journeys, {
-    path: '/shares/{shareId}/withdrawal',
-    operationId: 'withdrawShare',
-    summary: 'Withdraw a share before it is sent',
-    description: '`recorded` says whether the ledger already forbids any attempt to send it.',
-    scope: 'shares:withdraw',
-    body: withdrawShare
-      .schema()
-      .omit({ ...given, shareId: true })
-      .meta({ id: 'withdrawShare' }),
-    ends: 'withdraw',
-    send: ({ services, sending }, id, message) => services.journeys.get(id).withdrawShare(message, sending),
-  }),
-  messageRoute<Omit<WithdrawMessage, 'journeyId'>>(journeys, {
-    path: '/withdrawal',
-    operationId: 'withdrawJourney',
-    summary: 'End a journey after any attempt in flight',
-    description: 'The withdrawal takes effect at once. `recorded` says whether the ledger already has it.',
-    scope: 'journeys:withdraw',
-    body: withdrawJourney.schema().omit(given).meta({ id: 'withdrawJourney' }),
-    ends: 'withdraw',
-    send: ({ services, sending }, id, message) => services.journeys.get(id).withdraw(message, sending),
-  }),
-];
+    {
+      message: withdrawShare,
+      path: '/shares/{shareId}/withdrawal',
+      operationId: 'withdrawShare',
+      summary: 'Withdraw a share before it is sent',
+      description: '`recorded` says whether the ledger already forbids any attempt to send it.',
+      scope: 'shares:withdraw',
+      ends: 'withdraw',
+    },
+    {
+      message: withdrawJourney,
+      path: '/withdrawal',
+      operationId: 'withdrawJourney',
+      summary: 'End a journey after any attempt in flight',
+      description: 'The withdrawal takes effect at once. `recorded` says whether the ledger already has it.',
+      scope: 'journeys:withdraw',
+      ends: 'withdraw',
+    },
+  ],
+});

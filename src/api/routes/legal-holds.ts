@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
+import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
-import { legalHoldFields } from '../../operations/retention.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
 import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';

@@ -5,46 +5,35 @@ import { Refusal } from '../../http/refusal.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
-import { type PortfolioResult, portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
+import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { unknownRun } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
 import { readResult } from './results.ts';
-import { type KindOfRun, messageRoute, runKeyOfKind, runRoutes } from './runs.ts';
+import { bodyWithout, runKeyOfKind, runRoutes } from './runs.ts';
 
-const steering = steerReview.schema().omit({ reviewId: true, by: true }).meta({ id: 'tellPortfolioReview' });
+const steering = bodyWithout(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
 
-const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
-const FILE_RULE = 'must be the name of a file in the end user’s folder, not a path';
+const fileNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be the name of a file in the end user’s folder, not a path')
+  .meta({
+    description:
+      'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
+  });
 
-const fileNameSchema = z.string().regex(FILE_NAME, FILE_RULE).meta({
-  description:
-    'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
-});
+const startSchema = z.strictObject({ ...portfolioReview.schema().shape, file: fileNameSchema });
+const startInput = { ...portfolioReview, schema: () => startSchema };
 
-/** @throws InvalidInputError */
-function requireFileName(file: string): void {
-  if (!FILE_NAME.test(file)) throw new InvalidInputError([{ path: '/file', rule: FILE_RULE }]);
-}
+const steeringRoute = { message: steerReview, body: steering, scope: 'portfolios:control' } as const;
 
-const startSchema = z
-  .strictObject({
-    ...portfolioReview.schema().shape,
-    file: fileNameSchema,
-  })
-  .meta({ id: 'startPortfolioReview' });
-
-type Steering = Omit<PortfolioMessage, 'reviewId'>;
-
-const reviews: KindOfRun<PortfolioReviewInput, PortfolioResult> = {
+const reviewRoutes = runRoutes<PortfolioReviewInput>({
   kind: 'portfolio',
   path: '/v1/portfolio-reviews',
   name: 'PortfolioReview',
   words: ['a portfolio review', 'portfolio reviews'],
   reads: 'portfolios:read',
-  find: (journeys, id) => journeys.getPortfolio(id),
   status: portfolioStatusSchema,
   result: {
     schema: z.object(portfolioResultSchema.shape).meta({ id: 'portfolioResult' }),
@@ -56,32 +45,44 @@ const reviews: KindOfRun<PortfolioReviewInput, PortfolioResult> = {
       'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that is not there.',
     scope: 'portfolios:start',
     body: startSchema,
-    check({ body }) {
-      const input = parseMessage(portfolioReview, body);
-      requireFileName(input.file);
-      return input;
-    },
+    check: ({ body }) => parseMessage(startInput, body),
     async require({ services: { portfolioDirectory } }, input) {
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);
     },
     send: (journeys, input, options) => journeys.reviewPortfolio(input, options),
   },
-};
-
-function steer(name: 'pause' | 'resume' | 'withdraw', path: string, summary: string): Route {
-  return messageRoute<Steering>(reviews, {
-    ...{ path, operationId: `${name}PortfolioReview`, summary, scope: 'portfolios:control', body: steering },
-    ...(name === 'withdraw' ? { ends: name } : {}),
-    send: ({ services, sending }, id, message) => services.journeys.getPortfolio(id)[name](message, sending),
-  });
-}
+  messages: [
+    {
+      ...{ ...steeringRoute, update: 'pause', path: '/pause', operationId: 'pausePortfolioReview' },
+      summary: 'Pause a review: send nothing more until resume',
+    },
+    {
+      ...{ ...steeringRoute, update: 'resume', path: '/resume', operationId: 'resumePortfolioReview' },
+      summary: 'Resume a review after a pause',
+    },
+    {
+      ...{ ...steeringRoute, update: 'withdraw', path: '/withdrawal', operationId: 'withdrawPortfolioReview' },
+      summary: 'Withdraw a review: end it after the attempts in flight, once nothing is on hold',
+      ends: 'withdraw',
+    },
+    {
+      ...{ ...steeringRoute, path: '/cancellation', operationId: 'cancelPortfolioReview' },
+      summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
+      description:
+        'The API withdraws the review first, so that the ledger records who ended it, and why. The review has no result.',
+      ends: 'cancel',
+      send: cancel,
+    },
+  ],
+});
 
 /**
  * Withdraws the review, so that nothing more is sent for it, then ends it without its holds. The ledger has who cancelled it,
  * and why, before it ends.
  */
-async function cancel({ services, sending }: Call, reviewId: string, message: Steering) {
+async function cancel({ services, sending }: Call, reviewId: string, content: object) {
+  const message = content as Omit<PortfolioMessage, 'reviewId'>;
   const review = services.journeys.getPortfolio(reviewId);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
@@ -110,7 +111,7 @@ interface ReviewFile {
 /** Downloads a file of a review that has ended, one JSON document a line. */
 function downloadRoute({ what, path, ...words }: ReviewFile): Route {
   return {
-    ...{ method: 'GET', path: `${reviews.path}/{reviewId}${path}`, ...words, scope: reviews.reads },
+    ...{ method: 'GET', path: `/v1/portfolio-reviews/{reviewId}${path}`, ...words, scope: 'portfolios:read' },
     about: runKeyOfKind('portfolio'),
     answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
     problems: {
@@ -137,7 +138,7 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
 }
 
 export const portfolioReviewRoutes: readonly Route[] = [
-  ...runRoutes(reviews),
+  ...reviewRoutes,
   downloadRoute({
     ...{ what: 'results', path: '/results', operationId: 'downloadReviewResults' },
     summary: 'Download the outcome of each row, one JSON document per line',
@@ -147,19 +148,5 @@ export const portfolioReviewRoutes: readonly Route[] = [
     ...{ what: 'badRows', path: '/bad-rows', operationId: 'downloadReviewBadRows' },
     summary: 'Download the rows that the review did not send, one JSON document per line',
     description: 'Each row with its line and the rules that it breaks, never a value.',
-  }),
-  steer('pause', '/pause', 'Pause a review: send nothing more until resume'),
-  steer('resume', '/resume', 'Resume a review after a pause'),
-  steer('withdraw', '/withdrawal', 'Withdraw a review: end it after the attempts in flight, once nothing is on hold'),
-  messageRoute<Steering>(reviews, {
-    path: '/cancellation',
-    operationId: 'cancelPortfolioReview',
-    summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
-    description:
-      'The API withdraws the review first, so that the ledger records who ended it, and why. The review has no result.',
-    scope: 'portfolios:control',
-    body: steering,
-    ends: 'cancel',
-    send: cancel,
   }),
 ];

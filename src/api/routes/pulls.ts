@@ -4,10 +4,10 @@ import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
-import { type PullResult, pullResultSchema, pullStatusSchema } from '../../messages/pull/shapes.ts';
-import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
+import { pullResultSchema, pullStatusSchema } from '../../messages/pull/shapes.ts';
+import { withdrawPull } from '../../messages/withdraw.ts';
 import type { Route } from '../route.ts';
-import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
+import { runRoutes } from './runs.ts';
 
 const { max } = GATEWAY_LIMITS.maxApplicants;
 const startSchema = z.union([
@@ -18,41 +18,35 @@ const startSchema = z.union([
 /** `consumerId` is personal. */
 const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
 
-const pulls: KindOfRun<PullInput, PullResult> = {
+export const pullRoutes: readonly Route[] = runRoutes<PullInput>({
   kind: 'pull',
   path: '/v1/pulls',
   name: 'Pull',
   words: ['a pull', 'pulls'],
   reads: 'pulls:read',
-  find: (journeys, id) => journeys.getPull(id),
   status: pullStatusSchema,
   result: {
     schema: z.object(resultFields).meta({ id: 'pullResult' }),
     description: 'The result has no references: read those with `reports:read`.',
-    withoutPersonal: ({ reference: _reference, consumers: _consumers, unattributed: _unattributed, ...result }) =>
-      result,
   },
   start: {
     summary: 'Start a single pull: one report product, or FAILSAFE',
     description:
       'The same start, sent again, starts nothing new. A FAILSAFE without an end user needs a token for all end users.',
     scope: 'pulls:start',
-    body: startSchema.meta({ id: 'startPull' }),
+    body: startSchema,
     hasWorkClass: true,
     check: ({ body, services }) => parseMessage(choosePullInput(body), body, services),
     send: (journeys, input, options) => journeys.pull(input, options),
   },
-};
-
-export const pullRoutes: readonly Route[] = [
-  ...runRoutes(pulls),
-  messageRoute<Omit<WithdrawPullMessage, 'pullId'>>(pulls, {
-    path: '/withdrawal',
-    operationId: 'withdrawPull',
-    summary: 'End a pull after any attempt in flight',
-    scope: 'pulls:withdraw',
-    body: withdrawPull.schema().omit({ pullId: true, by: true }).meta({ id: 'withdrawPull' }),
-    ends: 'withdraw',
-    send: ({ services, sending }, id, message) => services.journeys.getPull(id).withdraw(message, sending),
-  }),
-];
+  messages: [
+    {
+      message: withdrawPull,
+      path: '/withdrawal',
+      operationId: 'withdrawPull',
+      summary: 'End a pull after any attempt in flight',
+      scope: 'pulls:withdraw',
+      ends: 'withdraw',
+    },
+  ],
+});

@@ -1,6 +1,8 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
+import type { AccessRecord } from '../../http/audit.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { type Reader, readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
@@ -9,7 +11,7 @@ import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
 import { readChangesAnswer, readReferencesAnswer, readRefusalAnswer, readReportAnswer } from '../report-answers.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 
 const reveal = z
   .enum(['true', 'false'])
@@ -87,7 +89,8 @@ interface Words {
 }
 
 /** @throws Refusal 403; InvalidInputError */
-function toReader({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, purpose, endUser }: Words): Reader {
+function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>): Reader {
+  const { reveal: asked, purpose, endUser } = query as Words;
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
   const said = omitUndefined({ purpose, endUser });
@@ -96,95 +99,86 @@ function toReader({ caller, by }: Pick<Call, 'caller' | 'by'>, { reveal: asked, 
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
 }
 
+const OTHER_END_USER = { 403: 'Also: it was pulled for another end user than `endUser`.' };
 const LOGGED = 'The ledger records who read it, by the token, and when.';
-const problems = {
-  403: 'Also: it was pulled for another end user than `endUser`.',
-  410: 'It was disposed of.',
-} as const;
+
+interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description' | 'about'> {
+  query: z.ZodObject;
+  path: `/v1/${string}`;
+  answer: z.ZodType;
+  read(call: Call, ledger: Ledger, reader: Reader): Promise<{ body: object | string; noted: Partial<AccessRecord> }>;
+}
+
+function readingRoute({ answer, read, ...form }: Reading): Route {
+  return {
+    ...{ method: 'GET', scope: 'reports:read', description: LOGGED, ...form },
+    answers: { 200: { description: 'The stored record.', schema: answer } },
+    problems: { ...('endUser' in form.query.shape ? OTHER_END_USER : {}), 410: 'It was disposed of.' },
+    async handle(call) {
+      const reader = toReader(call);
+      const { body, noted } = await read(call, await call.services.openLedger(), reader);
+      call.note({ count: 1, revealed: !reader.isRedacted, ...noted });
+      return { status: 200, body };
+    },
+  };
+}
 
 export const reportRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
+  readingRoute({
     path: '/v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
-    description: LOGGED,
-    scope: 'reports:read',
-    about: ({ runKey }) => runKey,
+    about: ({ runKey = '' }) => runKey,
     query: reportQuery,
-    answers: { 200: { description: 'The report.', schema: reportSchema } },
-    problems,
-    async handle(call): Promise<Reply<200>> {
-      const { services, params, query, note } = call;
-      const [runKey, productCode] = [params.runKey, params.productCode as ProductCode];
-      note({ productCode });
-      const reader = toReader(call, query);
-      const wanted = { runKey, productCode, customerTraceNumber: query.customerTraceNumber };
-      const { text, customerTraceNumber } = await readReportAnswer(await services.openLedger(), wanted, reader);
-      note({ customerTraceNumber, count: 1, revealed: !reader.isRedacted });
-      if (query.purpose !== undefined) note({ reissued: true });
-      return { status: 200, body: text };
+    answer: reportSchema,
+    async read({ params, query, note }, ledger, reader) {
+      const wanted = { runKey: params.runKey as string, productCode: params.productCode as ProductCode };
+      note({ productCode: wanted.productCode });
+      const { customerTraceNumber: asked } = query as z.infer<typeof reportQuery>;
+      const named = { ...wanted, ...omitUndefined({ customerTraceNumber: asked }) };
+      const { text, customerTraceNumber } = await readReportAnswer(ledger, named, reader);
+      if (reader.purpose !== undefined) note({ reissued: true });
+      return { body: text, noted: { customerTraceNumber } };
     },
   }),
-  route({
-    method: 'GET',
+  readingRoute({
     path: '/v1/runs/{runKey}/references',
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
     description: 'A share by itself has its own references once it is posted.',
-    scope: 'reports:read',
-    about: ({ runKey }) => runKey,
+    about: ({ runKey = '' }) => runKey,
     query: referencesQuery,
-    answers: { 200: { description: 'The references.', schema: referencesSchema } },
-    problems: { 410: problems[410] },
-    async handle(call): Promise<Reply<200>> {
-      const { services, params, query, note } = call;
-      const reader = toReader(call, query);
-      const { answer, count } = await readReferencesAnswer(await services.openLedger(), params.runKey, reader);
-      note({ count, revealed: !reader.isRedacted });
-      return { status: 200, body: answer };
+    answer: referencesSchema,
+    async read({ params }, ledger, reader) {
+      const { answer, count } = await readReferencesAnswer(ledger, params.runKey as string, reader);
+      return { body: answer, noted: { count } };
     },
   }),
-  route({
-    method: 'GET',
+  readingRoute({
     path: '/v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
-    description: LOGGED,
-    scope: 'reports:read',
-    about: ({ journeyId }) => journeyId,
+    about: ({ journeyId = '' }) => journeyId,
     query: changesQuery,
-    answers: { 200: { description: 'The changes.', schema: changesSchema } },
-    problems,
-    async handle(call): Promise<Reply<200>> {
-      const { services, params, query, note } = call;
-      const reader = toReader(call, query);
-      const body = await readChangesAnswer(await services.openLedger(), params.journeyId, reader);
-      note({ customerTraceNumber: body.customerTraceNumber, count: 1, revealed: !reader.isRedacted });
-      return { status: 200, body };
+    answer: changesSchema,
+    async read({ params }, ledger, reader) {
+      const { text, customerTraceNumber } = await readChangesAnswer(ledger, params.journeyId as string, reader);
+      return { body: text, noted: { customerTraceNumber } };
     },
   }),
-  route({
-    method: 'GET',
+  readingRoute({
     path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
     description: `A hold with \`refusalKept\` has one. A masked body keeps only its shape and its codes. ${LOGGED}`,
-    scope: 'reports:read',
     query: refusalQuery,
-    answers: { 200: { description: 'The body.', schema: refusalSchema } },
-    problems,
-    async handle(call): Promise<Reply<200>> {
-      const { services, params, query, note } = call;
-      const { customerTraceNumber } = params;
-      const ledger = await services.openLedger();
+    answer: refusalSchema,
+    async read(call, ledger, reader) {
+      const { customerTraceNumber = '', attempt } = call.params;
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
-      note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const reader = toReader(call, query);
-      const of = { customerTraceNumber, attempt: Number(params.attempt) };
-      const body = await readRefusalAnswer(ledger, of, reader);
-      note({ count: 1, revealed: !reader.isRedacted });
-      return { status: 200, body };
+      call.note({ journeyId: inquiry.runKey, customerTraceNumber });
+      const { text } = await readRefusalAnswer(ledger, { customerTraceNumber, attempt: Number(attempt) }, reader);
+      return { body: text, noted: {} };
     },
   }),
 ];

@@ -4,8 +4,9 @@ import { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { readRun } from '../lists/runs.ts';
 import type { ApiServices } from '../services.ts';
+import type { StatusRun } from '../status.ts';
 
-export interface EndedRun<Result> {
+export interface EndedRun<Result> extends StatusRun {
   runKey: string;
   result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;
 }

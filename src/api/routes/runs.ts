@@ -7,7 +7,7 @@ import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '.
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
-import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import type { Message } from '../../messages/message.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
@@ -24,15 +24,14 @@ import {
   waitingSchema,
 } from '../lists/runs.ts';
 import { readRequiredReach } from '../required-reach.ts';
-import { type AnswerForm, type Call, type Reply, type Route, route } from '../route.ts';
-import { STATUS_HEADERS, statusReply } from '../status/status-replies.ts';
+import { type AnswerForm, type Call, parametersIn, type Reply, type Route, route } from '../route.ts';
+import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
 
 type Sending = Call['sending'];
-type Run<Result> = EndedRun<Result> & Parameters<typeof statusReply>[1];
 
 /** @typeParam Input of a start, once it is checked */
-export interface KindOfRun<Input extends object, Result extends object> {
+export interface KindOfRun<Input extends object> {
   kind: RunKind;
   path: `/v1/${string}`;
   /** For the names of operations: `getPull`, `listPulls`. */
@@ -41,9 +40,9 @@ export interface KindOfRun<Input extends object, Result extends object> {
   words: readonly [singular: string, plural: string];
   /** The scope that a token needs to list and read these runs. */
   reads: Scope;
-  find(journeys: LedgerJourneys, id: string): Run<Result>;
   status: z.ZodType;
-  result: { schema: z.ZodType; description?: string; withoutPersonal?: (result: Result) => object };
+  /** The answer has the members of the schema alone: a result may hold personal data. */
+  result: { schema: z.ZodObject; description?: string };
   start: {
     summary: string;
     description: string;
@@ -58,6 +57,7 @@ export interface KindOfRun<Input extends object, Result extends object> {
     require?(call: Call, input: Input): Promise<void>;
     send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
   };
+  messages: readonly RunMessage[];
 }
 
 export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, string>>) => string {
@@ -66,14 +66,12 @@ export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, st
 
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
-/** Returns the routes that start, list and read runs of one kind. */
-export function runRoutes<Input extends object, Result extends object>(
-  kindOfRun: KindOfRun<Input, Result>,
-): readonly Route[] {
-  const { kind, path, name, words, reads, find, status, result, start } = kindOfRun;
+/** Returns the routes that start, list and read runs of one kind, and those of its messages. */
+export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
+  const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
   const [singular, many] = words;
   const about = runKeyOfKind(kind);
-  const findRun = ({ services, params }: Call) => find(services.journeys, params[ID_NAMES[kind]] as string);
+  const findRun = ({ services, params }: Call): EndedRun<object> => services.journeys.run(about(params));
   return [
     {
       ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
@@ -113,9 +111,10 @@ export function runRoutes<Input extends object, Result extends object>(
       },
       async handle(call) {
         const body = await readResult(call.services, findRun(call), call.signal);
-        return { status: 200, body: result.withoutPersonal?.(body) ?? body };
+        return { status: 200, body: result.schema.parse(body) };
       },
     },
+    ...messages.map((message) => messageRoute(kindOfRun, message)),
   ];
 }
 
@@ -175,29 +174,25 @@ const START_PROBLEMS = {
  *
  * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
  *   a run that it reaches
- * @throws InvalidInputError where the API is configured with profiles, and none has this name
  */
 async function startReply<Input extends object>(
-  { kind, path, start }: Pick<KindOfRun<Input, never>, 'kind' | 'path' | 'start'>,
+  { kind, path, start }: Pick<KindOfRun<Input>, 'kind' | 'path' | 'start'>,
   call: Call,
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
   const input = start.check(call);
-  const { profile, productCode, ...members } = input as Record<string, string | undefined>;
+  const { productCode, ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
     throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
   }
-  const unknown = profileProblem(services.profiles, profile);
   const requireUsableId = async () => {
-    if (reachesAll(caller) && !start.require && !unknown) return;
+    if (reachesAll(caller) && !start.require) return;
     const there = await services.findRequiredReach(runKey);
     if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
-    if (there) return;
-    if (unknown) throw new InvalidInputError([unknown]);
-    await start.require?.(call, input);
+    if (!there) await start.require?.(call, input);
   };
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireUsableId();
@@ -213,32 +208,29 @@ async function startReply<Input extends object>(
   }
 }
 
-/** The rule does not list the profiles, since the names of other profiles are not for every caller. */
-function profileProblem(known: readonly string[] | undefined, name = 'default'): Problem | undefined {
-  return !known || known.includes(name)
-    ? undefined
-    : { path: '/profile', rule: 'must be a configured gateway profile' };
-}
-
 /** The answer does not tell the run's state: the status does, and it takes a separate scope. */
 const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });
 
 interface Accepted {
   accepted: true;
   duplicate: boolean;
-  recorded?: boolean;
+  recorded?: boolean | undefined;
 }
 
-interface RunMessage<Content extends object> {
+interface RunMessage {
+  message: Message;
+  /** The name of the update. Default: the only one of the message. */
+  update?: string;
   /** Follows the path of the run. */
   path: string;
   operationId: string;
   summary: string;
   description?: string;
   scope: Scope;
-  body: z.ZodType;
-  /** Sends the message, and returns the run's answer. */
-  send(call: Call, id: string, content: Content): Promise<Accepted>;
+  /** Default: the message without what the path and the token give. */
+  body?: z.ZodType;
+  /** Sends the message, and returns the run's answer. Default: as the update of this name. */
+  send?(call: Call, id: string, content: object): Promise<Accepted>;
   /** A message that ends the run or takes back a share. */
   ends?: EndingMessage['action'];
   /** Whether the message always has `by`, which the token gives. Default: true. */
@@ -249,52 +241,60 @@ const MESSAGE_PROBLEMS = {
   409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the run stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
 } as const;
 
+/** The run's handle, by the names of its updates. */
+type Updates = Readonly<Record<string, (content: object, options: Sending) => Promise<Accepted>>>;
+
+/** Returns the schema of a message without what the path and the token give. */
+export function bodyWithout(schema: z.ZodType, names: readonly string[]) {
+  const given = Object.fromEntries(names.map((name) => [name, true as const]));
+  return (schema as z.ZodObject).omit(given as never);
+}
+
 /**
  * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
  * a repeated message as a duplicate.
- *
- * @typeParam Content without what the path gives
  */
-export function messageRoute<Content extends object>(
-  { kind, path: runs }: Pick<KindOfRun<never, never>, 'kind' | 'path'>,
-  { path, send, ends, namesActor = true, ...form }: RunMessage<Content>,
-): Route {
+function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
+  const { kind } = kindOfRun;
+  const {
+    message,
+    update = Object.keys(message.updates)[0] as string,
+    body,
+    send,
+    ends,
+    namesActor = true,
+    ...form
+  } = rules;
+  const path = `${kindOfRun.path}/{${ID_NAMES[kind]}}${form.path}` as const;
   const about = runKeyOfKind(kind);
+  const sendUpdate = ({ services, params, sending }: Call, _id: string, content: object) => {
+    const run = services.journeys.run(about(params)) as unknown as Updates;
+    return run[update]?.(content, sending) as Promise<Accepted>;
+  };
   return {
-    ...{ method: 'POST', path: `${runs}/{${ID_NAMES[kind]}}${path}`, about, ...form },
+    method: 'POST',
+    about,
+    ...form,
+    path,
+    body: body ?? bodyWithout(message.schema(z.never() as never), [message.address, 'by', ...parametersIn(path)]),
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: MESSAGE_PROBLEMS,
     async handle(call) {
-      const { [ID_NAMES[kind]]: id, ...parts } = call.params;
-      const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) } as unknown as Content;
-      const sendMessage = () => send(call, id as string, content);
-      const ending = {
-        ...call.params,
-        ...content,
-        runKey: about(call.params),
-        action: ends,
-      } as unknown as EndingMessage;
-      const { accepted, duplicate, recorded } = ends
-        ? await endingAnswer(call, ending, sendMessage)
-        : await sendMessage();
-      return { status: 200, body: { accepted, duplicate, ...(recorded === undefined ? {} : { recorded }) } };
+      const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;
+      const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
+      const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
+        if (!ends) throw error;
+        const ending = { ...call.params, ...content, runKey: about(call.params), action: ends };
+        return answerEnding(call, ending as unknown as EndingMessage, error);
+      });
+      return { status: 200, body: messageAnswerSchema.parse(answer) };
     },
   };
 }
 
-/**
- * Answers a repeated message as a duplicate, before and after the run's end. The ledger says whether it was accepted.
- */
-async function endingAnswer(
-  { services }: Call,
-  message: EndingMessage,
-  send: () => Promise<Accepted>,
-): Promise<Accepted> {
-  try {
-    return await send();
-  } catch (error) {
-    if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
-    if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
-    return { accepted: true, duplicate: true, recorded: true };
-  }
+/** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
+async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
+  if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+  if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
+  return { accepted: true, duplicate: true, recorded: true };
 }

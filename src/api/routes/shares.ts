@@ -1,27 +1,22 @@
 /** Shares by themselves: started, read, listed, taken back. Their consents: consents.ts; decisions: decisions.ts. */
 import { z } from 'zod';
-import { type ExtendShareReportMessage, extendShareReport } from '../../messages/extend.ts';
+import { extendShareReport } from '../../messages/extend.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
-import {
-  type ShareReportResult,
-  shareReportResultSchema,
-  shareReportStatusSchema,
-} from '../../messages/share/shapes.ts';
-import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/shapes.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { toRunKey } from '../../model/run-key.ts';
 import type { RequiredReach } from '../caller.ts';
 import { readRequiredReach } from '../required-reach.ts';
 import type { Call, Route } from '../route.ts';
-import { type KindOfRun, messageRoute, runRoutes } from './runs.ts';
+import { runRoutes } from './runs.ts';
 
-const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
+export const shareRoutes: readonly Route[] = runRoutes<ShareReportInput>({
   kind: 'share',
   path: '/v1/shares',
   name: 'Share',
   words: ['a share by itself', 'shares by themselves'],
   reads: 'shares:read',
-  find: (journeys, id) => journeys.getShare(id),
   status: shareReportStatusSchema,
   result: { schema: z.object(shareReportResultSchema.shape).meta({ id: 'shareReportResult' }) },
   start: {
@@ -30,34 +25,30 @@ const shares: KindOfRun<ShareReportInput, ShareReportResult> = {
       'The input names a report of the ledger, or has one in full. The same start, sent again, starts nothing new. Consents go to ' +
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
-    body: shareReport.schema().meta({ id: 'startShare' }),
+    body: shareReport.schema(),
     check: ({ body }) => parseMessage(shareReport, body),
     findNewRunsReach: findShareReach,
     send: (journeys, input, options) => journeys.shareReport(input, options),
   },
-};
-
-export const shareRoutes: readonly Route[] = [
-  ...runRoutes(shares),
-  messageRoute<Omit<ExtendShareReportMessage, 'shareId'>>(shares, {
-    path: '/extend',
-    operationId: 'extendShare',
-    summary: 'Extend the wait for consent while it lasts',
-    scope: 'shares:request',
-    body: extendShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'extendShare' }),
-    send: ({ services, sending }, id, message) => services.journeys.getShare(id).extend(message, sending),
-  }),
-  messageRoute<Omit<WithdrawShareReportMessage, 'shareId'>>(shares, {
-    path: '/withdrawal',
-    operationId: 'withdrawShareReport',
-    summary: 'Withdraw a share by itself after any attempt in flight',
-    description: '`recorded` says whether the ledger already forbids any attempt to send it.',
-    scope: 'shares:withdraw',
-    body: withdrawShareReport.schema().omit({ shareId: true, by: true }).meta({ id: 'withdrawShareReport' }),
-    ends: 'withdraw',
-    send: ({ services, sending }, id, message) => services.journeys.getShare(id).withdraw(message, sending),
-  }),
-];
+  messages: [
+    {
+      message: extendShareReport,
+      path: '/extend',
+      operationId: 'extendShare',
+      summary: 'Extend the wait for consent while it lasts',
+      scope: 'shares:request',
+    },
+    {
+      message: withdrawShareReport,
+      path: '/withdrawal',
+      operationId: 'withdrawShareReport',
+      summary: 'Withdraw a share by itself after any attempt in flight',
+      description: '`recorded` says whether the ledger already forbids any attempt to send it.',
+      scope: 'shares:withdraw',
+      ends: 'withdraw',
+    },
+  ],
+});
 
 /**
  * Finds the reach that the share requires, from its report. If the report is unknown or foreign, only callers who reach

@@ -3,8 +3,8 @@
  * cookie.
  */
 import type { FastifyRequest } from 'fastify';
+import { isLoopbackHost, type ProxyCheck } from '../../http/addresses.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { isLoopbackHost, type ProxyCheck } from '../../http/server.ts';
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 

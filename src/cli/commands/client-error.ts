@@ -1,5 +1,6 @@
 import type { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
 export async function toClientError(error: unknown, runKey?: string): Promise<unknown> {
@@ -10,5 +11,7 @@ export async function toClientError(error: unknown, runKey?: string): Promise<un
   if (reason === 'notFound') return new JourneyNotFoundError(runKey);
   if ((error as Refusal).status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
-  return isOfRun ? new UpdateRefusedError(runKey, message) : new InvalidInputError(problems);
+  if (!isOfRun) return new InvalidInputError(problems);
+  const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
+  return new UpdateRefusedError(runKey, { cause, reason: message });
 }

@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import { parseWith } from '../../fields/problems.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { runName } from '../../model/run-key.ts';
+import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
-import { LISTINGS } from '../../operations/table.ts';
 import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
 import { UsageError } from '../output/errors.ts';
 import { asTyped } from '../output/option-names.ts';
-import { createOutput, type Output, rowTable, withAge, wrap, wrapLong } from '../output/output.ts';
+import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
 import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
 import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
@@ -171,5 +171,5 @@ export function recordLines({ at, text, by, reason, runKey, facts }: ListedRecor
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
 function readable(text: string, width: number, indent = '    '): string[] {
-  return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
+  return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
 }

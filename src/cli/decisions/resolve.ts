@@ -102,7 +102,7 @@ async function planOne(
     }
     const { attempt = hold.attempt, action = hold.allowedActions[0] } = draft;
     const problem = decisionProblem(hold, { attempt, action } as JudgedDecision);
-    if (problem !== null) throw new UsageError(problem);
+    if (problem) throw new UsageError(problem.reason);
     showHold(hold, prompter, output);
     const decision = complete(await askForTheRest(hold, draft, prompter), customerTraceNumber);
     return { planned: [{ ...inquiry, hold, draft: decision }], leftOut: [] };
@@ -186,7 +186,7 @@ async function judge(journeys: LedgerJourneys, drafts: readonly Planned[]): Prom
   for (const judged of await previewMany(journeys, drafts, ({ draft }) => draft as JudgedDecision)) {
     const { customerTraceNumber, problem } = judged;
     if (problem === null) plan.planned.push(judged);
-    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem });
+    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem.reason });
   }
   return plan;
 }

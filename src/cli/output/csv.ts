@@ -1,5 +1,6 @@
 /** CSV that is safe to be opened in a spreadsheet. */
 import type { z } from 'zod';
+import { leavesIn } from './schema-options.ts';
 
 type Cell = string | number | undefined;
 
@@ -11,7 +12,7 @@ export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
  */
 export function columnsFor(schema: z.ZodType): Columns<object> {
   return Object.fromEntries(
-    pathsIn(schema).map((path) => [
+    leavesIn(schema, { inLists: true }).map(({ path }) => [
       path.join('.'),
       (row: object) => {
         const values = valuesAt(row, path);
@@ -20,18 +21,6 @@ export function columnsFor(schema: z.ZodType): Columns<object> {
       },
     ]),
   );
-}
-
-function pathsIn(schema: z.ZodType): string[][] {
-  const { shape, element, innerType } = schema.def as {
-    shape?: Record<string, z.ZodType>;
-    element?: z.ZodType;
-    innerType?: z.ZodType;
-  };
-  const inner = innerType ?? element;
-  if (inner) return pathsIn(inner);
-  if (!shape) return [[]];
-  return Object.entries(shape).flatMap(([name, member]) => pathsIn(member).map((path) => [name, ...path]));
 }
 
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {

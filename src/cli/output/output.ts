@@ -142,8 +142,7 @@ export function rowTable(rows: readonly object[], width: number, indent = ''): s
   const columns = names.toSorted((a, b) => rank(a) - rank(b));
   const cells = flat.map((row) => columns.map((name) => toText(row.get(name) ?? '')));
   const all = [columns.map((name) => inWords(name).toUpperCase()), ...cells];
-  const [head = [], ...shown] =
-    columns.at(-1) === 'runKey' ? tableWithIds(all, width, indent) : tableRows(all, width, indent);
+  const [head = [], ...shown] = tableRows(all, width, indent);
   return [
     ...head,
     ...flat.flatMap((row, index) => [
@@ -163,7 +162,7 @@ function toText(value: unknown): string {
 /** Wraps a text. A command can still be copied whole. */
 function textLines(text: string, width: number, indent: string): string[] {
   const isCommand = /^(?:credit-journey|temporal|tcld) /.test(text);
-  return isCommand ? commandLines(text, width, indent) : wrapLong(text, width, indent);
+  return isCommand ? commandLines(text, width, indent) : wrap(text, width, indent);
 }
 
 /** Wraps the command into lines that can be copied whole into a shell. */
@@ -198,7 +197,7 @@ function tableRows(rows: readonly (readonly string[])[], width: number, indent: 
   });
 }
 
-/** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words. */
+/** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words, and never an id. */
 function cellLines(cells: readonly string[], width: number, indent: string): string[] {
   const whole = `${indent}${cells.join('  ')}`.trimEnd();
   if (whole.length <= width) return [whole];
@@ -212,40 +211,9 @@ function cellLines(cells: readonly string[], width: number, indent: string): str
       line = `${indent}    ${cell}`;
     }
   }
-  const [first = '', ...rest] = [...lines, line.trimEnd()];
-  return [first, ...rest].flatMap((text, index) =>
-    text.length <= width ? [text] : wrapLong(text.trim(), width, index === 0 ? indent : `${indent}    `),
+  return [...lines, line.trimEnd()].flatMap((text, index) =>
+    text.length <= width ? [text] : wrap(text.trim(), width, index === 0 ? indent : `${indent}    `),
   );
-}
-
-/**
- * Returns the lines of each row, like `table`, but never breaks the last cell: an id to be copied. If the id does not
- * fit, it gets a line of its own.
- */
-export function tableWithIds(rows: readonly (readonly string[])[], width: number, indent = ''): string[][] {
-  const heads = tableRows(
-    rows.map((row) => row.slice(0, -1)),
-    width,
-    indent,
-  );
-  const single = heads.flatMap((lines) => (lines.length === 1 ? lines : []));
-  const column = Math.max(0, ...single.map((head) => head.length)) + 2;
-  return rows.map((row, index) => {
-    const [lines = [], id = ''] = [heads[index], row.at(-1)];
-    const [head = ''] = lines;
-    if (lines.length === 1 && column + id.length <= width) return [`${head.padEnd(column)}${id}`.trimEnd()];
-    return [...lines, `${indent}    ${id}`];
-  });
-}
-
-/** Wraps text like `wrap`, and also breaks words that are longer than a line. */
-export function wrapLong(text: string, width: number, indent = ''): string[] {
-  const room = Math.max(1, width - indent.length);
-  return wrap(text, width, indent).flatMap((line) => {
-    const content = line.slice(indent.length);
-    const parts = Math.max(1, Math.ceil(content.length / room));
-    return Array.from({ length: parts }, (_, part) => indent + content.slice(part * room, (part + 1) * room));
-  });
 }
 
 /** Formats an instant in seconds, and its age. */

@@ -22,25 +22,33 @@ interface Leaf {
   words: string;
 }
 
-/** Members of lists have no option: `--file` gives them. */
-function leavesIn(schema: z.ZodType, path: readonly string[] = [], outer = ''): Leaf[] {
+/** Lists every member that is no object. Members of lists have no option, since `--file` gives them, but a column. */
+export function leavesIn(
+  schema: z.ZodType,
+  { inLists }: { inLists: boolean },
+  path: readonly string[] = [],
+  outer = '',
+): Leaf[] {
   const { shape, innerType, options, element } = schema.def as {
     shape?: Record<string, z.ZodType>;
     innerType?: z.ZodType;
     options?: readonly z.ZodType[];
     element?: z.ZodType;
   };
-  if (element) return [];
   const words = z.globalRegistry.get(schema)?.description ?? outer;
-  if (innerType) return leavesIn(innerType, path, words);
-  if (options) return options.flatMap((form) => leavesIn(form, path));
-  if (shape) return Object.entries(shape).flatMap(([name, member]) => leavesIn(member, [...path, name]));
+  const within = (inner: z.ZodType, at = path, outerWords = '') => leavesIn(inner, { inLists }, at, outerWords);
+  if (element) return inLists ? within(element) : [];
+  if (innerType) return within(innerType, path, words);
+  if (options) return options.flatMap((form) => within(form));
+  if (shape) return Object.entries(shape).flatMap(([name, member]) => within(member, [...path, name]));
   return [{ path, schema, words }];
 }
 
 /** Names a member by its own name, or by its whole path if two members share a name. */
 export function membersIn(schemas: readonly z.ZodType[]): Member[] {
-  const leaves = new Map(schemas.flatMap((schema) => leavesIn(schema)).map((leaf) => [pointer(leaf.path), leaf]));
+  const leaves = new Map(
+    schemas.flatMap((schema) => leavesIn(schema, { inLists: false })).map((leaf) => [pointer(leaf.path), leaf]),
+  );
   const all = [...leaves.values()];
   return all.map(({ path, schema, words }) => {
     const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));

@@ -20,6 +20,7 @@ import {
 } from '@temporalio/common';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
 import { type RunKind, runName } from '../../model/run-key.ts';
 
 /** An error about one run. */
@@ -65,10 +66,13 @@ export class ShareAfterEndError extends JourneyFinishedError {
 export class UpdateRefusedError extends RunError {
   override readonly code = 'updateRefused';
   readonly reason: string;
+  /** For programs. */
+  readonly refusalCause: RefusalCause;
 
-  constructor(runKey: string, reason: string) {
+  constructor(runKey: string, { cause, reason }: MessageRefusal) {
     super(runKey, (run) => `${run} refused: ${reason}`);
     this.reason = reason;
+    this.refusalCause = cause;
   }
 }
 
@@ -77,11 +81,14 @@ export class DecisionRefusedError extends CreditJourneyError {
   override readonly code = 'decisionRefused';
   readonly customerTraceNumber: string;
   readonly reason: string;
+  /** For programs. */
+  readonly refusalCause: RefusalCause;
 
-  constructor(customerTraceNumber: string, reason: string) {
+  constructor(customerTraceNumber: string, { cause, reason }: MessageRefusal) {
     super(`nothing was decided about ${customerTraceNumber}; ${reason}`);
     this.customerTraceNumber = customerTraceNumber;
     this.reason = reason;
+    this.refusalCause = cause;
   }
 }
 
@@ -439,8 +446,8 @@ function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(runKey);
   if (cause.type === 'InvalidInput') return invalidInput(cause);
   if (cause.type !== 'UpdateRefused') return error;
-  const { reason } = (cause.details?.[0] ?? {}) as { reason?: string };
-  return new UpdateRefusedError(runKey, reason ?? 'no reason given');
+  const refusal = cause.details?.[0] as MessageRefusal | undefined;
+  return new UpdateRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
 function failure(error: WorkflowFailedError, runKey: string): unknown {

@@ -86,7 +86,7 @@ async function recordLate(
   try {
     const late = () => new ResultNotReadyError(runKey);
     const result: LateConsentResult = await calls.make({ runKey, late }, left(), () => run.result());
-    if ('problems' in result) throw new InvalidInputError(result.problems);
+    if ('problems' in result) throw new InvalidInputError(result.problems, result.cause);
     return { accepted: true, late: true, recorded: true, ...result };
   } catch (error) {
     if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };

@@ -11,31 +11,19 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import type { FieldsToWrite, Table } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
-import {
-  insertRow,
-  type SqlDialect,
-  type SqlRow,
-  type SqlSession,
-  type SqlValue,
-  type Transaction,
-} from '../database/sql-session.ts';
+import { insertRow, type Place, toFields } from '../database/rows.ts';
+import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
+import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
-/** The tables in the chain, each with its primary key, which also names a row in findings. */
-const CHAINED = {
-  consents: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
-  decisions: ['customer_trace_number', 'decision_id'],
-  ledger_restores: ['restore_id'],
-  inquiry_pauses: ['pause_id', 'kind'],
-  retention_events: ['event_id'],
-  run_decisions: ['run_key', 'decision_id', 'version'],
-} as const satisfies Record<string, readonly string[]>;
-
-/** Columns that no hash covers, since they change: the state of a consent. */
-const STATE: readonly string[] = ['told_to', 'unmatched', 'listed_from', 'fault', 'seen_at', 'seen_by', 'seen_reason'];
-
-type ChainedTable = keyof typeof CHAINED;
-const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
+type ChainedTable = {
+  [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;
+}[TableName];
+/** The tables in the chain. The primary key of a row also names it in findings. */
+const CHAINED_TABLES = (Object.entries(TABLES) as [TableName, Table][])
+  .filter(([, { isChained }]) => isChained)
+  .map(([name]) => name as ChainedTable);
 
 /** The entry that marks where the head was found not to be authentic. */
 const BROKEN_HEAD = 'audit_head';
@@ -45,19 +33,13 @@ interface ChainHead {
   hash: string;
 }
 
-interface ChainEntry {
-  position: number;
-  row_table: string;
-  row_key: string;
-  previous: string;
-  hash: string;
-}
+type ChainEntry = Row<'audit_chain'>;
 
 /** Rows that one statement reads or writes: both engines take thousands of values. */
 const CHAIN_BATCH = 500;
 
 function toRowKey(table: ChainedTable, row: SqlRow): string {
-  return JSON.stringify(CHAINED[table].map((column) => row[column]));
+  return JSON.stringify(TABLES[table].key.map((column) => row[column]));
 }
 
 /** The hash at which the chain begins. */
@@ -65,9 +47,10 @@ function hashBeginning(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
 
-/** The hash covers every column that is set and never changes: a column that a later version adds changes no hash of older rows. */
+/** The hash covers every column that is set and is no state: a column that a later version adds changes no hash of older rows. */
 function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
-  const set = Object.entries(row).filter(([column, value]) => value !== null && !STATE.includes(column));
+  const { columns }: Table = TABLES[table];
+  const set = Object.entries(row).filter(([column, value]) => value !== null && !columns[column]?.isState);
   const ordered = set.sort(([a], [b]) => (a < b ? -1 : 1));
   return cipher.chainHash(JSON.stringify([previous, table, ordered]));
 }
@@ -94,11 +77,11 @@ async function readHead(
  * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
  * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
  */
-export type InsertChained = (
-  table: ChainedTable,
-  columns: Record<string, SqlValue | undefined>,
-  options?: { recordedAt?: string; orKeep?: boolean },
-) => Promise<SqlRow | undefined>;
+export type InsertChained = <Name extends ChainedTable>(
+  table: Name,
+  fields: FieldsToWrite<Row<Name>>,
+  options?: { recordedAt?: (place: Place) => string; orKeep?: boolean },
+) => Promise<Row<Name> | undefined>;
 
 /**
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
@@ -110,11 +93,10 @@ export async function chaining<T>(
 ): Promise<T> {
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
-  const result = await work(async (table, columns, { recordedAt = dialect.now, orKeep = false } = {}) => {
-    const row = await insertRow(session, table, columns, {
-      sql: { recorded_at: recordedAt },
-      onConflict: orKeep ? 'ON CONFLICT DO NOTHING' : '',
-      returning: ['*'],
+  const result = await work(async (table, fields, { recordedAt = () => dialect.now, orKeep = false } = {}) => {
+    const row = await insertRow(session, table, fields, {
+      sql: (place) => ({ recorded_at: recordedAt(place) }),
+      orKeep,
     });
     if (!row) return undefined;
     const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
@@ -165,7 +147,7 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
 }
 
 async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void> {
-  await insertRow(session, 'audit_chain', { ...entry }, {});
+  await insertRow(session, 'audit_chain', toFields(entry));
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
@@ -295,7 +277,7 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
   const batches = eachPage((after?: SqlRow) =>
-    readKeyset<SqlRow, string>(session, { from: table, order: CHAINED[table], after, limit: CHAIN_BATCH }),
+    readKeyset<SqlRow, string>(session, { from: table, order: TABLES[table].key, after, limit: CHAIN_BATCH }),
   );
   for await (const rows of batches) {
     const keys = rows.map((row) => toRowKey(table, row));
@@ -322,7 +304,7 @@ async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Pr
       return key ? [key] : [];
     });
     if (keys.length === 0) continue;
-    const columns: readonly string[] = CHAINED[table];
+    const columns = TABLES[table].key;
     const rows = await session.rows<SqlRow>(
       `SELECT * FROM ${table}
        WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
@@ -347,7 +329,7 @@ function parseKeyParts(entry: ChainEntry): string[] | undefined {
   if (!table) return undefined;
   try {
     const parts: unknown = JSON.parse(entry.row_key);
-    const isKey = Array.isArray(parts) && parts.length === CHAINED[table].length;
+    const isKey = Array.isArray(parts) && parts.length === TABLES[table].key.length;
     return isKey && parts.every((part) => typeof part === 'string') ? parts : undefined;
   } catch {
     return undefined;

@@ -1,21 +1,49 @@
-/** Shapes of the records for auditors: inquiries, decisions, consents, shares and disposals. Nothing personal. */
+/**
+ * The records for auditors: inquiries, decisions, consents, shares, readings and disposals, with the conditions that a reader
+ * may set. The HTTP API and the command line print them from these schemas. Nothing personal, and no report's reference.
+ */
+import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import type { ConsentRecord } from '../../consent/consent-record.ts';
-import { type DecisionAction, FAILURES, type FailureType } from '../../model/failure-types.ts';
-import { type AttemptState, type InquiryDescription, NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import type { ProductCode } from '../../model/products.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import { INSTANT } from '../../base/portable-patterns.ts';
+import { applicantOutcomeFields, UNMATCHED } from '../../messages/journey/shapes.ts';
+import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
+import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
+import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
+import { PROVIDER_SAID } from '../../model/provider-word.ts';
+import { runKeyProblem } from '../../model/run-key.ts';
 import { HELD_STATES } from '../claim.ts';
-import type { Unmatched } from '../consents/consents.ts';
 import type { ReadersReach } from '../owners.ts';
-import type { DecisionRecord, RunDecision, ShareWithdrawal, StandingShareWithdrawal } from '../records.ts';
-import type { LegalHold, RetentionEvent } from '../retention/retention.ts';
+import type { DecisionRecord } from '../records.ts';
+
+const text = z.string();
+const instant = z.string().meta({ format: 'date-time' });
+const count = z.int().min(0);
+const optionalText = text.exactOptional();
+
+export const instantText = z
+  .string()
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
+  .meta({ format: 'date-time', pattern: INSTANT });
+
+/** The conditions of every listing by time. All conditions are text, since they come from a query or a command line. */
+const periodAndRun = {
+  from: instantText.exactOptional().describe('Only rows recorded at this instant or later, RFC 3339.'),
+  before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
+  runKey: z
+    .string()
+    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .exactOptional()
+    .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
+};
+const customerTraceNumber = z.string().max(40).exactOptional().describe('Only rows of this inquiry.');
+const namedBy = z.string().max(200).exactOptional();
 
 /**
  * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
  * covers an overdue answer.
  */
-export const AUDIT_OUTCOMES = [
+const AUDIT_OUTCOMES = [
   'record',
   'noRecord',
   'noReport',
@@ -32,79 +60,308 @@ export const AUDIT_OUTCOMES = [
 ] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/**
- * Conditions, all of which an attempt must meet; without any, every attempt. A reader's reach leaves out runs of which
- * the ledger knows that they are another's.
- */
-export interface InquiriesQuery extends ReadersReach {
-  /** RFC 3339: claimed then or later. */
-  from?: string;
-  /** RFC 3339: claimed before then. */
-  before?: string;
-  /** The code or the name of the end user in the request. */
-  endUser?: string;
-  productCode?: ProductCode;
-  /** model/run-key.ts. */
-  runKey?: string;
+const auditDecision = z
+  .object({
+    ...{ decisionId: text, action: text, by: text, reason: text },
+    ...{ providerSaid: z.enum(PROVIDER_SAID), decidedAt: instant },
+    provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
+  })
+  .meta({ id: 'auditedDecision' });
+
+const answer = {
+  // Only codes of an answer that was understood. Any other code is unchecked text, and stays sealed with its answer.
+  returnCode: optionalText,
+  returnReasonCode: optionalText,
+  // In the request's order. A share's answer names no applicants.
+  applicantOutcomes: z.array(z.object(applicantOutcomeFields)).exactOptional(),
+  // Gone after a disposal.
+  noRecordReference: optionalText,
+};
+
+export const legalHoldFields = {
+  journeyId: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
+  ...{ matter: text, setAt: instant, by: text, reason: text },
+};
+
+/** The members of each attempt, except the consents. */
+const attemptFields = {
+  claimedAt: instant,
+  // The instant just before the first byte, where it is known.
+  requestedAt: instant.exactOptional(),
+  runKey: text,
+  workflowType: text,
+  customerTraceNumber: text,
+  attempt: z.int().min(1),
+  environment: z.enum(ENVIRONMENTS),
+  profile: text,
+  customerId: text,
+  productCode: z.enum(PRODUCTS),
+  shareId: optionalText,
+  endUserCode: optionalText,
+  endUser: optionalText,
+  permissiblePurposeCode: optionalText,
+  outcome: z.enum(AUDIT_OUTCOMES),
+  posted: z
+    .enum(['yes', 'no', 'unknown'])
+    .meta({ description: 'Whether the consumer’s file has an inquiry, as far as the ledger knows.' }),
+  httpStatus: z.int().exactOptional(),
+  failureType: z.enum(FAILURE_TYPES).exactOptional(),
+  amends: optionalText.meta({ description: 'The trace number that it amends.' }),
+  // A resend, or the amendment that led to its inquiry.
+  permittedBy: auditDecision.exactOptional(),
+  // The latest decision about its outcome.
+  decision: auditDecision.exactOptional(),
+  ...answer,
+  applicants: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .meta({ description: 'The number of applicants that the inquiry is about.' }),
+  // How often its report, its changes or its refusal were read, and how many of these served the report again.
+  accesses: z.object({ count: z.int(), reissues: z.int(), lastAt: instant }).exactOptional(),
+  late: z
+    .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional(), ...answer })
+    .exactOptional()
+    .meta({ description: 'An answer that came after a decision or a later attempt.' }),
+  abandonedAt: instant.exactOptional(),
+  disposedAt: instant.exactOptional(),
+  legalHolds: z
+    .array(z.object(legalHoldFields))
+    .meta({ description: 'Every hold in force that covers the inquiry. None of it can be disposed of until then.' }),
+  ordinal: count.meta({ description: 'Counts amendments and deliberate repeats; 0 for the first.' }),
+  sentTraceNumber: optionalText.meta({
+    description: 'The number under which it was sent, where that is not the inquiry’s own.',
+  }),
+};
+
+const inquiriesInput = z.strictObject({
+  ...periodAndRun,
+  customerTraceNumber,
+  applicants: z
+    .string()
+    .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
+    .exactOptional()
+    .describe('Only inquiries about so many applicants.'),
+  endUser: namedBy.describe('Only for this end user, by code or name.'),
+  productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
+  outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only attempts with this outcome.'),
+  // Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened.
+  reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
+});
+
+const inquiryTotal = z
+  .object({
+    productCode: z.enum(PRODUCTS),
+    endUserCode: optionalText,
+    endUser: optionalText,
+    sent: count.meta({ description: 'Attempts that were sent, at least in part: the sum of the other three.' }),
+    ...{ posted: count, notPosted: count, unknown: count },
+  })
+  .meta({ id: 'inquiryTotal' });
+
+const evidence = z.object({ method: text, textVersion: text, capturedAt: instant, reference: text }).exactOptional();
+const consentDecision = z.enum(['granted', 'denied', 'revoked']);
+
+const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurposeCode, runKey, ...others } =
+  attemptFields;
+
+/** The conditions and the rows of each listing. The members of a row are the columns of CSV, in their order. */
+export const RECORDS = {
+  inquiries: {
+    input: inquiriesInput,
+    output: z
+      .object({ ...attemptFields, consents: z.array(z.object({ applicantId: text, consentId: text })) })
+      .meta({ id: 'inquiryAttempt' }),
+    total: inquiryTotal,
+  },
+  /** One about a run has no inquiry: its `productCode` is the stage that it is about. */
+  decisions: {
+    input: z.strictObject({
+      ...periodAndRun,
+      customerTraceNumber,
+      by: namedBy.describe('Only decisions by this person, as written in the decision.'),
+    }),
+    output: z
+      .object({
+        recordedAt: instant,
+        // By the decider's clock. If a run took the decision, the time when the run received it.
+        decidedAt: instant.exactOptional(),
+        ...{ decisionId: text, action: text, by: text, reason: text },
+        providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
+        failureType: z.enum(FAILURE_TYPES).exactOptional().meta({ description: 'Why the inquiry was on hold.' }),
+        runKey: text,
+        customerTraceNumber: optionalText,
+        attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
+        productCode: z
+          .enum(PRODUCTS)
+          .exactOptional()
+          .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
+        shareId: optionalText,
+        endUserCode: optionalText,
+        endUser: optionalText,
+        profile: optionalText,
+        provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
+        until: instant.exactOptional().meta({ description: 'The new end of a wait.' }),
+      })
+      .meta({ id: 'recordedDecision' }),
+  },
+  /** Every message of an applicant about a share, whether or not anything was posted under it. */
+  consents: {
+    input: z.strictObject({
+      ...periodAndRun,
+      proofs: z
+        .enum(['true'])
+        .exactOptional()
+        .describe('With the proofs (compact JWS) that consent systems have signed.'),
+    }),
+    output: z
+      .object({
+        ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
+        ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+        endUserCode: optionalText,
+        endUser: optionalText,
+        evidence,
+        hasProof: z.boolean(),
+        permittedAttempts: count,
+        unmatched: z.enum(UNMATCHED).exactOptional(),
+        proof: optionalText,
+      })
+      .meta({ id: 'recordedConsent' }),
+  },
+  unmatchedConsents: {
+    input: z.strictObject({}),
+    output: z
+      .object({
+        since: instant,
+        journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
+        ...{ shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+        unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
+      })
+      .meta({ id: 'unmatchedConsent' }),
+  },
+  shares: {
+    input: z.strictObject({
+      ...periodAndRun,
+      report: z
+        .string()
+        .max(100)
+        .exactOptional()
+        .describe('Only of this report: its reference, or the trace number of its inquiry.'),
+      endUser: namedBy.describe('Only shared by or with this end user, by code or name.'),
+    }),
+    output: z
+      .object({
+        ...{ claimedAt, requestedAt, posted },
+        // The report's end user, from its inquiry or from the caller.
+        sharedBy: optionalText,
+        ...{ endUserCode, endUser, permissiblePurposeCode, runKey },
+        report: z
+          .object({
+            runKey: text,
+            productCode: z.enum(PRODUCTS),
+            customerTraceNumber: text,
+            endUserCode: optionalText,
+          })
+          .nullable()
+          .meta({ description: '`null`: the ledger does not know the report.' }),
+        consents: z.array(
+          z.object({
+            ...{ applicantId: text, consentId: text, decidedAt: instant },
+            ...{ evidence, journeyId: text, shareId: text },
+          }),
+        ),
+        ...others,
+      })
+      .meta({ id: 'postedShare' }),
+  },
+  withdrawnShares: {
+    input: z.strictObject(periodAndRun),
+    output: z
+      .object({
+        ...{ recordedAt: instant, runKey: text, shareId: text },
+        replacedBy: optionalText.meta({ description: 'The share that takes its place.' }),
+        ...{ by: text, reason: text },
+      })
+      .meta({ id: 'withdrawnShare' }),
+  },
+  accesses: {
+    input: z.strictObject({
+      ...periodAndRun,
+      customerTraceNumber,
+      by: namedBy.describe('Only readings by this person.'),
+    }),
+    output: z
+      .object({
+        recordedAt: instant,
+        kind: z.enum(['report', 'refusal', 'changes']),
+        runKey: text,
+        customerTraceNumber: text,
+        attempt: z.int(),
+        productCode: z.enum(PRODUCTS),
+        endUserCode: optionalText,
+        endUser: optionalText,
+        by: text,
+        via: z.enum(['ledger', 'api']),
+        purpose: optionalText.meta({ description: 'The purpose for which it was served again to its end user.' }),
+        redacted: z.boolean(),
+        accessId: text,
+      })
+      .meta({ id: 'recordedAccess' }),
+  },
+  disposals: {
+    input: z.strictObject(periodAndRun),
+    output: z
+      .object({
+        recordedAt: instant,
+        kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
+        runKey: text,
+        productCode: z.enum(PRODUCTS).exactOptional(),
+        ...{ by: text, reason: text },
+        details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
+        matter: optionalText.meta({ description: 'The matter of a legal hold.' }),
+        run: z
+          .object({ workflowId: text, runId: text })
+          .exactOptional()
+          .meta({ description: 'The run whose history was deleted.' }),
+      })
+      .meta({ id: 'recordedDisposal' }),
+  },
+};
+
+type Records = typeof RECORDS;
+type Row<Name extends keyof Records> = z.infer<Records[Name]['output']>;
+/** A reader's reach leaves out runs of which the ledger knows that they are another's. */
+type Query<Name extends keyof Records> = z.infer<Records[Name]['input']> & ReadersReach;
+
+export type AuditDecision = z.infer<typeof auditDecision>;
+export type AuditedAttempt = Row<'inquiries'>;
+export type AuditedDecision = Row<'decisions'>;
+export type AuditedConsent = Omit<Row<'consents'>, 'hasProof'>;
+export type AuditedShare = Row<'shares'>;
+export type AuditedShareWithdrawal = Row<'withdrawnShares'>;
+export type AuditedAccess = Row<'accesses'>;
+export type AuditedDisposal = Row<'disposals'>;
+export type UnmatchedConsent = Row<'unmatchedConsents'>;
+export type SharedReportView = NonNullable<AuditedShare['report']>;
+export type ShareConsent = AuditedShare['consents'][number];
+export type Posted = AuditedAttempt['posted'];
+
+export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {
+  /** An inquiry from before the ledger kept that never fits. */
+  applicants?: number;
+};
+export type DecisionsQuery = Query<'decisions'>;
+export type SharesQuery = Query<'shares'>;
+export type AccessesQuery = Query<'accesses'>;
+export type RecordsQuery = Query<'disposals'>;
+
+/** A record that has the name that was asked for, and whose it is. */
+export interface NamedRecord {
+  what: 'inquiry' | 'share' | 'decision';
+  runKey: string;
   customerTraceNumber?: string;
-  /** How many applicants it is about; an inquiry from before the ledger kept that never fits. */
-  applicants?: number;
-  outcome?: AuditOutcome;
-  /** Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened. */
-  reportReferenceNumber?: string;
+  shareId?: string;
 }
-
-/** A person's decision in the ledger. */
-export type AuditDecision = Pick<
-  DecisionRecord,
-  'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt' | 'provenBy'
->;
-
-/** One attempt, with its inquiry. Nothing personal, and no report's reference. */
-export interface AuditedAttempt extends InquiryDescription {
-  attempt: number;
-  /** The number under which it was sent, where that is not the inquiry's own. */
-  sentTraceNumber?: string;
-  /** How many the inquiry is about. */
-  applicants?: number;
-  /** By the database's clock, RFC 3339. */
-  claimedAt: string;
-  /** The instant just before the first byte, where it is known. */
-  requestedAt?: string;
-  outcome: AuditOutcome;
-  /** Whether the consumer's file has an inquiry, as far as is known. */
-  posted: Posted;
-  /** For an answer that was understood. Any other code is unchecked text, and stays sealed with its answer. */
-  returnCode?: string;
-  /** The provider's, beside that code. */
-  returnReasonCode?: string;
-  /** Present for an answered or accepted inquiry, in the request's order. A share's answer names no applicants. */
-  applicantOutcomes?: ApplicantOutcome[];
-  /** The reference number of an answer without a record: no report's. Gone after a disposal. */
-  noRecordReference?: string;
-  /** How often its report, its changes or its refusal were read, and how many of these served the report again. */
-  accesses?: { count: number; reissues: number; lastAt: string };
-  httpStatus?: number;
-  failureType?: FailureType;
-  /** The decision that permitted it: a resend, or the amendment that led to its inquiry. */
-  permittedBy?: AuditDecision;
-  /** The latest decision about its outcome. */
-  decision?: AuditDecision;
-  /** The grants that permitted it: for SECONDUSE alone. */
-  consents: { applicantId: string; consentId: string }[];
-  /** An answer that came after a decision or a later attempt; never its outcome. */
-  late?: { at: string; outcome?: AuditOutcome } & Pick<
-    AuditedAttempt,
-    'returnCode' | 'returnReasonCode' | 'applicantOutcomes' | 'noRecordReference'
-  >;
-  /** Belongs to the inquiry, as does `disposedAt`. */
-  abandonedAt?: string;
-  disposedAt?: string;
-  /** Every hold in force that covers the inquiry. */
-  legalHolds: LegalHold[];
-}
-
-export type Posted = 'yes' | 'no' | 'unknown';
 
 interface PostingFacts {
   /** The present state: never `sending` past its time. */
@@ -141,16 +398,7 @@ export function judgesAttempts(failureType: FailureType | null): boolean {
   return failureType === null || FAILURES[failureType].state !== null;
 }
 
-export interface InquiryTotal {
-  productCode: ProductCode;
-  endUserCode?: string;
-  endUser?: string;
-  /** Attempts that were sent, at least in part: the sum of the other three. */
-  sent: number;
-  posted: number;
-  notPosted: number;
-  unknown: number;
-}
+export type InquiryTotal = z.infer<typeof inquiryTotal>;
 
 /** Counts by product and end user, for comparison with an invoice. */
 export class InquiryTotals {
@@ -176,111 +424,3 @@ export class InquiryTotals {
 }
 
 const COUNTED_AS = { yes: 'posted', no: 'notPosted', unknown: 'unknown' } as const;
-
-// Shapes of the records for analysts: decisions, consents and disposals of people. Nothing personal, and no reference.
-
-/**
- * Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. A reader's reach
- * leaves out runs of which the ledger knows that they are another's.
- */
-export interface RecordsQuery extends ReadersReach {
-  /** RFC 3339: recorded then or later. */
-  from?: string;
-  /** RFC 3339: recorded before then. */
-  before?: string;
-  /** The owner (model/run-key.ts) of the inquiry, the consent or the disposal. */
-  runKey?: string;
-}
-
-export interface DecisionsQuery extends RecordsQuery {
-  customerTraceNumber?: string;
-  /** The name of the person who decided, exactly as recorded. */
-  by?: string;
-}
-
-/**
- * A person's decision, with its inquiry; `seen` takes late news off the list, and permits nothing. One about a run has no
- * inquiry: its `productCode` is the stage that it is about.
- */
-export interface AuditedDecision
-  extends Pick<InquiryDescription, 'runKey'>,
-    Partial<Pick<InquiryDescription, 'customerTraceNumber' | 'productCode' | 'profile'>>,
-    Pick<InquiryDescription, 'shareId' | 'endUserCode' | 'endUser'>,
-    Pick<RunDecision, 'until'>,
-    Pick<DecisionRecord, 'decisionId' | 'by' | 'reason' | 'provenBy'> {
-  action: DecisionAction | 'seen' | RunDecision['action'];
-  /** The attempt that it judges. */
-  attempt?: number;
-  providerSaid?: DecisionRecord['providerSaid'];
-  /** Why the inquiry was on hold. */
-  failureType?: FailureType;
-  /** By the decider's clock. If a run took the decision, the time when the run received it. */
-  decidedAt?: string;
-  recordedAt: string;
-}
-
-/** One message of an applicant about one share, whether or not anything was posted under it. */
-export interface AuditedConsent
-  extends Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision' | 'decidedAt'>,
-    Pick<ConsentRecord, 'evidence' | 'receivedAt' | 'proof'> {
-  endUserCode?: string;
-  endUser?: string;
-  recordedAt: string;
-  /** The attempts that it permitted: 0 where nothing was sent under it. */
-  permittedAttempts: number;
-  /** The parts of the message that the ledger did not know at its last check. */
-  unmatched?: Unmatched;
-}
-
-/** A share that was taken back before it was sent: who, when and why. */
-export type AuditedShareWithdrawal = ShareWithdrawal & Pick<StandingShareWithdrawal, 'recordedAt'>;
-
-/** A record that has the name that was asked for, and whose it is. */
-export interface NamedRecord {
-  what: 'inquiry' | 'share' | 'decision';
-  runKey: string;
-  customerTraceNumber?: string;
-  shareId?: string;
-}
-
-/** A disposal or a legal hold: who, when and why. */
-export type AuditedDisposal = RetentionEvent;
-
-// The audit of shares: sharer, receiver, time and consents (shapes). Nothing personal, and no reference.
-
-/** Conditions, all of which a share must meet; without any, every share. */
-export interface SharesQuery extends ReadersReach {
-  /** RFC 3339: claimed then or later. */
-  from?: string;
-  /** RFC 3339: claimed before then. */
-  before?: string;
-  /** On either side: the sharing or the receiving end user, by code or name. */
-  endUser?: string;
-  /** The shared report: its `reportReferenceNumber`, or the trace number of its inquiry. */
-  report?: string;
-  /** The owner (model/run-key.ts) of the report, or of the share. */
-  runKey?: string;
-}
-
-/** The report, where the ledger knows it. */
-export interface SharedReportView {
-  customerTraceNumber: string;
-  /** The run key of the report's inquiry. */
-  runKey: string;
-  productCode: AuditedAttempt['productCode'];
-  endUserCode?: string;
-}
-
-/** The consents that it was posted under, as the ledger has them. */
-export type ShareConsent = Pick<
-  ConsentRecord,
-  'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decidedAt' | 'evidence'
->;
-
-export interface AuditedShare extends Omit<AuditedAttempt, 'consents'> {
-  /** `null`: the caller gave the report in full, or the share is from before the ledger recorded reports of shares. */
-  report: SharedReportView | null;
-  /** The report's end user, from its inquiry or from the caller. */
-  sharedBy?: string;
-  consents: ShareConsent[];
-}

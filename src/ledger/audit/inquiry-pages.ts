@@ -5,9 +5,10 @@ import { utcInstant } from '../../base/instants.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import { effectiveState } from '../claim.ts';
-import { toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import {
   ANSWERS,
   type AttemptRow,
@@ -75,16 +76,7 @@ const NEEDED_ANSWERS = [
 ];
 
 type FoundRow = InquiryRow &
-  Omit<AttemptRow, 'run_id' | 'retry_after_ms' | 'accepted_by'> & {
-    permitted_by: string | null;
-    return_code: string | null;
-    return_reason_code: string | null;
-    /** A JSON list. */
-    applicant_outcomes: string | null;
-    late_outcome: ReportOutcome | null;
-    late_return_code: string | null;
-    late_return_reason_code: string | null;
-    late_applicant_outcomes: string | null;
+  Omit<Row<'attempts'>, 'run_id' | 'workflow_id'> & {
     audit_outcome: AuditOutcome;
     first_attempt: number;
     now: number;
@@ -305,10 +297,7 @@ function findPermit(
 }
 
 function decisionView(row: DecisionRow): AuditDecision {
-  return {
-    ...toFields(row, ['decision_id', 'action', 'reason', 'provider_said', 'decided_at', 'proven_by']),
-    by: row.decided_by,
-  };
+  return toFields(row, ['decision_id', 'action', 'by', 'reason', 'provider_said', 'decided_at', 'proven_by']);
 }
 
 /** Whom the answer does not name has no record, or has what the one answer says. */

@@ -2,14 +2,15 @@
 
 import { utcInstant } from '../../base/instants.ts';
 import { type ConsentRow, consentRecord } from '../consents/consents.ts';
-import { type Columns, toFields } from '../database/fields.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import { type Columns, toFields } from '../database/rows.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 
 import { withoutForeignRuns } from '../owners.ts';
-import type { AccessesQuery, AuditedAccess } from '../reports/reports.ts';
 import { toEvent } from '../retention/retention-log.ts';
 import type {
+  AccessesQuery,
+  AuditedAccess,
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
@@ -39,13 +40,13 @@ export function readDecisionsPage(
 ): Promise<Page<AuditedDecision, Ordered>> {
   const { runKey, customerTraceNumber, by } = query;
   const rows = `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
-      d.decision_id, d.attempt, d.action, d.decided_by AS by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
+      d.decision_id, d.attempt, d.action, d.by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
       i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
       FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
     UNION ALL
     SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
-      NULL, r.action, r.decided_by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
-      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.wait_until
+      NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
+      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
       FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
       WHERE r.action <> 'withdrawShare'`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, by };
@@ -84,7 +85,7 @@ export function readShareWithdrawalsPage(
   query: RecordsQuery,
   after?: Ordered,
 ): Promise<Page<AuditedShareWithdrawal, Ordered>> {
-  const rows = `SELECT w.run_key, w.share_id, w.replaced_by, w.decided_by AS by, w.reason, w.recorded_at,
+  const rows = `SELECT w.run_key, w.share_id, w.replaced_by, w.by, w.reason, w.recorded_at,
       w.run_key || ' ' || w.share_id AS row_key FROM run_decisions w WHERE w.action = 'withdrawShare'`;
   return readPage<AuditedShareWithdrawal>(tx, { rows, conditions: { run_key: query.runKey }, query, after });
 }
@@ -97,12 +98,10 @@ export function readAccessesPage(
 ): Promise<Page<AuditedAccess, Ordered>> {
   const { runKey, customerTraceNumber, by } = query;
   const rows = `SELECT r.recorded_at, r.access_id AS row_key, r.access_id, r.kind, i.run_key, r.customer_trace_number,
-      r.attempt, i.product_code, i.end_user_code, i.end_user, r.purpose, r.accessed_by AS by, r.accessed_via AS via, r.is_redacted
+      r.attempt, i.product_code, i.end_user_code, i.end_user, r.purpose, r.by, r.via, r.redacted
     FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`;
   const conditions = { run_key: runKey, customer_trace_number: customerTraceNumber, by };
-  const toAudited = ({ is_redacted, ...row }: { is_redacted: number }) =>
-    ({ ...toFields(row), redacted: is_redacted === 1 }) as AuditedAccess;
-  return readPage(tx, { rows, conditions, query, after, toAudited });
+  return readPage<AuditedAccess>(tx, { rows, conditions, query, after });
 }
 
 interface Source<Audited> {

@@ -8,14 +8,14 @@ import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { consentDifferences, findEnds } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
-import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
-import { insertRow, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import type { UnmatchedConsent } from '../audit/audited.ts';
+import { insertRow, toFields } from '../database/rows.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 
-/** The part of a consent that the ledger does not know. */
-export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
-export type Unmatched = (typeof UNMATCHED)[number];
+type Unmatched = UnmatchedConsent['unmatched'];
 
 /** A start of a run, and what it knows. */
 export interface Start {
@@ -36,13 +36,6 @@ export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   faultyGrants?: readonly FaultyGrant[];
 }
 
-/** A consent that matches nothing, for people. */
-export interface UnmatchedConsent extends ConsentKey {
-  unmatched: Unmatched;
-  /** When the ledger got it (RFC 3339). */
-  since: string;
-}
-
 /** A reader's reach leaves out runs of which the ledger knows that they are another's. */
 export interface UnmatchedQuery extends ReadersReach {
   /** At most so many; from 1. */
@@ -54,21 +47,10 @@ export interface UnmatchedQuery extends ReadersReach {
 type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
 
 const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
-const SAID = [...KEY, 'decided_at', 'received_at', 'proof'] as const;
-const SECONDARY_USER = ['end_user_code', 'end_user'] as const;
+const SAID = [...KEY, 'decided_at', 'received_at', 'proof', 'evidence'] as const;
 const IS_THIS = KEY.map((column, index) => `${column} = $${index + 1}`).join(' AND ');
 
-export interface ConsentRow
-  extends Columns<ConsentKey & Pick<ConsentRecord, 'decidedAt' | 'receivedAt' | 'proof'>>,
-    Columns<ConsentRecord['secondaryUser']> {
-  evidence: string | null;
-  recorded_at: number;
-  /** The start that has received it first, and a further one. */
-  first_run_id: string | null;
-  told_to: string | null;
-  unmatched: Unmatched | null;
-  fault: GrantFault | null;
-}
+export type ConsentRow = Row<'consents'>;
 
 /** No start has received it. */
 const IS_RECEIVED_BY_NONE = 'first_run_id IS NULL AND told_to IS NULL';
@@ -91,8 +73,8 @@ export async function recordConsents(
   if (consents.length > 0) {
     await chaining(tx, async (insert) => {
       for (const consent of consents) {
-        const columns = { ...consentColumns(consent), first_run_id: receiver?.firstRunId };
-        const row = await insert('consents', columns, { orKeep: true });
+        const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
+        const row = await insert('consents', given, { orKeep: true });
         verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
         if (receiver && (!row || isUnknown)) await noteReceived(tx, consent, receiver, isUnknown);
@@ -275,20 +257,8 @@ async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boo
   return since.length > 0;
 }
 
-function consentColumns(consent: ConsentRecord): Record<string, SqlValue | undefined> {
-  return {
-    ...columnsFrom(consent, SAID),
-    ...columnsFrom(consent.secondaryUser, SECONDARY_USER),
-    evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
-  };
-}
-
 export function consentRecord(row: ConsentRow): ConsentRecord {
-  return {
-    ...toFields(row, SAID),
-    secondaryUser: toFields(row, SECONDARY_USER),
-    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
-  };
+  return { ...toFields(row, SAID), secondaryUser: toFields(row, ['end_user_code', 'end_user']) };
 }
 
 /** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
@@ -310,17 +280,7 @@ export async function linkConsents(
   grants: readonly GrantKey[],
 ): Promise<void> {
   await Promise.all(
-    grants.map((grant) =>
-      insertRow(
-        session,
-        'attempt_consents',
-        {
-          ...columnsFrom(attempt, ['customer_trace_number', 'attempt']),
-          ...columnsFrom(grant, ['journey_id', 'share_id', 'applicant_id', 'consent_id']),
-        },
-        { onConflict: 'ON CONFLICT DO NOTHING' },
-      ),
-    ),
+    grants.map((grant) => insertRow(session, 'attempt_consents', { ...attempt, ...grant }, { orKeep: true })),
   );
 }
 

@@ -1,7 +1,7 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
 import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { firstTables } from './tables.ts';
+import { createTables } from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -11,7 +11,7 @@ import { firstTables } from './tables.ts';
  * they need to record how an attempt ended. Their columns of `inquiries`, `attempts`, `reports` and `report_references`
  * stay, and new columns take NULL.
  */
-const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [firstTables];
+const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [createTables];
 
 /**
  * Versions of the tables that bring a fence which older code does not keep, or remove something that it needs. Code

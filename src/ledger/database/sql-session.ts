@@ -23,36 +23,6 @@ export function listPlaceholders(values: readonly unknown[]): string {
   return values.map((_, index) => `$${index + 1}`).join(', ');
 }
 
-/**
- * Inserts a row of named columns. `sql` holds the columns whose value is an expression and not a parameter. `more` holds
- * the parameters of expressions, which follow those of the columns. Returns the `returning` columns of the inserted row,
- * if the statement inserted one.
- */
-export async function insertRow(
-  session: SqlSession,
-  table: string,
-  columns: Record<string, SqlValue | undefined>,
-  {
-    sql = {},
-    more = [],
-    onConflict = '',
-    returning = ['1 AS inserted'],
-  }: {
-    sql?: Record<string, string>;
-    more?: readonly SqlValue[];
-    onConflict?: string;
-    returning?: readonly string[];
-  },
-): Promise<SqlRow | undefined> {
-  const names = [...Object.keys(columns), ...Object.keys(sql)];
-  const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
-  const [row] = await session.rows(
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning.join(', ')}`,
-    [...Object.values(columns), ...more],
-  );
-  return row;
-}
-
 export interface SqlDialect {
   /** The database's clock at this statement, in milliseconds since the epoch. */
   readonly now: string;
@@ -64,11 +34,8 @@ export interface SqlDialect {
   readonly tableExists: string;
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
-  /**
-   * Triggers that refuse DELETE on a table. With `appendOnly` they also refuse UPDATE, and with a list of columns that of
-   * one of these. With `keepSealed` they refuse to replace a `body`: it can only be destroyed.
-   */
-  guardRows(table: string, guard: 'appendOnly' | 'keepRows' | 'keepSealed' | readonly string[]): string[];
+  /** Triggers that refuse the event on rows of the table: `DELETE`, `UPDATE` or `UPDATE OF` some columns. */
+  refuse(table: string, event: string, when?: string): string[];
 }
 
 /** The answer of work in a transaction, whose writes stay, or a special end of it. */

@@ -74,16 +74,8 @@ const DIALECT: SqlDialect = {
   bytes: 'BLOB',
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
   triggerPrelude: [],
-  guardRows: (table, guard) => [
-    ...(guard === 'appendOnly' ? ['UPDATE', 'DELETE'] : ['DELETE']).map(
-      (verb) => `CREATE TRIGGER ${table}_no_${verb.toLowerCase()} BEFORE ${verb} ON ${table} ${REFUSED}`,
-    ),
-    ...(Array.isArray(guard)
-      ? [`CREATE TRIGGER ${table}_no_update BEFORE UPDATE OF ${guard.join(', ')} ON ${table} ${REFUSED}`]
-      : []),
-    ...(guard === 'keepSealed'
-      ? [`CREATE TRIGGER ${table}_keep_sealed BEFORE UPDATE OF body ON ${table} WHEN NEW.body IS NOT NULL ${REFUSED}`]
-      : []),
+  refuse: (table, event, when = '') => [
+    `CREATE TRIGGER ${table}_no_${event.slice(0, 6).toLowerCase()} BEFORE ${event} ON ${table} ${when} ${REFUSED}`,
   ],
 };
 

@@ -1,435 +1,498 @@
-/** The ledger's tables at their first version, their indexes, and the guards on their rows. */
+/**
+ * The ledger's tables: the one declaration of columns, rows, guards and of what the audit chain covers. Statements, types
+ * and the mapping between rows and objects (rows.ts) follow from it. Instants are milliseconds since 1970.
+ */
+import type { ConsentRecord, GrantFault } from '../../consent/consent-record.ts';
+import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
+import type { Answer, AttemptState } from '../../model/inquiry.ts';
+import type { Environment, ProductCode, StageCode } from '../../model/products.ts';
+import type { ProviderSaid } from '../../model/provider-word.ts';
+import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
+import { bytes, type Column, flag, int, json, optional, type RowOf, state, type Table, text } from './columns.ts';
 import type { SqlDialect } from './sql-session.ts';
 
-export function firstTables({ bytes, guardRows, triggerPrelude }: SqlDialect): string[] {
+/** Checks a table's types, and keeps them. */
+function table<const T extends Table>(declared: T): T {
+  return declared;
+}
+
+const ofAttempt = { customer_trace_number: text(), attempt: int() };
+const OF_ATTEMPT = 'FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts';
+const OF_INQUIRY = 'FOREIGN KEY (customer_trace_number) REFERENCES inquiries';
+const run = { workflow_id: text(), run_id: text() };
+const endUser = { end_user_code: optional(text()), end_user: optional(text()) };
+/** The person and the reason. */
+const authorization = { by: text(), reason: text() };
+const ofShare = { journey_id: text(), share_id: text(), applicant_id: text(), consent_id: text() };
+
+export const TABLES = {
+  // The ledger's identity, the version of its tables, and how it finds that it was restored.
+  ledger_identity: table({
+    columns: {
+      only_row: int('CHECK (only_row = 1)'),
+      ledger_id: text(),
+      environment: text<Environment>(),
+      created_at: int(),
+      // The version of these tables, and the lowest one that may write to them; 0: any.
+      schema_version: int(),
+      oldest_writer: int(),
+      migrated_at: int(),
+      // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
+      secret_key_id: text(),
+      secret_wrapped: bytes(),
+    },
+    key: ['only_row'],
+    guard: 'keepRows',
+  }),
+  /** The last place in the sequence of all attempts. */
+  attempt_counter: table({
+    columns: { only_row: int('CHECK (only_row = 1)'), last_position: int() },
+    key: ['only_row'],
+    guard: 'keepRows',
+  }),
+  /** `found`: this attempt was seen, and is not here. `accepted`: this one was the ledger's newest then. */
+  ledger_restores: table({
+    columns: {
+      restore_id: text(),
+      kind: text<'found' | 'accepted'>(),
+      position: int(),
+      claimed_at: int(),
+      ...authorization,
+      recorded_at: int(),
+    },
+    key: ['restore_id'],
+    isChained: true,
+  }),
+
+  // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
+  inquiries: table({
+    columns: {
+      customer_trace_number: text(),
+      environment: text<Environment>(),
+      profile: text(),
+      customer_id: text(),
+      workflow_type: text(),
+      run_key: text(),
+      product_code: text<ProductCode>(),
+      share_id: optional(text()),
+      ordinal: int(),
+      ...endUser,
+      permissible_purpose_code: optional(text()),
+      amends: optional(text()),
+      // The caller's ids of the applicants. An accepted reference is compared with them, and each outcome names them.
+      applicant_ids: optional(json<string[]>()),
+      // NULL until the first claim.
+      digest: optional(text()),
+      // The version of the canonical form (model/canonical-request.ts) that the digest was made in.
+      digest_version: optional(text()),
+      // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
+      permitted_repeat: optional(int()),
+      created_at: int(),
+      workflow_id: optional(text()),
+      run_id: optional(text()),
+      abandoned_at: optional(int()),
+      disposed_at: optional(int()),
+      disposed_by: optional(text()),
+      disposed_reason: optional(text()),
+    },
+    key: ['customer_trace_number'],
+    guard: 'keepRows',
+    constraints: ['CHECK ((digest IS NULL) = (digest_version IS NULL))'],
+    uniqueIndexes: [
+      `inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code, (coalesce(share_id, '')), ordinal,
+        permitted_repeat)`,
+    ],
+    indexes: [
+      'inquiries_of_run ON inquiries (run_key, product_code)',
+      'inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
+      // Rows that are not disposed of yet: few among many millions.
+      'inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
+    ],
+  }),
+  /** LedgerCipher seals the `answer` columns: a reference holds consumer ids. `outcome` sums a report up. */
+  attempts: table({
+    columns: {
+      customer_trace_number: text(),
+      attempt: int('CHECK (attempt >= 1)'),
+      // The place in the sequence of all attempts, by which a restored ledger is found.
+      position: int(),
+      state: text<AttemptState>(),
+      claimed_at: int(),
+      send_by: int(),
+      answer_by: int(),
+      // When an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
+      resend_from: optional(int()),
+      ...run,
+      permitted_by: optional(text()),
+      // NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
+      sent_trace_number: optional(text()),
+      requested_at: optional(int()),
+      recorded_at: optional(int()),
+      http_status: optional(int()),
+      failure_type: optional(text<FailureType>()),
+      retry_after_ms: optional(int()),
+      answer_kind: optional(text<Answer['kind']>()),
+      outcome: optional(text<ReportOutcome>()),
+      return_code: optional(text()),
+      return_reason_code: optional(text()),
+      // NULL: no applicant was answered by itself.
+      applicant_outcomes: optional(json<ApplicantOutcome[]>()),
+      answer: optional(bytes()),
+      accepted_by: optional(text()),
+      accepted_answer: optional(bytes()),
+      // An answer that came after its attempt was superseded.
+      late_at: optional(int()),
+      late_state: optional(text<AttemptState>()),
+      late_requested_at: optional(int()),
+      late_http_status: optional(int()),
+      late_failure_type: optional(text<FailureType>()),
+      late_outcome: optional(text<ReportOutcome>()),
+      late_return_code: optional(text()),
+      late_return_reason_code: optional(text()),
+      late_applicant_outcomes: optional(json<ApplicantOutcome[]>()),
+      late_answer: optional(bytes()),
+    },
+    key: ['customer_trace_number', 'attempt'],
+    guard: 'keepRows',
+    constraints: [OF_INQUIRY],
+    uniqueIndexes: ['attempts_by_position ON attempts (position)'],
+    indexes: [
+      'attempts_by_state ON attempts (state, claimed_at)',
+      'attempts_by_time ON attempts (claimed_at)',
+      "attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
+    ],
+  }),
+  /**
+   * Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
+   * attempts includes them.
+   */
+  closed_attempts: table({
+    columns: {
+      customer_trace_number: text(),
+      attempt: int('CHECK (attempt >= 1)'),
+      closed_at: int(),
+      ...run,
+      // The resend that it would have spent: the next attempt is made under the same.
+      permitted_by: optional(text()),
+    },
+    key: ['customer_trace_number', 'attempt'],
+    constraints: [OF_INQUIRY],
+  }),
+
+  // Decisions of people: about attempts, about runs, and that they have seen a flag.
+  /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
+  decisions: table({
+    columns: {
+      ...ofAttempt,
+      decision_id: text(),
+      action: text<DecisionAction>(),
+      ...authorization,
+      provider_said: text<ProviderSaid>(),
+      failure_type: optional(text<FailureType>()),
+      decided_at: text(),
+      recorded_at: int(),
+      permits_attempt: optional(int()),
+      // A person has confirmed these consumerIds, although the ledger knows them from other people's inquiries.
+      confirm_consumer_ids: optional(flag<true>()),
+      // The id of the key that has signed the decision. NULL: it came without a proof.
+      proven_by: optional(text()),
+    },
+    key: ['customer_trace_number', 'decision_id'],
+    isChained: true,
+    // One resend for each attempt: the first one wins.
+    constraints: [OF_INQUIRY, 'UNIQUE (customer_trace_number, permits_attempt)'],
+    indexes: ['decisions_by_id ON decisions (decision_id)'],
+  }),
+  run_decisions: table({
+    columns: {
+      run_key: text(),
+      decision_id: text(),
+      // From 1. Another one only where other content came under the id: a run that was reset has forgotten the first.
+      version: text(),
+      action: text<
+        'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'withdrawShare' | 'pause' | 'resume' | 'cancel'
+      >(),
+      // The inquiry whose flags were seen. NULL: the decision is about the run.
+      customer_trace_number: optional(text()),
+      stage: optional(text<StageCode>()),
+      share_id: optional(text()),
+      // The new end of a wait.
+      until: optional(text()),
+      // The share that takes the place of a withdrawn one. NULL: none does.
+      replaced_by: optional(text()),
+      ...authorization,
+      decided_at: optional(text()),
+      recorded_at: int(),
+    },
+    key: ['run_key', 'decision_id', 'version'],
+    isChained: true,
+    indexes: ['run_decisions_by_id ON run_decisions (decision_id)'],
+  }),
+
+  // Consents as they were given, with their state; and those that a claim was made under.
+  consents: table({
+    columns: {
+      ...ofShare,
+      decision: text<ConsentRecord['decision']>(),
+      decided_at: text(),
+      ...endUser,
+      evidence: optional(json<NonNullable<ConsentRecord['evidence']>>()),
+      proof: optional(text()),
+      received_at: text(),
+      recorded_at: int(),
+      // The start that has received it: the first run of its chain. NULL: no run had.
+      first_run_id: optional(text()),
+      // A further start that has received it. NULL: none has.
+      told_to: state(text()),
+      // The part that the ledger does not know. NULL: it matches.
+      unmatched: state(text<'journey' | 'share' | 'applicant'>()),
+      listed_from: state(int()),
+      // Why the run that received the grant does not count it any more.
+      fault: state(text<GrantFault>()),
+      seen_at: state(int()),
+      seen_by: state(text()),
+      seen_reason: state(text()),
+    },
+    key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
+    isChained: true,
+    indexes: [
+      'consents_by_share ON consents (share_id)',
+      'consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
+    ],
+  }),
+  attempt_consents: table({
+    columns: { ...ofAttempt, ...ofShare },
+    key: ['customer_trace_number', 'attempt', 'applicant_id', 'consent_id'],
+    constraints: [OF_ATTEMPT],
+    indexes: ['attempt_consents_of_share ON attempt_consents (journey_id, share_id)'],
+  }),
+  /** The report of each share. */
+  report_shares: table({
+    columns: {
+      run_key: text(),
+      share_id: text(),
+      reference_digest: text(),
+      // The report's end user, where a caller named one. Otherwise the report's inquiry has it.
+      report_end_user_code: optional(text()),
+      recorded_at: int(),
+    },
+    key: ['run_key', 'share_id'],
+    indexes: [
+      'report_shares_of_report ON report_shares (reference_digest)',
+      'report_shares_by_id ON report_shares (share_id)',
+    ],
+  }),
+
+  // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
+  sealed_bodies: table({
+    columns: {
+      ...ofAttempt,
+      // `changes`: the list of what differs between two reports.
+      kind: text<'report' | 'refusal' | 'changes'>(),
+      // It came after the attempt was superseded: kept, and never returned as its report.
+      late: flag(),
+      // The other report that is in a list of changes. For any other kind, the attempt itself.
+      from_trace_number: text(),
+      from_attempt: int(),
+      http_status: optional(int()),
+      // 0: it is kept as far as it could be read.
+      is_whole: flag(),
+      stored_at: int(),
+      algorithm: text(),
+      // NULL, as its key, once it is disposed of.
+      body: optional(bytes()),
+      key_id: optional(text()),
+      wrapped_key: optional(bytes()),
+    },
+    key: ['customer_trace_number', 'attempt', 'kind', 'late', 'from_trace_number', 'from_attempt'],
+    guard: 'keepSealed',
+    constraints: [OF_ATTEMPT, 'FOREIGN KEY (from_trace_number) REFERENCES inquiries'],
+    indexes: [
+      'sealed_bodies_from ON sealed_bodies (from_trace_number)',
+      'sealed_bodies_by_key ON sealed_bodies (key_id)',
+    ],
+  }),
+  /** References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing. */
+  report_references: table({
+    columns: { reference_digest: text(), ...ofAttempt },
+    key: ['customer_trace_number', 'attempt', 'reference_digest'],
+    constraints: [OF_ATTEMPT],
+    indexes: ['report_references_by_digest ON report_references (reference_digest)'],
+  }),
+  /** The owner of each consumerId that the ledger knows, by a keyed digest: a disposal destroys it. */
+  report_consumers: table({
+    columns: { consumer_digest: text(), ...ofAttempt, applicant_id: text() },
+    key: ['customer_trace_number', 'attempt', 'applicant_id', 'consumer_digest'],
+    guard: 'none',
+    constraints: [OF_ATTEMPT],
+    indexes: ['report_consumers_by_digest ON report_consumers (consumer_digest)'],
+  }),
+  report_accesses: table({
+    columns: {
+      access_id: text(),
+      ...ofAttempt,
+      kind: text<'report' | 'refusal' | 'changes'>(),
+      by: text(),
+      via: text<'ledger' | 'api'>(),
+      // NULL: a look. With a purpose the report was served again to its end user.
+      purpose: optional(text()),
+      // A reader got it masked.
+      redacted: flag(),
+      recorded_at: int(),
+    },
+    key: ['access_id'],
+    constraints: [OF_ATTEMPT],
+    indexes: ['report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)'],
+  }),
+
+  // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
+  audit_chain: table({
+    columns: {
+      position: int(),
+      row_table: text(),
+      // The row's primary key, as a JSON list.
+      row_key: text(),
+      previous: text(),
+      hash: text(),
+    },
+    key: ['position'],
+    constraints: ['UNIQUE (row_table, row_key)'],
+  }),
+  /** `migrateLedger` makes its one row, since that takes the ledger's key. */
+  audit_head: table({
+    columns: { only_row: int('CHECK (only_row = 1)'), entries: int(), hash: text(), mac: text() },
+    key: ['only_row'],
+    guard: 'keepRows',
+  }),
+  retention_events: table({
+    columns: {
+      event_id: text(),
+      // A disposal may be about one row of a review. A hold on a review covers every row that it has or will have.
+      run_key: text(),
+      // NULL: all of it.
+      product_code: optional(text<ProductCode>()),
+      kind: text<'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased'>(),
+      // Each hold has at most one event of either of its kinds.
+      hold_id: optional(text()),
+      matter: optional(text()),
+      ...authorization,
+      // The deleted history's run.
+      run: optional(json<{ workflowId: string; runId: string }>()),
+      // The amounts that were disposed of.
+      details: optional(json<{ inquiries: number; reports: number; runs: number }>()),
+      recorded_at: int(),
+    },
+    key: ['event_id'],
+    isChained: true,
+    uniqueIndexes: ['retention_holds ON retention_events (hold_id, kind) WHERE hold_id IS NOT NULL'],
+    indexes: ['retention_events_of_run ON retention_events (run_key, kind)'],
+  }),
+
+  /** Pauses of a gateway profile or of all. Each has at most one row of either kind. */
+  inquiry_pauses: table({
+    columns: {
+      pause_id: text(),
+      kind: text<'begun' | 'ended'>(),
+      // NULL: all profiles.
+      profile: optional(text()),
+      ...authorization,
+      recorded_at: int(),
+    },
+    key: ['pause_id', 'kind'],
+    isChained: true,
+  }),
+  /** Inquiries whose runs `resume` wakes. Not a record: a row is deleted once its run was notified. */
+  paused_inquiries: table({
+    columns: { customer_trace_number: text(), workflow_id: text(), profile: text(), noted_at: int() },
+    key: ['customer_trace_number'],
+    guard: 'none',
+  }),
+
+  /** Work for people: runs that hold, and flags. */
+  work_for_people: table({
+    columns: {
+      work_id: text(),
+      run_key: text(),
+      kind: text<'held' | 'flagged'>(),
+      reason: text(),
+      since: int(),
+      profile: text(),
+      ...endUser,
+      product_code: optional(text<ProductCode>()),
+      share_id: optional(text()),
+      // NULL: it is about a run, and about none of its inquiries.
+      customer_trace_number: optional(text()),
+      attempt: optional(int()),
+      // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
+      details: optional(text()),
+      // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
+      held_since: optional(int()),
+      closed_at: optional(int()),
+      closed_how: optional(text<'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed'>()),
+      // The decision's id.
+      closed_by: optional(text()),
+    },
+    key: ['work_id'],
+    guard: 'keepRows',
+    uniqueIndexes: [
+      // An inquiry waits for one decision at a time.
+      `work_held_once ON work_for_people (customer_trace_number) WHERE kind = 'held' AND closed_at IS NULL`,
+      `work_flagged_once ON work_for_people (run_key, reason, (coalesce(customer_trace_number, '')))
+       WHERE kind = 'flagged' AND closed_at IS NULL`,
+    ],
+    indexes: [
+      // A page, and the counts: few are open among all that there ever were.
+      'work_open ON work_for_people (since, work_id) WHERE closed_at IS NULL',
+      'work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
+      'work_of_inquiry ON work_for_people (customer_trace_number)',
+      'work_of_run ON work_for_people (run_key)',
+    ],
+  }),
+} as const satisfies Readonly<Record<string, Table>>;
+
+export type TableName = keyof typeof TABLES;
+/** A row as a statement returns it. */
+export type Row<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
+
+/** Returns the columns of a table with this property. */
+export function listColumns(name: TableName, has: (column: Column<unknown>) => boolean): string[] {
+  const { columns }: Table = TABLES[name];
+  return Object.entries(columns).flatMap(([column, declared]) => (has(declared) ? [column] : []));
+}
+
+/** The statements that make the tables, their indexes and guards. */
+export function createTables(dialect: SqlDialect): string[] {
   return [
-    ...triggerPrelude,
-
-    // The ledger's identity, the version of its tables, and how it finds that it was restored.
-    `CREATE TABLE ledger_identity (
-      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-      ledger_id TEXT NOT NULL,
-      environment TEXT NOT NULL,
-      created_at BIGINT NOT NULL,
-      -- The version of these tables, and the lowest one that may write to them; 0: any.
-      schema_version BIGINT NOT NULL,
-      oldest_writer BIGINT NOT NULL,
-      migrated_at BIGINT NOT NULL,
-      -- The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
-      secret_key_id TEXT NOT NULL,
-      secret_wrapped ${bytes} NOT NULL
-    )`,
-    // The last place in the sequence of all attempts.
-    `CREATE TABLE attempt_counter (
-      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-      last_position BIGINT NOT NULL
-    )`,
+    ...dialect.triggerPrelude,
+    ...(Object.entries(TABLES) as [TableName, Table][]).flatMap(([name, declared]) =>
+      createTable(dialect, name, declared),
+    ),
     'INSERT INTO attempt_counter VALUES (1, 0)',
-    `CREATE TABLE ledger_restores (
-      restore_id TEXT PRIMARY KEY,
-      -- found: this attempt was seen, and is not here. accepted: this one was the ledger's newest then.
-      kind TEXT NOT NULL,
-      position BIGINT NOT NULL,
-      claimed_at BIGINT NOT NULL,
-      recorded_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL
-    )`,
-
-    // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
-    `CREATE TABLE inquiries (
-      customer_trace_number TEXT PRIMARY KEY,
-      environment TEXT NOT NULL,
-      profile TEXT NOT NULL,
-      customer_id TEXT NOT NULL,
-      workflow_type TEXT NOT NULL,
-      run_key TEXT NOT NULL,
-      product_code TEXT NOT NULL,
-      share_id TEXT,
-      ordinal BIGINT NOT NULL,
-      end_user_code TEXT,
-      end_user TEXT,
-      permissible_purpose_code TEXT,
-      amends TEXT,
-      -- Of the applicants, by the caller's ids (["1A"]). An accepted reference is compared with them, and each outcome names them.
-      applicant_ids TEXT,
-      -- NULL until the first claim.
-      digest TEXT,
-      -- The version of the canonical form (model/canonical-request.ts) that the digest was made in.
-      digest_version TEXT,
-      -- NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
-      permitted_repeat BIGINT,
-      created_at BIGINT NOT NULL,
-      workflow_id TEXT,
-      run_id TEXT,
-      abandoned_at BIGINT,
-      disposed_at BIGINT,
-      disposed_by TEXT,
-      disposed_reason TEXT,
-      CHECK ((digest IS NULL) = (digest_version IS NULL))
-    )`,
-    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code,
-      (coalesce(share_id, '')), ordinal, permitted_repeat)`,
-    'CREATE INDEX inquiries_of_run ON inquiries (run_key, product_code)',
-    'CREATE INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-    // Rows that are not disposed of yet: few among many millions.
-    'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
-    // LedgerCipher seals the "answer" columns: a reference holds consumer ids. "outcome" sums a report up.
-    `CREATE TABLE attempts (
-      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
-      attempt BIGINT NOT NULL CHECK (attempt >= 1),
-      -- The place in the sequence of all attempts, by which a restored ledger is found.
-      position BIGINT NOT NULL,
-      state TEXT NOT NULL,
-      claimed_at BIGINT NOT NULL,
-      send_by BIGINT NOT NULL,
-      answer_by BIGINT NOT NULL,
-      -- When an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
-      resend_from BIGINT,
-      workflow_id TEXT NOT NULL,
-      run_id TEXT NOT NULL,
-      permitted_by TEXT,
-      -- NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
-      sent_trace_number TEXT,
-      requested_at BIGINT,
-      recorded_at BIGINT,
-      http_status BIGINT,
-      failure_type TEXT,
-      retry_after_ms BIGINT,
-      answer_kind TEXT,
-      outcome TEXT,
-      return_code TEXT,
-      return_reason_code TEXT,
-      -- A JSON list. NULL: no applicant was answered by itself.
-      applicant_outcomes TEXT,
-      answer ${bytes},
-      accepted_by TEXT,
-      accepted_answer ${bytes},
-      -- Of an answer that came after its attempt was superseded.
-      late_at BIGINT,
-      late_state TEXT,
-      late_requested_at BIGINT,
-      late_http_status BIGINT,
-      late_failure_type TEXT,
-      late_outcome TEXT,
-      late_return_code TEXT,
-      late_return_reason_code TEXT,
-      late_applicant_outcomes TEXT,
-      late_answer ${bytes},
-      PRIMARY KEY (customer_trace_number, attempt)
-    )`,
-    'CREATE INDEX attempts_by_state ON attempts (state, claimed_at)',
-    'CREATE INDEX attempts_by_time ON attempts (claimed_at)',
-    'CREATE UNIQUE INDEX attempts_by_position ON attempts (position)',
-    "CREATE INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
-    // Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
-    // attempts includes them.
-    `CREATE TABLE closed_attempts (
-      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
-      attempt BIGINT NOT NULL CHECK (attempt >= 1),
-      closed_at BIGINT NOT NULL,
-      workflow_id TEXT NOT NULL,
-      run_id TEXT NOT NULL,
-      -- The resend that it would have spent: the next attempt is made under the same.
-      permitted_by TEXT,
-      PRIMARY KEY (customer_trace_number, attempt)
-    )`,
-
-    // Decisions of people: about attempts, about runs, and that they have seen a flag.
-    // The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed.
-    `CREATE TABLE decisions (
-      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
-      decision_id TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      action TEXT NOT NULL,
-      decided_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      provider_said TEXT NOT NULL,
-      failure_type TEXT,
-      decided_at TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      permits_attempt BIGINT,
-      -- 1: a person has confirmed these consumerIds, although the ledger knows them from other people's inquiries.
-      confirms_consumers BIGINT,
-      -- The id of the key that has signed the decision. NULL: it came without a proof.
-      proven_by TEXT,
-      PRIMARY KEY (customer_trace_number, decision_id),
-      -- One resend for each attempt: the first one wins.
-      UNIQUE (customer_trace_number, permits_attempt)
-    )`,
-    'CREATE INDEX decisions_by_id ON decisions (decision_id)',
-    `CREATE TABLE run_decisions (
-      run_key TEXT NOT NULL,
-      decision_id TEXT NOT NULL,
-      -- From 1, as text. Another one only where other content came under the id: a run that was reset has forgotten the first.
-      version TEXT NOT NULL,
-      -- extend, skip, acceptAge, seen, withdraw, withdrawShare, pause, resume or cancel
-      action TEXT NOT NULL,
-      -- The inquiry whose flags were seen. NULL: the decision is about the run.
-      customer_trace_number TEXT,
-      stage TEXT,
-      share_id TEXT,
-      wait_until TEXT,
-      -- The share that takes the place of a withdrawn one. NULL: none does.
-      replaced_by TEXT,
-      decided_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      decided_at TEXT,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (run_key, decision_id, version)
-    )`,
-    'CREATE INDEX run_decisions_by_id ON run_decisions (decision_id)',
-
-    // Consents as they were given, with their state; and those that a claim was made under.
-    `CREATE TABLE consents (
-      journey_id TEXT NOT NULL,
-      share_id TEXT NOT NULL,
-      applicant_id TEXT NOT NULL,
-      consent_id TEXT NOT NULL,
-      decision TEXT NOT NULL,
-      decided_at TEXT NOT NULL,
-      end_user_code TEXT,
-      end_user TEXT,
-      evidence TEXT,
-      proof TEXT,
-      received_at TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      -- The start that has received it: the first run of its chain. NULL: no run had.
-      first_run_id TEXT,
-      -- The state. A further start that has received it. NULL: none has.
-      told_to TEXT,
-      -- What of it is not known: journey, share or applicant. NULL: it matches.
-      unmatched TEXT,
-      listed_from BIGINT,
-      -- Why the run that received the grant does not count it any more.
-      fault TEXT,
-      seen_at BIGINT,
-      seen_by TEXT,
-      seen_reason TEXT,
-      PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision)
-    )`,
-    'CREATE INDEX consents_by_share ON consents (share_id)',
-    'CREATE INDEX consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
-    `CREATE TABLE attempt_consents (
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      journey_id TEXT NOT NULL,
-      share_id TEXT NOT NULL,
-      applicant_id TEXT NOT NULL,
-      consent_id TEXT NOT NULL,
-      PRIMARY KEY (customer_trace_number, attempt, applicant_id, consent_id),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)',
-
-    // The report of each share.
-    `CREATE TABLE report_shares (
-      run_key TEXT NOT NULL,
-      share_id TEXT NOT NULL,
-      reference_digest TEXT NOT NULL,
-      -- Whose report it is, where a caller said so; else the report's own inquiry tells.
-      report_end_user_code TEXT,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (run_key, share_id)
-    )`,
-    'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
-    'CREATE INDEX report_shares_by_id ON report_shares (share_id)',
-
-    // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
-    `CREATE TABLE sealed_bodies (
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      -- report, refusal or changes: the list of what differs between two reports
-      kind TEXT NOT NULL,
-      -- 1: came after the attempt was superseded. Kept, and never returned as its report.
-      late BIGINT NOT NULL,
-      -- The other report that is in a list of changes. For any other kind, the attempt itself.
-      from_trace_number TEXT NOT NULL REFERENCES inquiries,
-      from_attempt BIGINT NOT NULL,
-      -- Of a refusal.
-      http_status BIGINT,
-      -- 0: kept as far as it could be read.
-      is_whole BIGINT NOT NULL,
-      stored_at BIGINT NOT NULL,
-      algorithm TEXT NOT NULL,
-      body ${bytes},
-      key_id TEXT,
-      wrapped_key ${bytes},
-      PRIMARY KEY (customer_trace_number, attempt, kind, late, from_trace_number, from_attempt),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX sealed_bodies_from ON sealed_bodies (from_trace_number)',
-    'CREATE INDEX sealed_bodies_by_key ON sealed_bodies (key_id)',
-    // References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing.
-    `CREATE TABLE report_references (
-      reference_digest TEXT NOT NULL,
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      PRIMARY KEY (customer_trace_number, attempt, reference_digest),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
-    // The owner of each consumerId that the ledger knows, by a keyed digest: a disposal destroys it.
-    `CREATE TABLE report_consumers (
-      consumer_digest TEXT NOT NULL,
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      applicant_id TEXT NOT NULL,
-      PRIMARY KEY (customer_trace_number, attempt, applicant_id, consumer_digest),
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX report_consumers_by_digest ON report_consumers (consumer_digest)',
-    `CREATE TABLE report_accesses (
-      access_id TEXT PRIMARY KEY,
-      customer_trace_number TEXT NOT NULL,
-      attempt BIGINT NOT NULL,
-      -- report, refusal or changes
-      kind TEXT NOT NULL,
-      accessed_by TEXT NOT NULL,
-      -- ledger or codecServer
-      accessed_via TEXT NOT NULL,
-      -- NULL: a look. With a purpose the report was served again to its end user.
-      purpose TEXT,
-      -- 1: what is personal was masked.
-      is_redacted BIGINT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
-    )`,
-    'CREATE INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)',
-
-    // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
-    `CREATE TABLE audit_chain (
-      position BIGINT PRIMARY KEY,
-      row_table TEXT NOT NULL,
-      -- The row's primary key, as a JSON list.
-      row_key TEXT NOT NULL,
-      previous TEXT NOT NULL,
-      hash TEXT NOT NULL,
-      UNIQUE (row_table, row_key)
-    )`,
-    // `migrateLedger` makes its one row, since that takes the ledger's key.
-    `CREATE TABLE audit_head (
-      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-      entries BIGINT NOT NULL,
-      hash TEXT NOT NULL,
-      mac TEXT NOT NULL
-    )`,
-    `CREATE TABLE retention_events (
-      event_id TEXT PRIMARY KEY,
-      -- Of a disposal also one row of a review; of a hold also a review with every row that it has or will have.
-      run_key TEXT NOT NULL,
-      -- NULL: all of it.
-      product_code TEXT,
-      -- disposalBegun, historyDeleted, disposed, legalHoldSet or legalHoldReleased
-      kind TEXT NOT NULL,
-      -- Each hold has at most one event of either of its kinds.
-      hold_id TEXT,
-      matter TEXT,
-      recorded_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      details TEXT,
-      recorded_at BIGINT NOT NULL
-    )`,
-    'CREATE INDEX retention_events_of_run ON retention_events (run_key, kind)',
-    'CREATE UNIQUE INDEX retention_holds ON retention_events (hold_id, kind) WHERE hold_id IS NOT NULL',
-
-    // Pauses of a gateway profile or of all, and the inquiries that wait for their end.
-    `CREATE TABLE inquiry_pauses (
-      pause_id TEXT NOT NULL,
-      -- begun or ended. Each pause has at most one row of either.
-      kind TEXT NOT NULL,
-      -- NULL: all profiles.
-      profile TEXT,
-      recorded_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL,
-      PRIMARY KEY (pause_id, kind)
-    )`,
-    // Inquiries whose runs `resume` wakes. Not a record: a row is deleted once its run was notified.
-    `CREATE TABLE paused_inquiries (
-      customer_trace_number TEXT PRIMARY KEY,
-      workflow_id TEXT NOT NULL,
-      profile TEXT NOT NULL,
-      noted_at BIGINT NOT NULL
-    )`,
-
-    // The tables of work for people: runs that hold, and flags.
-    `CREATE TABLE work_for_people (
-      work_id TEXT PRIMARY KEY,
-      run_key TEXT NOT NULL,
-      -- held or flagged
-      kind TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      since BIGINT NOT NULL,
-      profile TEXT NOT NULL,
-      end_user_code TEXT,
-      end_user TEXT,
-      product_code TEXT,
-      share_id TEXT,
-      -- NULL: it is about a run, and about none of its inquiries.
-      customer_trace_number TEXT,
-      attempt BIGINT,
-      -- What else the run says of its hold, as JSON. NULL: the ledger's own rows say it.
-      details TEXT,
-      -- Since when its run waits, by the run's clock. NULL: no run has said that it waits.
-      held_since BIGINT,
-      closed_at BIGINT,
-      -- decided, overtaken, seen, claimed, replaced, ended or disposed
-      closed_how TEXT,
-      -- The decision's id.
-      closed_by TEXT
-    )`,
-    // An inquiry waits for one decision at a time.
-    `CREATE UNIQUE INDEX work_held_once ON work_for_people (customer_trace_number)
-     WHERE kind = 'held' AND closed_at IS NULL`,
-    `CREATE UNIQUE INDEX work_flagged_once ON work_for_people (run_key, reason, (coalesce(customer_trace_number, '')))
-     WHERE kind = 'flagged' AND closed_at IS NULL`,
-    // A page, and the counts: few are open among all that there ever were.
-    'CREATE INDEX work_open ON work_for_people (since, work_id) WHERE closed_at IS NULL',
-    'CREATE INDEX work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
-    'CREATE INDEX work_of_inquiry ON work_for_people (customer_trace_number)',
-    'CREATE INDEX work_of_run ON work_for_people (run_key)',
-
-    ...Object.entries(GUARDS).flatMap(([table, guard]) => guardRows(table, guard)),
   ];
 }
 
-/** The content of a consent. */
-const CONSENT_AS_GIVEN = [
-  'journey_id',
-  'share_id',
-  'applicant_id',
-  'consent_id',
-  'decision',
-  'decided_at',
-  'end_user_code',
-  'end_user',
-  'evidence',
-  'proof',
-  'received_at',
-  'recorded_at',
-  'first_run_id',
-];
+function createTable(dialect: SqlDialect, name: TableName, declared: Table): string[] {
+  const { columns, key, constraints = [], indexes = [], uniqueIndexes = [] } = declared;
+  const parts = Object.entries(columns).map(([column, { type, isOptional, constraint = '' }]) => {
+    const sqlType = type === 'BYTES' ? dialect.bytes : type;
+    return `${column} ${sqlType} ${isOptional ? '' : 'NOT NULL'} ${constraint}`;
+  });
+  return [
+    `CREATE TABLE ${name} (${[...parts, `PRIMARY KEY (${key.join(', ')})`, ...constraints].join(', ')})`,
+    ...uniqueIndexes.map((index) => `CREATE UNIQUE INDEX ${index}`),
+    ...indexes.map((index) => `CREATE INDEX ${index}`),
+    ...guardTable(dialect, name, declared),
+  ];
+}
 
-/** Rows that are never deleted, by table. Some tables also refuse any change, that of some columns, or a new sealed body. */
-const GUARDS: Readonly<Record<string, Parameters<SqlDialect['guardRows']>[1]>> = {
-  ledger_identity: 'keepRows',
-  attempt_counter: 'keepRows',
-  ledger_restores: 'appendOnly',
-  inquiries: 'keepRows',
-  attempts: 'keepRows',
-  closed_attempts: 'appendOnly',
-  decisions: 'appendOnly',
-  run_decisions: 'appendOnly',
-  consents: CONSENT_AS_GIVEN,
-  attempt_consents: 'appendOnly',
-  report_shares: 'appendOnly',
-  sealed_bodies: 'keepSealed',
-  report_references: 'appendOnly',
-  report_accesses: 'appendOnly',
-  audit_chain: 'appendOnly',
-  audit_head: 'keepRows',
-  retention_events: 'appendOnly',
-  inquiry_pauses: 'appendOnly',
-  work_for_people: 'keepRows',
-};
+function guardTable({ refuse }: SqlDialect, name: TableName, { guard = 'appendOnly' }: Table): string[] {
+  if (guard === 'none') return [];
+  const given = listColumns(name, ({ isState }) => !isState);
+  const hasState = listColumns(name, () => true).length > given.length;
+  const updates = {
+    appendOnly: () => refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE'),
+    keepSealed: () => refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)'),
+    keepRows: () => [],
+  };
+  return [...refuse(name, 'DELETE'), ...updates[guard]()];
+}

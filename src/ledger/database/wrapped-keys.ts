@@ -5,8 +5,8 @@ import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import type { RewrapResult } from '../records.ts';
-import { toFields } from './fields.ts';
 import { eachPage, readKeyset } from './pages.ts';
+import { toFields } from './rows.ts';
 import type { SqlValue } from './sql-session.ts';
 import type { Transactions } from './transactions.ts';
 

@@ -116,7 +116,7 @@ export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<See
   const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const [known] = await session.rows<{ by: string; reason: string }>(
-    `SELECT decided_by AS by, reason FROM run_decisions
+    `SELECT by, reason FROM run_decisions
      WHERE action = 'seen' AND customer_trace_number = $1 AND decision_id = $2 ORDER BY version`,
     [customerTraceNumber, decisionId],
   );

@@ -10,7 +10,7 @@ import type { FailureType } from '../../model/failure-types.ts';
 import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { type Columns, toFields } from '../database/fields.ts';
+import { type Columns, toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';

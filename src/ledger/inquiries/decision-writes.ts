@@ -4,22 +4,19 @@ import type { InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
-import { columnsFrom } from '../database/fields.ts';
 import type { Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord } from '../records.ts';
 import { consumerDigest, indexReference, referenceDigest } from '../reports/report-references.ts';
 import type { DecisionEffect } from './decision.ts';
-import { DECISION, sealAnswer } from './inquiry-rows.ts';
+import { sealAnswer } from './inquiry-rows.ts';
 import { answerColumns, updateAttempt } from './inquiry-writes.ts';
 
 /** Writes a decision, and what it makes of its inquiry. */
 export async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await chaining(tx, async (insert) => {
     await insert('decisions', {
-      ...columnsFrom(decision, DECISION),
-      decided_by: decision.by,
-      permits_attempt: effect.kind === 'permit' ? effect.attempt : undefined,
-      confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+      ...decision,
+      permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined,
     });
   });
   if (effect.kind === 'abandon') {

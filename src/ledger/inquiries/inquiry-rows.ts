@@ -1,14 +1,11 @@
 /** Rows of `inquiries`, `attempts` and `decisions`, and everything about one trace number that the rules judge. */
 
-import type { FailureType } from '../../model/failure-types.ts';
-import type { Answer, AttemptState, InquiryDescription, Outcome } from '../../model/inquiry.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, findLatest, type KnownInquiry } from '../claim.ts';
-import type { Columns } from '../database/fields.ts';
 import type { SqlSession, Unsealed } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { reviewOfRow } from '../owners.ts';
-import type { DecisionRecord } from '../records.ts';
 
 /** Columns that identify an inquiry and say whom it is for. */
 export const DESCRIPTION = [
@@ -27,69 +24,29 @@ export const DESCRIPTION = [
   'amends',
 ] as const;
 
-export interface InquiryRow extends Columns<InquiryDescription> {
-  /** A JSON list. */
-  applicant_ids: string | null;
-  digest: string | null;
-  /** The version of the canonical form of the digest. */
-  digest_version: string | null;
-  created_at: number;
-  workflow_id: string | null;
-  run_id: string | null;
-  abandoned_at: number | null;
-  disposed_at: number | null;
-}
+export type InquiryRow = Row<'inquiries'>;
 
-export interface AttemptRow {
-  customer_trace_number: string;
-  attempt: number;
-  state: AttemptState;
-  claimed_at: number;
-  answer_by: number;
-  resend_from: number | null;
-  sent_trace_number: string | null;
-  run_id: string;
-  requested_at: number | null;
-  http_status: number | null;
-  failure_type: FailureType | null;
-  retry_after_ms: number | null;
-  answer_kind: Answer['kind'] | null;
-  outcome: ReportOutcome | null;
-  answer: Uint8Array | null;
-  accepted_by: string | null;
-  accepted_answer: Uint8Array | null;
-  late_answer: Uint8Array | null;
-  late_at: number | null;
-  late_state: AttemptState | null;
-  refusals_kept: number;
-}
+export type AttemptRow = Row<'attempts'> & { refusals_kept: number };
 
-/** Columns with the content of a decision, except who made it and which attempt it permits. */
+/** Columns with the content of a decision, except which attempt it permits. */
 export const DECISION = [
   'decision_id',
   'customer_trace_number',
   'attempt',
   'action',
+  'by',
   'reason',
   'provider_said',
   'decided_at',
   'failure_type',
+  'confirm_consumer_ids',
   'proven_by',
 ] as const;
 
-export interface DecisionRow extends Columns<Omit<DecisionRecord, 'by' | 'answer' | 'confirmConsumerIds'>> {
-  decided_by: string;
-  permits_attempt: number | null;
-  confirms_consumers: number | null;
-}
+export type DecisionRow = Row<'decisions'>;
 
 /** A row of an attempt that was closed before any claim. */
-export interface ClosedRow {
-  customer_trace_number: string;
-  attempt: number;
-  closed_at: number;
-  run_id: string;
-}
+export type ClosedRow = Row<'closed_attempts'>;
 
 /** Everything about one trace number, at one instant of the database's clock. */
 export interface InquiryState {

@@ -257,7 +257,7 @@ export async function decide(
   const state = await ownState(tx, ledgerId, customerTraceNumber);
   const differing = await differencesToDecided(tx.session, state, decision, tx.cipher);
   if (differing.length > 0) {
-    return undone({ kind: 'refused', reason: otherContent('/decisionId was used', differing) });
+    return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
   }
   const effect = decideDecision(state.known, decision);
   if (effect.kind === 'repeated') {
@@ -274,7 +274,7 @@ export async function decide(
     effect.kind === 'tooEarly'
       ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
       : await acceptProblem(tx, inquiry, decision);
-  if (reason) return new Ending(settled, { kind: 'refused', reason });
+  if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
   await endByDecision(tx, decision, 'decided');
   return { kind: 'recorded' };

@@ -4,7 +4,7 @@ import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveAttempt, effectiveState, findLatest, lateToJudge, permitFor } from '../claim.ts';
-import { toFields } from '../database/fields.ts';
+import { toFields } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { DecisionRecord, InquiryView } from '../records.ts';
 import { decisionDifferences } from './decision.ts';
@@ -139,8 +139,7 @@ export async function readInquiries(
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
   return {
     ...toFields(row, [...DESCRIPTION, 'created_at']),
-    ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
-    ...toFields(row, ['workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
+    ...toFields(row, ['applicant_ids', 'workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
   };
 }
 
@@ -169,8 +168,6 @@ function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher:
   const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {
     ...toFields(row, DECISION),
-    by: row.decided_by,
-    ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
     ...(accepted?.accepted_answer
       ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
       : {}),

@@ -6,8 +6,8 @@ import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
-import { insertRow, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import { type Columns, insertRow, toFields } from '../database/rows.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiry-rows.ts';
 import { currentDigest } from './request-digests.ts';
@@ -31,9 +31,10 @@ export async function readRepeat(
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
 export async function insertInquiry({ session, dialect }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
-  const inserted = await insertRow(session, 'inquiries', columnsFrom(inquiry, DESCRIPTION), {
-    sql: { created_at: dialect.now },
-    onConflict: 'ON CONFLICT DO NOTHING',
+  const inserted = await insertRow(session, 'inquiries', inquiry, {
+    sql: () => ({ created_at: dialect.now }),
+    orKeep: true,
+    only: DESCRIPTION,
   });
   return inserted !== undefined;
 }
@@ -61,31 +62,23 @@ export async function insertAttempt(
   { permittedBy, sentTraceNumber }: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
 ): Promise<{ claimedAt: number; position: number }> {
   const { inquiry, resendAfterMs = 0 } = request;
-  const columns = {
-    customer_trace_number: inquiry.customerTraceNumber,
-    attempt: request.attempt,
-    state: 'sending',
-    workflow_id: request.run.workflowId,
-    run_id: request.run.runId,
-    permitted_by: permittedBy,
-    sent_trace_number: sentTraceNumber,
-  };
-  const [profile = '', owner = '', runOwner = ''] = [1, 2, 3].map((more) => `$${Object.keys(columns).length + more}`);
+  const { attempt, run } = request;
+  const { customerTraceNumber } = inquiry;
+  const columns = { customerTraceNumber, attempt, state: 'sending', ...run, permittedBy, sentTraceNumber } as const;
+  const [owner, runOwner] = ownersOfClaim(inquiry.runKey);
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', columns, {
-      more: [inquiry.profile, ...ownersOfClaim(inquiry.runKey)],
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
-      sql: {
+      sql: (place) => ({
         position: '(SELECT last_position FROM attempt_counter)',
         // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
         // seen here, and the column takes no NULL.
-        claimed_at: `CASE WHEN EXISTS (${selectPauses(profile)}) OR EXISTS (${selectWithdrawals(owner, runOwner)}) THEN NULL ELSE ${dialect.now} END`,
+        claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${dialect.now} END`,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
-      },
-      returning: ['claimed_at', 'position'],
+      }),
     }),
   ]);
   return { claimedAt: Number(row?.claimed_at), position: Number(row?.position) };
@@ -108,14 +101,8 @@ export async function insertClosed(
   const row = await insertRow(
     session,
     'closed_attempts',
-    {
-      customer_trace_number: customerTraceNumber,
-      attempt,
-      workflow_id: run.workflowId,
-      run_id: run.runId,
-      permitted_by: permittedBy,
-    },
-    { sql: { closed_at: dialect.now }, returning: ['closed_at'] },
+    { customerTraceNumber, attempt, ...run, permittedBy },
+    { sql: () => ({ closed_at: dialect.now }) },
   );
   return Number(row?.closed_at);
 }

@@ -7,7 +7,8 @@ import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { insertRow, type Transaction } from '../database/sql-session.ts';
+import { insertRow } from '../database/rows.ts';
+import type { Transaction } from '../database/sql-session.ts';
 import { ANSWERS, type AttemptRow, openOutcome } from '../inquiries/inquiry-rows.ts';
 import { readInquiries } from '../inquiries/inquiry-views.ts';
 import type { InquiryView, ReferredInquiry } from '../records.ts';
@@ -32,23 +33,18 @@ export async function indexReference(
   { isDisposed = false } = {},
 ): Promise<void> {
   const { answer, customerTraceNumber, attempt } = row;
-  const of = { customer_trace_number: customerTraceNumber, attempt };
-  const onConflict = 'ON CONFLICT DO NOTHING';
+  const of = { customerTraceNumber, attempt };
   const numbers = answer ? listReferenceNumbers(answer) : [];
   const isIndexed = answer?.kind === 'outcome' && !isDisposed;
   const consumers = (isIndexed && answer.reference?.applicants) || [];
   await Promise.all([
-    ...numbers.map((number) =>
-      insertRow(
-        session,
-        'report_references',
-        { reference_digest: referenceDigest(cipher, number), ...of },
-        { onConflict },
-      ),
-    ),
+    ...numbers.map((number) => {
+      const fields = { ...of, referenceDigest: referenceDigest(cipher, number) };
+      return insertRow(session, 'report_references', fields, { orKeep: true });
+    }),
     ...consumers.map(({ applicantId, consumerId }) => {
-      const columns = { consumer_digest: consumerDigest(cipher, consumerId), ...of, applicant_id: applicantId };
-      return insertRow(session, 'report_consumers', columns, { onConflict });
+      const fields = { ...of, applicantId, consumerDigest: consumerDigest(cipher, consumerId) };
+      return insertRow(session, 'report_consumers', fields, { orKeep: true });
     }),
   ]);
 }

@@ -8,7 +8,6 @@ import type { InquiryDescription } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
-import type { RecordsQuery } from '../audit/audited.ts';
 import type { ReportOrigin } from '../records.ts';
 
 /** A refusal's body, ready to be written. */
@@ -54,27 +53,6 @@ export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | '
 
 /** The kind of a body in the ledger. */
 export type BodyKind = 'report' | 'refusal' | 'changes';
-
-/** One reading. Nothing personal about the consumer. */
-export interface AuditedAccess extends ReportOrigin {
-  accessId: string;
-  kind: BodyKind;
-  runKey: string;
-  productCode: ProductCode;
-  /** Whom the report was pulled for, and so whom it was served to. */
-  endUserCode?: string;
-  endUser?: string;
-  by: string;
-  via: Reader['via'];
-  purpose?: string;
-  redacted: boolean;
-  recordedAt: string;
-}
-
-export interface AccessesQuery extends RecordsQuery {
-  customerTraceNumber?: string;
-  by?: string;
-}
 
 /** The facts that decide who may see a run. A share's end user is the secondary user. */
 export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {

@@ -11,14 +11,9 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import { type Columns, columnsFrom, toFields } from '../database/fields.ts';
-import {
-  insertRow,
-  listPlaceholders,
-  type SqlValue,
-  type Transaction,
-  type Unsealed,
-} from '../database/sql-session.ts';
+import { type Columns, insertRow, toFields } from '../database/rows.ts';
+import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
 import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiry-rows.ts';
@@ -54,36 +49,16 @@ export async function insertBody(
   { session, dialect }: Unsealed,
   { kind, of, from = of, isLate = false, httpStatus, isWhole = true, sealed }: BodyToKeep,
 ): Promise<void> {
-  const columns = {
-    ...columnsFrom(of, ATTEMPT_KEY),
-    kind,
-    late: isLate ? 1 : 0,
-    from_trace_number: from.customerTraceNumber,
-    from_attempt: from.attempt,
-    http_status: httpStatus,
-    is_whole: isWhole ? 1 : 0,
-    ...columnsFrom(sealed, SEALED),
-  };
-  await insertRow(session, 'sealed_bodies', columns, {
-    sql: { stored_at: dialect.now },
-    onConflict: 'ON CONFLICT DO NOTHING',
-  });
+  const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
+  const fields = { ...of, ...origin, ...sealed, kind, late: isLate, httpStatus, isWhole };
+  await insertRow(session, 'sealed_bodies', fields, { sql: () => ({ stored_at: dialect.now }), orKeep: true });
 }
 
-interface BodyRow extends Columns<ReportOrigin>, Columns<Pick<StoredRefusal, 'productCode' | 'httpStatus'>> {
-  kind: BodyKind;
-  from_trace_number: string;
-  from_attempt: number;
-  is_whole: number;
-  stored_at: number;
-  algorithm: string;
-  /** NULL, as its key, where it was disposed of. */
-  body: Uint8Array | null;
-  key_id: string | null;
-  wrapped_key: Uint8Array | null;
+type BodyRow = Row<'sealed_bodies'> & {
+  product_code: ProductCode;
   /** When its inquiry was disposed of, or that of the other report. */
   disposed_at: number | null;
-}
+};
 
 const BODIES = `SELECT b.*, i.product_code, coalesce(i.disposed_at, f.disposed_at) AS disposed_at FROM sealed_bodies b
   JOIN attempts a ON a.customer_trace_number = b.customer_trace_number AND a.attempt = b.attempt
@@ -272,7 +247,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
       const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
       const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
       if (!row) return null;
-      const about = { ...toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status']), isWhole: row.is_whole === 1 };
+      const about = toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status', 'is_whole']);
       return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
@@ -331,13 +306,6 @@ async function noteAccess(
   if (endUser !== undefined && endUser !== inquiry.end_user_code && endUser !== inquiry.end_user) {
     throw new OtherEndUserError();
   }
-  await insertRow(
-    session,
-    'report_accesses',
-    {
-      ...{ access_id: randomUUID(), customer_trace_number: customerTraceNumber, attempt, kind },
-      ...{ accessed_by: by, accessed_via: via, purpose, is_redacted: isRedacted ? 1 : 0 },
-    },
-    { sql: { recorded_at: dialect.now } },
-  );
+  const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted: isRedacted };
+  await insertRow(session, 'report_accesses', access, { sql: () => ({ recorded_at: dialect.now }) });
 }

@@ -11,8 +11,10 @@
  * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set
  * between two steps stops the disposal there.
  */
+
 import { utcInstant } from '../../base/instants.ts';
-import { toFields } from '../database/fields.ts';
+import type { AuditedDisposal } from '../audit/audited.ts';
+import { toFields } from '../database/rows.ts';
 import {
   type SqlDialect,
   type SqlSession,
@@ -32,7 +34,6 @@ import type {
   DisposalVerdict,
   DisposalView,
   Obstacle,
-  RetentionEvent,
 } from './retention.ts';
 import {
   appendEvent,
@@ -193,7 +194,7 @@ export async function recordDeletion(
   tx: Transaction,
   scope: DisposalScope,
   authorization: Authorization,
-  run: NonNullable<RetentionEvent['run']>,
+  run: NonNullable<AuditedDisposal['run']>,
 ): Promise<Obstacle[]> {
   const holds = await unlessHeld(tx, ownerOfRuns(scope.runKey), async (insert) => {
     await requireBegun(tx.session, scope);

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
-import { type Columns, toFields } from '../database/fields.ts';
+import type { AuditedDisposal } from '../audit/audited.ts';
+import type { FieldsToWrite } from '../database/columns.ts';
+import { type Place, toFields } from '../database/rows.ts';
 import {
   listPlaceholders,
   type SqlSession,
@@ -10,46 +12,22 @@ import {
   type Transaction,
   type Unsealed,
 } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
-import type {
-  DisposalScope,
-  HoldAuthorization,
-  LegalHold,
-  Obstacle,
-  ReleasedHold,
-  RetentionEvent,
-  SetHold,
-} from './retention.ts';
+import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle, ReleasedHold, SetHold } from './retention.ts';
 
-interface EventRow extends Columns<DisposalScope & Pick<RetentionEvent, 'kind' | 'matter' | 'reason'>> {
-  hold_id: string | null;
-  recorded_by: string;
-  details: string | null;
-  recorded_at: number;
-}
-
-type EventToAppend = Omit<RetentionEvent, 'recordedAt'> & { holdId?: string };
+type EventRow = Row<'retention_events'>;
 
 /** Appends an event. Its time is later than that of the caller's other events, so that their order stays clear. */
 export async function appendEvent(
   { dialect }: Unsealed,
   insert: InsertChained,
-  { runKey, productCode, kind, holdId, matter, by, reason, details, run }: EventToAppend,
+  event: FieldsToWrite<EventRow> & { runKey: string },
 ): Promise<EventRow> {
-  const columns = {
-    run_key: runKey,
-    event_id: randomUUID(),
-    product_code: productCode,
-    kind,
-    hold_id: holdId,
-    matter,
-    recorded_by: by,
-    reason,
-    details: JSON.stringify(details ?? run),
-  };
-  const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE run_key = $1';
-  const recordedAt = `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others}) AS times)`;
-  return (await insert('retention_events', columns, { recordedAt })) as unknown as EventRow;
+  const others = (runKey: string) => `SELECT max(recorded_at) + 1 FROM retention_events WHERE run_key = ${runKey}`;
+  const recordedAt = (place: Place) =>
+    `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others(place(event.runKey))}) AS times)`;
+  return (await insert('retention_events', { ...event, eventId: randomUUID() }, { recordedAt })) as EventRow;
 }
 
 /** When the disposal of something under this id began; `null` where there is none. */
@@ -61,12 +39,8 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
 }
 
-export function toEvent(row: EventRow): RetentionEvent {
-  return {
-    ...toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'reason', 'recorded_at']),
-    by: row.recorded_by,
-    ...(row.details === null ? {} : { [row.kind === 'historyDeleted' ? 'run' : 'details']: JSON.parse(row.details) }),
-  };
+export function toEvent(row: EventRow): AuditedDisposal {
+  return toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'by', 'reason', 'run', 'details', 'recorded_at']);
 }
 
 /** Scopes whose last disposal was begun and not finished. */
@@ -98,7 +72,7 @@ export async function readDisposalTimes(
 /** The number of histories whose deletion from Temporal was begun, of an owner of runs (`ownerOfRuns`). */
 export async function countDeletedHistories(session: SqlSession, runKey: string): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
-    `SELECT count(DISTINCT details) AS count FROM retention_events
+    `SELECT count(DISTINCT run) AS count FROM retention_events
      WHERE (run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''}) AND kind = 'historyDeleted'`,
     [runKey],
   );
@@ -231,7 +205,7 @@ function toLegalHold(row: EventRow): LegalHold {
     journeyId: row.run_key,
     matter: row.matter ?? '',
     setAt: utcInstant(row.recorded_at),
-    by: row.recorded_by,
+    by: row.by,
     reason: row.reason,
   };
 }

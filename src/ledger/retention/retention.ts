@@ -106,16 +106,3 @@ export interface ReleasedHold {
   /** The other holds in force that cover the id or a part of it. */
   others: LegalHold[];
 }
-
-/** An action recorded under an id; append-only. */
-export interface RetentionEvent extends DisposalScope, Authorization {
-  kind: 'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
-  /** RFC 3339. */
-  recordedAt: string;
-  /** For a legal hold. */
-  matter?: string;
-  /** For `historyDeleted`. */
-  run?: { workflowId: string; runId: string };
-  /** For `disposed`: the amounts. */
-  details?: { inquiries: number; reports: number; runs: number };
-}

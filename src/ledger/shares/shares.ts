@@ -9,8 +9,8 @@ import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
-import { type Columns, toFields } from '../database/fields.ts';
-import { insertRow, type SqlDialect, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { type Columns, insertRow, toFields } from '../database/rows.ts';
+import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
@@ -37,18 +37,13 @@ export async function recordShare(
   { session, dialect, cipher }: Transaction,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
-  const { runKey, shareId, reportReferenceNumber, reportEndUserCode } = share;
+  const { runKey, shareId, reportReferenceNumber } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);
   const inserted = await insertRow(
     session,
     'report_shares',
-    {
-      run_key: runKey,
-      share_id: shareId,
-      reference_digest: digest,
-      report_end_user_code: reportEndUserCode,
-    },
-    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+    { ...share, referenceDigest: digest },
+    { sql: () => ({ recorded_at: dialect.now }), orKeep: true },
   );
   if (inserted) return true;
   const [row] = await session.rows<{ reference_digest: string }>(
@@ -246,7 +241,7 @@ async function readWithdrawnShare(
   const rows = await session.rows<
     { run_key: string; recorded_at: number } & Columns<Omit<StandingShareWithdrawal, 'recordedAt'>>
   >(
-    `SELECT run_key, replaced_by, decided_by AS by, reason, recorded_at FROM run_decisions
+    `SELECT run_key, replaced_by, by, reason, recorded_at FROM run_decisions
      WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
     [shareId, ...owners],
   );
@@ -259,15 +254,14 @@ async function readWithdrawnShare(
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains.
  */
 export async function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
-  const { runKey, shareId, replacedBy, by, reason } = withdrawal;
+  const { runKey, shareId } = withdrawal;
   const owned = { owners: [runKey], shareId };
   const claimed = await chaining(tx, async (insert) => {
     if (await readWithdrawnShare(tx.session, owned)) return undefined;
     const sent = await readSentAttempt(tx.session, withdrawal);
     if (sent) return sent;
-    const key = { run_key: runKey, decision_id: `withdrawShare ${shareId}`, version: '1' };
-    const content = { action: 'withdrawShare', share_id: shareId, replaced_by: replacedBy, decided_by: by, reason };
-    await insert('run_decisions', { ...key, ...content });
+    const key = { decisionId: `withdrawShare ${shareId}`, version: '1' };
+    await insert('run_decisions', { ...withdrawal, ...key, action: 'withdrawShare' });
     return undefined;
   });
   if (claimed) return { kind: 'claimed', ...claimed };

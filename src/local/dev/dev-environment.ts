@@ -1,24 +1,26 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type RunningSandbox, startSandbox } from '../../../sandbox/server.ts';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { startSandbox } from '../../../sandbox/server.ts';
 import { omitUndefined } from '../../base/defined.ts';
+import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
+import { SCOPES } from '../../operations/scopes.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/key-ring.ts';
 import { freePorts, isPortFree } from '../free-ports.ts';
-import { startTemporalServer, type TemporalServer } from '../temporal/temporal-server.ts';
-import { type DevCodecServer, startDevApi, startDevCodecServer } from './dev-services.ts';
+import { startTemporalServer } from '../temporal/temporal-server.ts';
 import {
   childEnvironment,
   dataAddresses,
   envFile,
+  readReadyFile,
   readyVariables,
   writeEnvFile,
   writeReadyFile,
 } from './dev-variables.ts';
-import { type WorkerControl, workerProcess } from './worker-process.ts';
+import { type ProgramControl, programProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
   /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
@@ -51,10 +53,10 @@ export interface DevEnvironment {
   pageUrl: string;
   /** Absolute. */
   dataDir: string;
-  worker: WorkerControl;
+  worker: ProgramControl;
   /** Variables by which the CLI and the client find this environment from a shell. */
   variables: Record<string, string>;
-  /** Resolves, with a sentence, when the Temporal server or the worker has ended: the environment is of no more use. */
+  /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */
   broken: Promise<string>;
   /** Ends everything in order, within seconds. The data stay. */
   stop(): Promise<void>;
@@ -70,62 +72,78 @@ const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
 const NAMESPACE = 'default';
 
 /**
- * Starts the codec server, the Temporal development server, the sandbox, a worker process and the HTTP API, and waits until journeys can run.
+ * Starts the codec server, the Temporal development server, the sandbox, a worker and the HTTP API, and waits until
+ * journeys can run. Worker, API and codec server are the programs that run elsewhere, each in a process of its own.
  *
  * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
  *   with what it said. Nothing is left running.
  */
 export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
   const dataDir = resolve(options.dataDir);
-  const notice = options.onEvent ?? (() => {});
+  const { onEvent = () => {}, headless = false, env: inherited = process.env } = options;
   await using parts = new AsyncDisposableStack();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await lockDataDirectory(dataDir, parts);
-  const memory = await readDevMemory(dataDir);
-  const ports = await choosePorts(options, memory);
-  const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
-  const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
-
+  const ports = await choosePorts(options);
+  const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });
+  parts.defer(() => sandbox.close());
   const addresses = {
-    temporalAddress: server.address,
-    namespace: server.namespace,
+    temporalAddress: `127.0.0.1:${ports.temporalPort}`,
+    namespace: NAMESPACE,
     taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
     sandboxUrl: sandbox.url,
     dataDir,
   };
-  const inherited = options.env ?? process.env;
   const env = childEnvironment(addresses, inherited);
   await prepareFiles(env, dataDir);
-  await prepareLedger(dataDir, notice);
+  await prepareLedger(dataDir, onEvent);
   const death = Promise.withResolvers<string>();
-  const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onDeath: death.resolve });
-  parts.defer(() => worker.stop());
-  await worker.start();
-  const api = await startDevApi({
-    ...{ ...addresses, ...dataAddresses(dataDir), onEvent: notice },
-    ...omitUndefined({ uiUrl: server.uiUrl }),
-  });
-  parts.defer(() => api.close());
-  const ready = readyVariables(addresses, inherited);
-  const called = {
-    codecEndpoint: codec.endpoint,
-    apiUrl: api.url,
-    apiTokenFile: api.tokenFile,
+  const program = (name: 'worker' | 'api' | 'codec-server', variables: Record<string, string> = {}) => {
+    const control = programProcess({ name, env: { ...env, ...variables }, dataDir, onDeath: death.resolve });
+    parts.defer(() => control.stop());
+    return control;
   };
-  const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: api.tokenFile };
+  // Before the Temporal server, whose UI needs its address.
+  const codec = await program('codec-server', {
+    METRICS_ADDRESS: '',
+    CODEC_SERVER_PORT: '0',
+    CODEC_SERVER_UI_ORIGINS: `http://127.0.0.1:${ports.uiPort},http://localhost:${ports.uiPort}`,
+    CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
+  }).start();
+  const server = await startTemporalServer({
+    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint, env: inherited },
+    ...{ port: ports.temporalPort, uiPort: ports.uiPort },
+  });
+  parts.defer(() => server.stop());
+  const { variables, apiTokenFile, token } = await writeToken(dataDir, parts);
+  const worker = program('worker');
+  const [api] = await Promise.all([
+    program('api', {
+      ...variables,
+      METRICS_ADDRESS: '',
+      API_PORT: String(await chooseApiPort(ports)),
+      API_SIGN_IN: 'token',
+      API_AUDIT_FILE: join(dataDir, 'api-audit.log'),
+      API_TEMPORAL_UI: server.uiUrl ?? '',
+    }).start(),
+    worker.start(),
+  ]);
+  const ready = readyVariables(addresses, inherited);
+  const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: apiTokenFile };
   parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
   parts.defer(await writeReadyFile(dataDir, ready));
-
   void server.ended.then((exitCode) =>
     death.resolve(`the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`),
   );
   const open = parts.move();
   return {
     ...addresses,
-    ...called,
     ...omitUndefined({ uiUrl: server.uiUrl }),
+    codecEndpoint: codec.endpoint,
+    apiUrl: api.url,
+    apiTokenFile,
     envFile: envFile(dataDir),
-    pageUrl: api.pageUrl,
+    pageUrl: `${api.url}/#token=${token}`,
     worker,
     variables: ready,
     broken: death.promise,
@@ -137,7 +155,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
 async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): Promise<void> {
   const lock = await tryFileLock(join(dataDir, 'dev.lock'));
   if (!lock) {
-    const { pid } = await readDevMemory(dataDir);
+    const { pid } = readReadyFile(dataDir) ?? {};
     const holder = pid === undefined ? 'another process' : `process ${pid}`;
     throw new DataDirectoryInUseError(
       `${holder} runs a development environment on ${dataDir}: stop it, or use another --data-dir`,
@@ -146,61 +164,15 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
   parts.defer(() => lock.release());
 }
 
-/**
- * Starts the codec server before the Temporal server, whose UI needs its address. Its port and path are remembered with
- * the others.
- */
-async function startCodec(
-  options: DevEnvironmentOptions,
-  about: { dataDir: string; ports: DevPorts; memory: DevMemory; onEvent: (message: string) => void },
-  parts: AsyncDisposableStack,
-): Promise<DevCodecServer> {
-  const { dataDir, ports, memory, onEvent } = about;
-  const { keyRingFile } = dataAddresses(dataDir);
-  await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
-  const codec = await startDevCodecServer({
-    dataDir,
-    keyRingFile,
-    onEvent,
-    namespace: NAMESPACE,
-    port: ports.codecPort,
-    uiPort: options.headless ? null : ports.uiPort,
-    segment: memory.codecSegment,
-  });
-  parts.defer(() => codec.close());
-  await writeDevMemory(dataDir, { ...ports, pid: process.pid, codecSegment: codec.segment });
-  return codec;
-}
-
-async function startServers(
-  options: DevEnvironmentOptions,
-  { dataDir, ports, codec }: { dataDir: string; ports: DevPorts; codec: DevCodecServer },
-  parts: AsyncDisposableStack,
-): Promise<{ sandbox: RunningSandbox; server: TemporalServer }> {
-  const server = await startTemporalServer({
-    dataDir,
-    port: ports.temporalPort,
-    uiPort: ports.uiPort,
-    headless: options.headless ?? false,
-    namespace: NAMESPACE,
-    uiCodecEndpoint: codec.endpoint,
-    ...omitUndefined({ env: options.env }),
-  });
-  parts.defer(() => server.stop());
-  const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });
-  parts.defer(() => sandbox.close());
-  return { sandbox, server };
-}
-
 /** Migrates by itself: in `dev` no operator runs `setup` after an update, and no other worker is on this ledger. */
 async function prepareLedger(dataDir: string, onProgress: (step: string) => void): Promise<void> {
   const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
-  const keyRing = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
+  const keyRing = await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
   const prepare = { create: true, migrate: true, onProgress };
   await (await openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing, ...prepare })).close();
 }
 
-/** Writes the Temporal profile file that the worker reads, and a portfolio to try. */
+/** Writes the Temporal profile file that the programs read, and a portfolio to try. */
 async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
   const { portfolioDir } = dataAddresses(dataDir);
   const folder = join(portfolioDir, portfolioFolder({ endUserCode: 'EU123' }));
@@ -211,82 +183,73 @@ async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<vo
   });
 }
 
-// The memory of a data directory between runs, and the choice of ports for the next run.
+const ISSUER = 'credit-journey-dev';
+const AUDIENCE = 'credit-journey';
+
+/** Writes a token for the API. A new key signs it at each start, so that no former token is valid. */
+async function writeToken(dataDir: string, parts: AsyncDisposableStack) {
+  const [jwksFile, apiTokenFile] = [join(dataDir, 'api-jwks.json'), join(dataDir, 'api-token')];
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid: 'dev', alg: 'ES256', use: 'sig' }] };
+  await writeFile(jwksFile, JSON.stringify(keySet), { mode: 0o600 });
+  const claims = { scope: Object.keys(SCOPES).join(' '), profiles: ['*'], end_users: ['*'] };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'ES256', kid: 'dev' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject('dev')
+    .setExpirationTime('30d')
+    .sign(privateKey);
+  await rm(apiTokenFile, { force: true });
+  await writeFile(apiTokenFile, `${token}\n`, { mode: 0o600 });
+  parts.defer(async () => {
+    for (const file of [jwksFile, apiTokenFile]) await rm(file, { force: true });
+  });
+  const variables = { API_JWKS_FILE: jwksFile, API_JWT_ISSUER: ISSUER, API_JWT_AUDIENCE: AUDIENCE };
+  return { variables, apiTokenFile, token };
+}
 
 export interface DevPorts {
   temporalPort: number;
   uiPort: number;
   sandboxPort: number;
-  codecPort: number;
 }
 
-/** Content of `dev.json`; empty if there is no readable file yet. */
-export interface DevMemory extends Partial<DevPorts> {
-  /** The process that holds or last held the directory. */
-  pid?: number;
-  /** The unguessable path of the codec server, a secret: the file is its owner's alone. */
-  codecSegment?: string;
-}
+const OWN_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
-const PORTS = ['temporalPort', 'uiPort', 'sandboxPort', 'codecPort'] as const satisfies (keyof DevPorts)[];
-
-/** The codec server takes any free port: the UI and `env` have its address. */
-const DEFAULT_PORTS: Partial<DevPorts> = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
-
-/** 32 bytes in base64url. */
-const SEGMENT_FORM = /^[\w-]{43,}$/;
-
-/** Thrown when a requested port, or one that must be used again, is taken. The message gives the remedy. */
-export class PortTakenError extends Error {
-  override readonly name = 'PortTakenError';
-}
-
-const FLAGS: Record<Exclude<keyof DevPorts, 'codecPort'>, string> = {
+const FLAGS: Record<keyof DevPorts, string> = {
   temporalPort: '--temporal-port',
   uiPort: '--ui-port',
   sandboxPort: '--sandbox-port',
 };
 
-/** Forgets only entries that cannot be used: the sandbox's port must not be lost over another. */
-export async function readDevMemory(dataDir: string): Promise<DevMemory> {
-  try {
-    const found: Record<string, unknown> = JSON.parse(await readFile(memoryFile(dataDir), 'utf8'));
-    const isUsable = ([name, value]: [string, unknown]) =>
-      name === 'codecSegment' ? typeof value === 'string' && SEGMENT_FORM.test(value) : Number.isSafeInteger(value);
-    return Object.fromEntries(Object.entries(found).filter(isUsable));
-  } catch {
-    return {};
-  }
-}
-
-export async function writeDevMemory(dataDir: string, memory: DevMemory): Promise<void> {
-  const staged = `${memoryFile(dataDir)}.${randomBytes(4).toString('hex')}`;
-  await writeFile(staged, `${JSON.stringify(memory)}\n`, { mode: 0o600 });
-  await rename(staged, memoryFile(dataDir));
-}
-
-function memoryFile(dataDir: string): string {
-  return join(dataDir, 'dev.json');
+/** Thrown when a requested port is taken. The message gives the remedy. */
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
 }
 
 /**
- * Chooses each port for the next run: the one asked for, else the remembered one, else the default, else a free one. A
- * port that was asked for, or that runs and users know from the last run, does not move by itself.
+ * Chooses each port: the one asked for, else the default where it is free, else a free one. 0 asks for a free one.
  *
  * @throws PortTakenError
  */
-export async function choosePorts(asked: Partial<DevPorts>, memory: DevMemory): Promise<DevPorts> {
-  const chosen: Partial<DevPorts> = {};
-  const named = [...Object.values(asked), ...Object.values(memory)];
-  const free = (await freePorts(2 * PORTS.length)).filter((port) => !named.includes(port));
-  for (const name of PORTS) {
-    const port = asked[name] || (memory[name] ?? (asked[name] === 0 ? undefined : DEFAULT_PORTS[name]));
-    if (port !== undefined && !Object.values(chosen).includes(port) && (await isPortFree(port))) chosen[name] = port;
-    else if (name !== 'codecPort' && (asked[name] || memory[name] !== undefined)) {
+export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
+  const chosen: DevPorts = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
+  const free = await freePorts(3);
+  for (const name of Object.keys(OWN_PORTS) as (keyof DevPorts)[]) {
+    const port = asked[name] ?? OWN_PORTS[name];
+    const isFree = port !== 0 && !Object.values(chosen).includes(port) && (await isPortFree(port));
+    if (asked[name] && !isFree) {
       throw new PortTakenError(`port ${port} is taken: free it, or name another with ${FLAGS[name]}`);
-    } else chosen[name] = free.pop() as number;
+    }
+    chosen[name] = isFree ? port : (free.pop() as number);
   }
-  return chosen as DevPorts;
+  return chosen;
+}
+
+/** The API's own port belongs to the environment at the own port of Temporal: others might start at the same moment. */
+async function chooseApiPort({ temporalPort }: DevPorts): Promise<number> {
+  return temporalPort === OWN_PORTS.temporalPort && (await isPortFree(DEFAULT_PORTS.api)) ? DEFAULT_PORTS.api : 0;
 }
 
 // Made-up rows of a portfolio, and one to try a review with: rows that the sandbox has a record of, and a row that is bad.

@@ -129,20 +129,22 @@ export async function writeReadyFile(dataDir: string, variables: Record<string, 
 
 /**
  * Returns the variables of the `dev` that runs in this folder or in one above it. Empty if the environment itself names
- * an address. Ignores another user's file, and one whose process is gone.
+ * an address.
  */
 export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
   if (Object.keys(env).some((name) => ADDRESSES.test(name) && env[name])) return {};
   const { GATEWAY_PROFILES_FILE: profiles } = env;
   for (let at = folder; ; at = dirname(at)) {
-    const found = readReadyFile(readyFile(join(at, DEFAULT_DATA_DIR)));
+    const found = readReadyFile(join(at, DEFAULT_DATA_DIR));
     // A file of profiles is no address, so the command's own takes precedence.
     if (found) return { ...found.variables, ...(profiles ? { GATEWAY_PROFILES_FILE: profiles } : {}) };
     if (at === dirname(at)) return {};
   }
 }
 
-function readReadyFile(path: string): ReadyFile | null {
+/** Ignores another user's file, and one whose process is gone. */
+export function readReadyFile(dataDir: string): ReadyFile | null {
+  const path = readyFile(dataDir);
   try {
     if (process.getuid && statSync(path).uid !== process.getuid()) return null;
     const { pid, variables } = JSON.parse(readFileSync(path, 'utf8')) as ReadyFile;

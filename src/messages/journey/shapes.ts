@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
+import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
@@ -46,6 +47,12 @@ export const problemSchema = z.object({
   path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
   rule: z.string(),
 });
+
+const cause = z
+  .enum(REFUSAL_CAUSES)
+  .meta({ id: 'refusalCause', description: 'The cause of the refusal, for programs.' });
+
+const refusalFields = { cause, reason: z.string() };
 
 const remarksSchema = z
   .array(problemSchema)
@@ -244,7 +251,7 @@ export const holdStatusSchema = z
     }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     refusedDecision: z
-      .object({ decisionId: z.string(), reason: z.string(), at: instant })
+      .object({ decisionId: z.string(), ...refusalFields, at: instant })
       .meta({
         description: 'The latest decision that the ledger has refused, and why. The hold still waits for a decision.',
       })
@@ -345,13 +352,16 @@ export const updateAnswerSchema = z.object({
   ...consentAnswerFields,
 });
 
+/** The part of a consent that the ledger does not know. */
+export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
+
 export const recordedConsentSchema = z.object({
   stands: standsSchema,
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
   }),
-  unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
+  unmatched: z.enum(UNMATCHED).exactOptional().meta({
     description:
       'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
   }),
@@ -365,11 +375,13 @@ export const invalidInputSchema = z.object({
 /** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
 export const lateConsentResultSchema = z.union([
   recordedConsentSchema.meta({ description: 'The ledger has recorded the consent, and nothing was posted.' }),
-  invalidInputSchema.meta({ description: 'The consent was refused, and nothing was recorded.' }),
+  z
+    .object({ ...invalidInputSchema.shape, cause })
+    .meta({ description: 'The consent was refused, and nothing was recorded.' }),
 ]);
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */
-export const updateRefusedSchema = z.object({ reason: z.string() });
+export const updateRefusedSchema = z.object(refusalFields);
 
 /** The content of an answer beside its outcome. Nothing personal. */
 export type AnsweredInquiry = z.infer<typeof answeredSchema>;

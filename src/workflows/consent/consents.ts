@@ -16,12 +16,12 @@ import type {
   GrantKey,
   ShareStanding,
 } from '../../consent/consent-record.ts';
-import { describeFault, GRANT_FAULTS, isAhead } from '../../consent/refusals.ts';
+import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { consentValidForMs } from '../../messages/request-share.ts';
-import { problemWords } from '../../model/problems.ts';
+import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { untilDone } from '../run/activity-stubs.ts';
@@ -58,7 +58,7 @@ export interface ConsentHost {
   /** Everybody whose word about the share may count. */
   readonly applicantIds: readonly string[];
   /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
-  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
+  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
   /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
   isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
   /** Returns the share's report, as far as the run knows it. */
@@ -97,7 +97,7 @@ const MOST_CHARACTERS = 800_000;
 /** The most grants that wait at once for the ledger. Refusals have no such limit. */
 const MOST_WAITING_GRANTS = 1_000;
 const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the run keeps it until its own answers';
-const TOO_MANY_WAIT = `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`;
+const TOO_MANY_WAIT = refuse('notNow', `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`);
 /** Another ledger answers than the run has used. */
 const ASK_AGAIN_AFTER_MS = 60_000;
 
@@ -267,7 +267,7 @@ export class Consents {
   /** Refuses the grants of a run that ends before it could know which grants count. */
   refuseUnjudged(reason: string): void {
     for (const waitingConsent of this.#waiting)
-      if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', reason });
+      if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', cause: 'notNow', reason });
     this.#dropSettled();
   }
 
@@ -366,7 +366,7 @@ export class Consents {
     if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
-    waiting.taken = fault === undefined ? taken : { kind: 'refused', reason: problemWords(describeFault(fault)) };
+    waiting.taken = fault === undefined ? taken : { kind: 'refused', ...refuseFault(fault) };
     // The fault of a grant was noted when the grant got it.
     if (waiting.isAnswered && taken.kind === 'refused') this.#refuse(record, taken.reason);
     if (taken.kind === 'recorded' && taken.doubt !== undefined) {
@@ -427,9 +427,9 @@ export function handleConsents<Status>(
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const reason = definition.objection(run, message) ?? objectTo(run, message);
-      if (reason !== null) {
-        refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined);
+      const refusal = definition.objection(run, message) ?? objectTo(run, message);
+      if (refusal !== null) {
+        refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
       const { isKnown } = run.consents.take(addReceivedAt(message), true);
@@ -467,7 +467,7 @@ async function answer<Status>(
   await condition(isOver, ANSWER_WITHIN_MS, { summary });
   const { taken } = waiting;
   if (taken === undefined) waiting.isAnswered = true;
-  if (taken?.kind === 'refused') throw createRefusal(taken.reason);
+  if (taken?.kind === 'refused') throw createRefusal(refuse(taken.cause, taken.reason));
   const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
   const isRecorded = taken?.kind === 'recorded';
   const isRepeated = waiting.earlier?.taken?.kind === 'recorded';
@@ -480,16 +480,22 @@ async function answer<Status>(
   };
 }
 
-function objectTo(run: ConsentHost, message: ConsentMessage): string | null {
-  if (!run.knowsApplicant(message.applicantId)) return `/applicantId names no applicant of this ${run.kind}`;
-  if (isAhead(message, Date.now())) return '/decidedAt must not be in the future';
+function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | null {
+  if (!run.knowsApplicant(message.applicantId)) {
+    return refuse('unknownPart', `/applicantId names no applicant of this ${run.kind}`);
+  }
+  if (isAhead(message, Date.now())) return refuse('inFuture', '/decidedAt must not be in the future');
   // Refusals are always taken.
   if (message.decision !== 'granted') return null;
   const share = run.shares.get(message.shareId);
-  if (share && !isForUser(message.secondaryUser, share.input)) return 'the consent is for another secondary user';
+  if (share && !isForUser(message.secondaryUser, share.input)) {
+    return refuse('notNow', 'the consent is for another secondary user');
+  }
   const ofAnother = run.personProblem?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
-  if (message.proof === undefined && run.config?.consentTrust === 'proof') return 'the proof is refused: missing';
+  if (message.proof === undefined && run.config?.consentTrust === 'proof') {
+    return refuse('unproven', 'the proof is refused: missing');
+  }
   return run.consents.isFull ? TOO_MANY_WAIT : null;
 }
 

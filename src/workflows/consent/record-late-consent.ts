@@ -5,7 +5,7 @@ import { toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
-import { problemsOfInput, undecodableInput } from '../run/failures.ts';
+import { undecodableInput } from '../run/failures.ts';
 
 /**
  * Records a consent, denial or revocation for a journey that has ended. It posts nothing. The ledger flags for an
@@ -17,17 +17,10 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   if (isUndecodable(input)) throw undecodableInput(input);
   // The input may be anything. An error thrown here would park the run for good; the activity's refusal is an answer.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
-  try {
-    const args = { consent, receivedAt: new Date().toISOString() };
-    const summary = 'recording a late consent';
-    const recorded = await untilDone('recordLateConsentMessage', { summary }, args);
-    await tellOpenRuns(consent);
-    return recorded;
-  } catch (error) {
-    const problems = problemsOfInput(error);
-    if (problems === undefined) throw error;
-    return { problems: [...problems] };
-  }
+  const args = { consent, receivedAt: new Date().toISOString() };
+  const result = await untilDone('recordLateConsentMessage', { summary: 'recording a late consent' }, args);
+  if (!('problems' in result)) await tellOpenRuns(consent);
+  return result;
 }
 
 /**

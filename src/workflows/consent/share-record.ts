@@ -5,6 +5,7 @@ import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.t
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
+import type { MessageRefusal } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
@@ -18,7 +19,7 @@ export interface AskedWithdrawal {
   /** The sender has its answer, and the ledger has not decided yet. A refusal then shows in the status. */
   isAnswered?: true;
   /** Why the ledger, or the share's hold, has refused it. */
-  refusal?: string;
+  refusal?: MessageRefusal;
 }
 
 export interface ShareRecord {

@@ -1,14 +1,17 @@
 /** Gates, and `advance`: it passes one, skips a stage, or has a stage pulled once more. */
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import { differingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput } from '../../messages/inputs/lending-journey.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
+import { type MessageRefusal, refuse, refuseDifference, refusePaths } from '../../model/refusals.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { RepeatDecision } from '../run/holds.ts';
 import type { Journey, Skip, StageRecord, WantedRepeat } from './journey.ts';
+
+const ENDING = refuse('ending', 'the journey is ending');
 
 // Stages that are skipped: `advance` to a later stage says so, with who and why. Nothing is ever posted for them. No
 // waiting.
@@ -21,21 +24,28 @@ function toGatePart(message: PassGateMessage): PassGateMessage {
 }
 
 /** Returns why the stage cannot be skipped now; `null` if none is to be, or the same skip was accepted before. */
-function skipObjection(journey: Journey, message: PassGateMessage): string | null {
+function skipObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   const skip = toSkip(message);
   if (!skip) return null;
   const { skip: stage, to } = skip;
   const known = journey.skips.get(stage);
-  if (known) {
-    const differing = differingPaths(known, skip);
-    return differing.length > 0 ? otherContent(`skipping ${stage} was accepted`, differing) : null;
-  }
+  if (known) return refuseDifference(`skipping ${stage} was accepted`, known, skip);
   const first = journey.stages.find(({ status }) => status.productCode === stage);
-  if (!first) return '/skip names a stage that this journey leaves out';
-  if (STAGES.indexOf(stage) >= STAGES.indexOf(to)) return '/skip must be a stage before the one that /to names';
-  if (!journey.gateBefore(stage)) return `/skip must be a stage with a gate: ${stage} begins by itself`;
-  if (journey.isEnding) return 'the journey is ending';
-  return first.status.state === 'pending' ? null : `${stage} has gone beyond its gate: ${first.status.state}`;
+  if (!first) return refuse('unknownPart', '/skip names a stage that this journey leaves out');
+  if (STAGES.indexOf(stage) >= STAGES.indexOf(to)) {
+    return refuse('notNow', '/skip must be a stage before the one that /to names');
+  }
+  if (!journey.gateBefore(stage)) {
+    return refuse('notNow', `/skip must be a stage with a gate: ${stage} begins by itself`);
+  }
+  return beyondGate(journey, first);
+}
+
+/** Returns why the stage waits at no gate any more, or `null`. */
+function beyondGate(journey: Journey, { status }: StageRecord): MessageRefusal | null {
+  if (journey.isEnding) return ENDING;
+  if (status.state === 'pending') return null;
+  return refuse('notNow', `${status.productCode} has gone beyond its gate: ${status.state}`);
 }
 
 /** Takes what `skipObjection` permits, at once, also early. Returns `false` if nothing in it is new. */
@@ -65,7 +75,7 @@ function toSkip({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | und
 }
 
 /** Returns why the message makes no sense now, or `null`. */
-export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
+export function advanceObjection(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
   if ('repeat' in message) return repeatObjection(journey, message);
   const ids = newDecisions(journey, message).map(({ decisionId }) => decisionId);
   const asked = journey.decided.objection(ids, message);
@@ -73,7 +83,7 @@ export function advanceObjection(journey: Journey, message: AdvanceMessage): str
 }
 
 /** Returns the objection to a message that the ledger already has. */
-export function passObjection(journey: Journey, message: PassGateMessage): string | null {
+export function passObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   return skipObjection(journey, message) ?? gateObjection(journey, toGatePart(message));
 }
 
@@ -125,20 +135,18 @@ function leaveGate(journey: Journey): void {
   journey.reportTooOld = undefined;
 }
 
-function gateObjection(journey: Journey, message: PassGateMessage): string | null {
+function gateObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   const { to } = message;
   const stage = journey.stage(to);
-  if (!stage) return '/to names a stage that this journey leaves out';
-  if (!journey.gateBefore(to)) return `there is no gate before ${to}`;
+  if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
+  if (!journey.gateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
   // One that was kept while its report was young is not enough any more, and neither is the same again.
   const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
   if (tooOld) return tooOld;
   const kept = journey.advances.get(to);
-  const differing = kept ? gateDifferences(kept, message) : [];
-  if (differing.length > 0) return otherContent(`advance to ${to} was accepted`, differing);
-  if (kept && !adds(message, kept)) return null;
-  if (journey.isEnding) return 'the journey is ending';
-  return stage.status.state === 'pending' ? null : `${to} has gone beyond its gate: ${stage.status.state}`;
+  const differing = refusePaths(`advance to ${to} was accepted`, kept ? gateDifferences(kept, message) : []);
+  if (differing) return differing;
+  return kept && !adds(message, kept) ? null : beyondGate(journey, stage);
 }
 
 /**
@@ -158,34 +166,38 @@ function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
   return message.acceptAge === true && kept.acceptAge === undefined;
 }
 
-function reportTooOld(journey: Journey): string | null {
+function reportTooOld(journey: Journey): MessageRefusal | null {
   const freshForMs = journey.reportFreshForMs(Date.now());
   if (freshForMs === undefined || freshForMs > 0) return null;
   const stage = journey.latestReport?.productCode;
-  return `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;
+  const rule = `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;
+  return refuse('notNow', rule);
 }
 
-function repeatObjection(journey: Journey, message: RepeatStageMessage): string | null {
+function repeatObjection(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
-  if (journey.skips.has(repeat)) return `/repeat must be a stage that was pulled: ${repeat} is skipped`;
-  if (!latest) return '/repeat names a stage that this journey leaves out';
+  if (journey.skips.has(repeat)) {
+    return refuse('notNow', `/repeat must be a stage that was pulled: ${repeat} is skipped`);
+  }
+  if (!latest) return refuse('unknownPart', '/repeat names a stage that this journey leaves out');
   const known = knownRepeat(journey, message);
   if (known) {
     const { proof: _, ...content } = message;
-    const differing = differingPaths(known, content);
-    return differing.length > 0 ? otherContent(`repeat ${occurrence} of ${repeat} was accepted`, differing) : null;
+    return refuseDifference(`repeat ${occurrence} of ${repeat} was accepted`, known, content);
   }
-  if (journey.isEnding || journey.isClosing) return 'the journey is ending';
-  if (journey.stagesEndedAs) return `the stages have ended: ${journey.stagesEndedAs}`;
+  if (journey.isEnding || journey.isClosing) return ENDING;
+  if (journey.stagesEndedAs) return refuse('notNow', `the stages have ended: ${journey.stagesEndedAs}`);
   const later = journey.stages.slice(journey.stages.indexOf(latest) + 1);
   const begun = later.find(({ status }) => status.state !== 'pending');
-  if (begun) return `/repeat must be the latest stage: ${begun.status.productCode} has begun`;
+  if (begun) return refuse('notNow', `/repeat must be the latest stage: ${begun.status.productCode} has begun`);
   const next = (latest.status.occurrence ?? 1) + 1;
-  if (occurrence !== next) return `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`;
+  if (occurrence !== next) {
+    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`);
+  }
   const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
   if (journey.nextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
-    return `${repeat} has used its ${MAX_ORDINAL + 1} trace numbers`;
+    return refuse('notNow', `${repeat} has used its ${MAX_ORDINAL + 1} trace numbers`);
   }
   return null;
 }

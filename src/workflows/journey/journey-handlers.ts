@@ -11,6 +11,7 @@ import { type ExtendMessage, extend } from '../../messages/extend.ts';
 import { requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
+import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import { handleConsents } from '../consent/consents.ts';
 import { answerWithdrawal, takingBackObjection } from '../machine/share-withdrawal.ts';
 import {
@@ -38,7 +39,7 @@ export function handleMessages(journey: Journey): void {
   handleShares(journey);
   handleConsents(journey, consent);
   handleWithdrawals(journey, withdrawJourney, {
-    objection: () => (journey.stageWasAbandoned ? 'the journey is ending already' : null),
+    objection: () => (journey.stageWasAbandoned ? refuse('ending', 'the journey is ending already') : null),
     record: { runKey: journey.journeyId },
   });
   handleDecisions(journey, resolveInquiry);
@@ -81,7 +82,7 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
 }
 
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
-function takeDecided(journey: Journey, effect: RunDecisionEffect): string | null {
+function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
   if (effect.update === 'extend') return takeRecordedExtension(journey, effect.message);
   const objection = passObjection(journey, effect.message);
   if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
@@ -108,7 +109,8 @@ function handleShares(journey: Journey): void {
   handleUpdate(journey, withdrawShare, 'withdrawShare', {
     objection: (message) => {
       const share = journey.shares.get(message.shareId);
-      return share ? takingBackObjection(share, message) : '/shareId names no share of this journey';
+      if (!share) return refuse('unknownPart', '/shareId names no share of this journey');
+      return takingBackObjection(share, message);
     },
     answer: (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
   });

@@ -1,4 +1,5 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
+
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
@@ -18,6 +19,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
+import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
@@ -255,15 +257,17 @@ export class Journey extends CreditRun<
   }
 
   /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
-  personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null {
+  personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
     if (this.persons.isOtherAmong(this.#announced, applicantId)) {
-      return '/applicantId is about to name another person: send the grant once that stage has begun';
+      return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
     const report = share && this.knownReport(share);
     if (!report) return null;
     const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
-    return isStill ? null : '/applicantId names another person than in the report that is shared';
+    return isStill
+      ? null
+      : refuse('unknownPart', '/applicantId names another person than in the report that is shared');
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {

@@ -1,7 +1,7 @@
 /** Rules of `requestShare` for the journey's present state. No waiting. */
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
 import { withdrawalObjection } from '../machine/share-withdrawal.ts';
@@ -10,7 +10,7 @@ import type { Journey } from './journey.ts';
 const MAX_SHARES = 20;
 
 /** Returns why the share makes no sense now, or `null`; also `null` if it is already known. */
-export function shareObjection(journey: Journey, message: RequestShareMessage): string | null {
+export function shareObjection(journey: Journey, message: RequestShareMessage): MessageRefusal | null {
   const { share } = message;
   const known = knownInput(journey, share.shareId);
   if (known) {
@@ -19,37 +19,41 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
     const isSigned = message.replaces !== undefined && !(replaces !== undefined && by === undefined);
     const sent = isSigned ? { replaces: message.replaces, by: message.by, reason: message.reason } : {};
     const kept = by === undefined ? {} : { replaces, by, reason };
-    const differing = differingPaths({ share: known, ...kept }, { share, ...sent });
-    return differing.length > 0 ? otherContent('/share/shareId was used', differing) : null;
+    return refuseDifference('/share/shareId was used', { share: known, ...kept }, { share, ...sent });
   }
-  if (journey.isEnding || journey.isClosing) return 'the journey is ending; a share of its own may follow';
-  if (journey.shares.size >= MAX_SHARES) return `a journey has at most ${MAX_SHARES} shares`;
+  if (journey.isEnding || journey.isClosing) {
+    return refuse('ending', 'the journey is ending; a share of its own may follow');
+  }
+  if (journey.shares.size >= MAX_SHARES) return refuse('notNow', `a journey has at most ${MAX_SHARES} shares`);
   const stages = journey.stages.map(({ status }) => status.productCode);
   if (
     share.endUserCode !== undefined &&
     listOwnUsers(journey.input, share.reportOf, stages).includes(share.endUserCode)
   ) {
-    return `/share/endUserCode ${OWN_END_USER}`;
+    return refuse('notNow', `/share/endUserCode ${OWN_END_USER}`);
   }
   if (share.reportOf !== undefined && !journey.stage(share.reportOf)) {
-    return '/share/reportOf names a stage that this journey leaves out';
+    return refuse('unknownPart', '/share/reportOf names a stage that this journey leaves out');
   }
   if (share.permissiblePurposeCode === undefined && !journey.input.permissiblePurposeCodes?.SECONDUSE) {
-    return '/share/permissiblePurposeCode is required: the journey has none for SECONDUSE';
+    return refuse('notNow', '/share/permissiblePurposeCode is required: the journey has none for SECONDUSE');
   }
   return replacingObjection(journey, message);
 }
 
 /** Returns why a new share cannot replace the one that it names, or `null`. */
-function replacingObjection(journey: Journey, { share: { shareId }, replaces }: RequestShareMessage): string | null {
+function replacingObjection(
+  journey: Journey,
+  { share: { shareId }, replaces }: RequestShareMessage,
+): MessageRefusal | null {
   if (replaces === undefined) return null;
   const share = journey.shares.get(replaces);
-  if (!share) return '/replaces names no share of this journey';
+  if (!share) return refuse('unknownPart', '/replaces names no share of this journey');
   // After a reset the ledger may know of the very same replacement.
   if (share.withdrawn?.replacedBy === shareId) return null;
-  if (share.withdrawn || share.withdrawal) return '/replaces names a share that is withdrawn already';
+  if (share.withdrawn || share.withdrawal) return refuse('notNow', '/replaces names a share that is withdrawn already');
   const objection = withdrawalObjection(share);
-  return objection && `/replaces: ${objection}`;
+  return objection && refuse(objection.cause, `/replaces: ${objection.reason}`);
 }
 
 export function knownShare(journey: Journey, shareId: string): ShareRecord {

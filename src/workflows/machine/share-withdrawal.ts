@@ -4,17 +4,17 @@
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { untilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
-import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
+import { ANSWER_WITHIN_MS, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 
-export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
-const ON_HOLD = 'the share is on hold: a person must decide about its inquiry';
+export const CLAIM_CAME_FIRST = refuse('notNow', 'the share may have been sent already: its claim came first');
+const ON_HOLD = refuse('notNow', 'the share is on hold: a person must decide about its inquiry');
 
 /** Whether nothing of the share may be sent: it is taken back, or the ledger is to say so. */
 export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
@@ -22,19 +22,19 @@ export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
 }
 
 /** Returns why the share cannot be withdrawn now, or `null`; also `null` if a withdrawal was accepted before. */
-export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecord): string | null {
+export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecord): MessageRefusal | null {
   if (withdrawal || withdrawn) return null;
   if (state === 'held') return ON_HOLD;
-  return state === 'awaitingConsent' || state === 'posting' ? null : `the share has ended: ${state}`;
+  if (state === 'awaitingConsent' || state === 'posting') return null;
+  return refuse('notNow', `the share has ended: ${state}`);
 }
 
 /** Returns why this message cannot withdraw the share, or `null`; also `null` if it already did. */
-export function takingBackObjection(share: ShareRecord, { by, reason }: RunWithdrawal): string | null {
+export function takingBackObjection(share: ShareRecord, { by, reason }: RunWithdrawal): MessageRefusal | null {
   const before = share.withdrawal ?? share.withdrawn;
   // A withdrawal that only the ledger knows is not compared.
   if (before?.by === undefined) return withdrawalObjection(share);
-  const differing = differingPaths({ by: before.by, reason: before.reason }, { by, reason });
-  return differing.length > 0 ? otherContent('the share was withdrawn', differing) : null;
+  return refuseDifference('the share was withdrawn', { by: before.by, reason: before.reason }, { by, reason });
 }
 
 /** Asks for the withdrawal that `withdrawalObjection` permits; returns `false` if one was asked for before. */
@@ -70,17 +70,21 @@ export async function answerWithdrawal<Status>(
 }
 
 /** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
-export function refuseWithdrawal(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord, reason: string): void {
+export function refuseWithdrawal(
+  run: Pick<SharingRun, 'kind' | 'refuse'>,
+  share: ShareRecord,
+  refusal: MessageRefusal,
+): void {
   const { withdrawal: asked } = share;
   if (!asked) return;
   delete share.withdrawal;
-  noteRefusal(run, asked, reason);
+  noteRefusal(run, asked, refusal);
 }
 
-function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithdrawal, reason: string): void {
-  asked.refusal = reason;
+function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithdrawal, refusal: MessageRefusal): void {
+  asked.refusal = refusal;
   const withdrawal = run.kind === 'share' ? 'withdraw' : 'withdrawShare';
-  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, reason);
+  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, refusal.reason);
 }
 
 /** It waits for a person: a withdrawal would leave an attempt undecided. */
@@ -103,7 +107,7 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
   const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
   if (verdict === 'ledgerChanged') {
-    refuseWithdrawal(run, share, 'the ledger is not the one that the run has used: nothing was recorded');
+    refuseWithdrawal(run, share, OF_ANOTHER_LEDGER);
     return false;
   }
   if (verdict.kind === 'claimed') {
@@ -117,7 +121,7 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
   if (!asked.replacement) return true;
   const hasEnded = run.outcome !== undefined || run.endedAs !== undefined;
   if (asked.replacement.shareId !== replacedBy) {
-    noteRefusal(run, asked, 'the share was withdrawn before with other content: /replaces differs');
+    noteRefusal(run, asked, refuse('differs', 'the share was withdrawn before with other content: /replaces differs'));
   } else if (!hasEnded) run.takeShare(asked.replacement);
   return true;
 }

@@ -20,6 +20,7 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
+import { refuse } from '../../model/refusals.ts';
 import { rowRunKey } from '../../model/run-key.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
@@ -37,7 +38,7 @@ function handleReviewMessages(review: Review): void {
   handleDecisions(review, resolvePortfolio);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, steerReview, action, {
-      objection: () => (review.isEnding ? 'the review is ending' : null),
+      objection: () => (review.isEnding ? refuse('ending', 'the review is ending') : null),
       answer: (message) => answerPause(review, action, message),
     });
   }

@@ -2,7 +2,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import { differingPaths } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
@@ -13,6 +13,7 @@ import { FAILURES, type FailureType, type HoldAction } from '../../model/failure
 import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
 import { problemsShown } from '../../model/problems.ts';
 import { resendProblem, wordProblem } from '../../model/provider-word.ts';
+import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
@@ -44,7 +45,7 @@ interface SettledDecision {
   /** The ledger that the run has used is gone: no other holds the decision. */
   inNoLedger?: true;
   /** Set if the ledger has not taken it: says in words which answer or decision it has instead. */
-  overtakenBy?: string;
+  overtakenBy?: MessageRefusal;
 }
 
 /**
@@ -240,10 +241,10 @@ export class Holds {
    *
    * @returns whether there is a hold: a row that took the decision of another has none yet
    */
-  refuse({ customerTraceNumber, decisionId }: Decision, reason: string): boolean {
+  refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): boolean {
     const hold = this.#open.get(customerTraceNumber);
     if (!hold) return false;
-    hold.status = { ...hold.status, refusedDecision: { decisionId, reason, at: new Date().toISOString() } };
+    hold.status = { ...hold.status, refusedDecision: { decisionId, ...refusal, at: new Date().toISOString() } };
     delete hold.decision;
     this.#openRow(hold);
     this.#onChange();
@@ -304,30 +305,32 @@ export class Holds {
   }
 
   /** Why the ledger has not taken the decision, or `null`. */
-  findRefusal(message: DecisionMessage): string | null {
+  findRefusal(message: DecisionMessage): MessageRefusal | null {
     if (this.isPending(message)) return null;
     const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
-    if (refused?.decisionId === message.decisionId) return refused.reason;
+    if (refused?.decisionId === message.decisionId) return refuse(refused.cause, refused.reason);
     return this.#settledAs(message)?.overtakenBy ?? null;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
-  findProblem(message: DecisionMessage, isEnding: boolean): string | null {
+  findProblem(message: DecisionMessage, isEnding: boolean): MessageRefusal | null {
     const hold = this.#open.get(message.customerTraceNumber);
     const differing = this.#differencesToTaken(message);
-    if (differing?.length) return otherContent('/decisionId was used', differing);
-    if (differing) return this.findRefusal(message);
-    if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
-    if (hold.decision) return 'another decision about this hold has been taken';
+    if (differing) return refusePaths('/decisionId was used', differing) ?? this.findRefusal(message);
+    if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
+    if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
     const { attempts, allowedActions, failureType } = hold.status;
-    if (message.attempt !== attempts) return `the hold is about attempt ${attempts}`;
+    if (message.attempt !== attempts) return refuse('notOnHold', `the hold is about attempt ${attempts}`);
     if (!allowedActions.includes(message.action)) {
-      return `${failureType} allows ${allowedActions.join(', ')}`;
+      return refuse('notNow', `${failureType} allows ${allowedActions.join(', ')}`);
     }
-    if (isEnding && !SENDS_NOTHING.includes(message.action)) return ENDING_RULE;
-    const problem = wordProblem(hold.status, message) ?? resendProblem(hold.status, message, Date.now());
-    if (problem) return problem;
-    return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
+    if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
+    const { reference } = message;
+    const problem =
+      wordProblem(hold.status, message) ??
+      resendProblem(hold.status, message, Date.now()) ??
+      (reference ? referenceApplicantsProblem(reference.applicants, hold.applicantIds) : null);
+    return problem === null ? null : refuse('notNow', problem);
   }
 
   decide(decision: Decision): void {
@@ -414,7 +417,7 @@ type DecisionRecording =
   /** The ledger already had an answer or another decision, with which the run continues. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The ledger has refused it: the inquiry still waits for a decision. */
-  | { kind: 'refused'; reason: string }
+  | ({ kind: 'refused' } & MessageRefusal)
   | { kind: 'held'; failure: InquiryFailure };
 
 /**
@@ -433,14 +436,16 @@ export async function holdUntilDecided(
       holds.settle(decision, settledBy(effect));
       return { decision, effect };
     }
-    const isTold = holds.refuse(decision, effect.reason);
+    const isTold = holds.refuse(decision, refuse(effect.cause, effect.reason));
     decision = await holds.wait(inquiry, failure, { ...judged, isTold, isRefused: true });
   }
 }
 
 function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
   if (effect.kind === 'held') return {};
-  if (effect.latest) return { overtakenBy: `nothing was decided: ${whatStands(effect.latest)}` };
+  if (effect.latest) {
+    return { overtakenBy: refuse('notNow', `nothing was decided: ${whatStands(effect.latest)}`) };
+  }
   return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
 }
 

@@ -9,7 +9,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
@@ -17,6 +16,7 @@ import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { untilRecorded } from './activity-stubs.ts';
 import { inBackground } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
@@ -34,6 +34,11 @@ import {
  * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
  */
 export const ANSWER_WITHIN_MS = 5_000;
+
+export const OF_ANOTHER_LEDGER = refuse(
+  'notNow',
+  'the ledger is not the one that the run has used: nothing was recorded',
+);
 
 /** The effect of a recorded decision: the message without the id of its run, and further data for the run. */
 export type RunDecisionEffect =
@@ -53,7 +58,7 @@ export interface AskedDecision {
   effect: RunDecisionEffect | TakenEffect;
   /** Its sender was answered before the ledger was. */
   isAnswered?: true;
-  refusal?: string;
+  refusal?: MessageRefusal;
   /** It has taken effect, and no ledger will have it. */
   isInNoLedger?: true;
 }
@@ -106,11 +111,9 @@ export class RunDecisions {
    * Returns why the message is refused while an earlier one of its ids is not settled. `null` if it is the same one,
    * `undefined` if there is none.
    */
-  objection(ids: readonly string[], message: object): string | null | undefined {
+  objection(ids: readonly string[], message: object): MessageRefusal | null | undefined {
     const asked = this.#find(ids);
-    if (!asked) return undefined;
-    const differing = differingPaths(asked.effect.message, message);
-    return differing.length > 0 ? otherContent('this decision was accepted', differing) : null;
+    return asked && refuseDifference('this decision was accepted', asked.effect.message, message);
   }
 
   #find(ids: readonly string[]): AskedDecision | undefined {
@@ -147,17 +150,18 @@ export class RunDecisions {
    *
    * @param takeEffect returns why it cannot take effect any more, or `null`
    */
-  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null = () => null): void {
+  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null = () => null): void {
     inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
   }
 
   /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
   async untilSettled(run: DecidedRun): Promise<void> {
-    while (!run.config && this.isBusy) this.#settle(run, 'the run has ended before its input was checked');
+    while (!run.config && this.isBusy)
+      this.#settle(run, refuse('notNow', 'the run has ended before its input was checked'));
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
   }
 
-  async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => string | null): Promise<never> {
+  async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null): Promise<never> {
     for (;;) {
       await condition(() => this.isBusy && run.config !== undefined);
       const [asked] = this.#asked;
@@ -172,15 +176,18 @@ export class RunDecisions {
         continue;
       }
       if (!isRecorded) {
-        this.#settle(run, 'the ledger is not the one that the run has used: nothing was recorded');
+        this.#settle(run, OF_ANOTHER_LEDGER);
         continue;
       }
-      const objection = run.endedAs ? 'the run has ended' : takeEffect(effect);
-      this.#settle(run, objection === null ? null : `it is recorded, and came too late to take effect: ${objection}`);
+      const objection = run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect);
+      this.#settle(
+        run,
+        objection && refuse(objection.cause, `it is recorded, and came too late to take effect: ${objection.reason}`),
+      );
     }
   }
 
-  #settle(run: DecidedRun, refusal: string | null): void {
+  #settle(run: DecidedRun, refusal: MessageRefusal | null): void {
     const asked = this.#asked.shift();
     this.settled++;
     if (!asked || refusal === null) return;
@@ -189,7 +196,7 @@ export class RunDecisions {
       return;
     }
     asked.refusal = refusal;
-    if (asked.isAnswered) refuseMessage(run, asked.effect.update, refusal);
+    if (asked.isAnswered) refuseMessage(run, asked.effect.update, refusal.reason);
   }
 }
 
@@ -254,20 +261,21 @@ export class Extensions {
    *
    * @param until when the wait of that name ends, RFC 3339; `undefined` where there is none
    */
-  objection(message: Extension, until: string | undefined): string | null {
+  objection(message: Extension, until: string | undefined): MessageRefusal | null {
     const known = this.#findKnown(message);
-    if (known) {
-      const differing = differingPaths(known, message);
-      return differing.length > 0 ? otherContent('this extension was accepted', differing) : null;
-    }
+    if (known) return refuseDifference('this extension was accepted', known, message);
     if (until === undefined) {
       const { gate, shareId } = message;
-      return shareId === undefined ? `nothing waits at a gate before ${gate}` : `/shareId names no share that waits`;
+      return shareId === undefined
+        ? refuse('notNow', `nothing waits at a gate before ${gate}`)
+        : refuse('unknownPart', '/shareId names no share that waits');
     }
     const [untilMs, nowMs] = [toMs(message), Date.now()];
-    if (untilMs <= (parseInstantMs(until) ?? 0)) return '/until must be later than the wait ends by now';
-    if (untilMs > nowMs + MOST_FROM_NOW_MS) return '/until must be at most P3650D from now';
-    return this.carried.length < MOST ? null : `a run takes at most ${MOST} extensions`;
+    if (untilMs <= (parseInstantMs(until) ?? 0)) {
+      return refuse('notNow', '/until must be later than the wait ends by now');
+    }
+    if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
+    return this.carried.length < MOST ? null : refuse('notNow', `a run takes at most ${MOST} extensions`);
   }
 
   /**
@@ -317,13 +325,13 @@ interface ExtendableRun extends DecidedRun {
 }
 
 /** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
-export function extendObjection(run: ExtendableRun, message: Extension): string | null {
+export function extendObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const asked = run.decided.objection([extensionId(message)], message);
   return asked === undefined ? extensionObjection(run, message) : asked;
 }
 
 /** Returns the objection to a message that the ledger already has. */
-function extensionObjection(run: ExtendableRun, message: Extension): string | null {
+function extensionObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
   return run.extensions.objection(message, run.isEnding ? undefined : run.endOfWait(message));
 }
 
@@ -338,7 +346,7 @@ export function takeExtension(run: ExtendableRun, message: Extension): boolean {
 }
 
 /** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
-export function takeRecordedExtension(run: ExtendableRun, message: Extension): string | null {
+export function takeRecordedExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const objection = extensionObjection(run, message);
   if (objection === null) takeExtension(run, message);
   return objection;

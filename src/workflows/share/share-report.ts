@@ -151,8 +151,8 @@ function handleTakingBack(run: ReportShare): void {
   setHandler(
     defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
     (message) => {
-      const reason = withdrawShareReport.objection(run, message) ?? objection(message);
-      if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
+      const refusal = withdrawShareReport.objection(run, message) ?? objection(message);
+      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
       else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
     },
     { description: withdrawShareReport.signals?.requestWithdrawal as string },

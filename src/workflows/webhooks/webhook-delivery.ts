@@ -28,6 +28,7 @@ import {
   webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../messages/webhooks/events.ts';
+import { refuse } from '../../model/refusals.ts';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
@@ -170,10 +171,10 @@ class Delivery {
 
   #check(choice: ChooseEndpoint): void {
     const endpoint: unknown = (choice as { endpoint?: unknown } | null | undefined)?.endpoint;
-    if (typeof choice !== 'object' || choice === null) throw createRefusal('must be an object');
+    if (typeof choice !== 'object' || choice === null) throw createRefusal(refuse('notNow', 'must be an object'));
     if (endpoint === undefined) return;
     if (typeof endpoint !== 'string' || !this.#chains.has(endpoint)) {
-      throw createRefusal(`/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`);
+      throw createRefusal(refuse('notNow', `/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`));
     }
   }
 

@@ -16,9 +16,8 @@ interface DevFlags {
 }
 
 const EXAMPLE = `
-Ports default to 7233, 8233 and 7280, or to free ones where those are taken; a data directory keeps the ports that
-it had. 0 takes a free one. GATEWAY_PROFILES_FILE brings profiles of the sandbox; variables that lead elsewhere are
-not used.
+Ports default to 7233, 8233 and 7280, or to free ones where those are taken; 0 takes a free one.
+GATEWAY_PROFILES_FILE brings profiles of the sandbox; variables that lead elsewhere are not used.
 
 Example:
   $ credit-journey dev --data-dir .credit-journey`;

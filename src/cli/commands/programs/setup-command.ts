@@ -5,9 +5,8 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, documentLines, type Output } from '../../output/output.ts';
+import { createOutput, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
-import { viewLines } from '../../output/temporal-ui-views.ts';
 
 interface SetupOptions extends ServerOptions {
   temporal: boolean;
@@ -32,11 +31,7 @@ export function registerSetupCommand(program: Command): void {
       : undefined;
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    const document = omitUndefined({ ledger, searchAttributes });
-    output.answer(document, () => [
-      ...documentLines(document, output.width),
-      ...(searchAttributes ? viewLines(output) : []),
-    ]);
+    output.answer(omitUndefined({ ledger, searchAttributes }));
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
 }

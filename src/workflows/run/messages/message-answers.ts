@@ -9,19 +9,20 @@ import {
 import { WIRE_NAMES } from '../../../messages/all-messages.ts';
 import type { RefusedMessage, Stands } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
+import type { MessageRefusal } from '../../../model/refusals.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
-export function createRefusal(reason: string): ApplicationFailure {
+export function createRefusal(refusal: MessageRefusal): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'UpdateRefused',
-    message: `refused: ${reason}`,
+    message: `refused: ${refusal.reason}`,
     nonRetryable: true,
-    details: [{ reason }],
+    details: [refusal],
   });
 }
 
-export function refuseFor(reason: string | null): void {
-  if (reason !== null) throw createRefusal(reason);
+export function refuseFor(refusal: MessageRefusal | null): void {
+  if (refusal !== null) throw createRefusal(refusal);
 }
 
 export interface Accepted<Status> {
@@ -42,7 +43,7 @@ export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean
 
 interface UpdateHandler<T, Status> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
-  objection?(message: T): string | null;
+  objection?(message: T): MessageRefusal | null;
   answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;
 }
 

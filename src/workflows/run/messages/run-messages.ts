@@ -1,12 +1,12 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { RunActivities } from '../../../activities/index.ts';
-import { differingPaths, otherContent } from '../../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
+import { type MessageRefusal, type RefusalCause, refuse, refuseDifference } from '../../../model/refusals.ts';
 import { untilDone } from '../activity-stubs.ts';
-import { findApplicationFailure } from '../failures.ts';
+import { problemsOfInput } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
 import { type RunDecisions, takenDecision } from '../run-decisions.ts';
@@ -26,7 +26,7 @@ export interface TellableRun<Withdrawal, Status> {
 
 export interface WithdrawalHandling<Status> {
   /** Returns why the run takes no withdrawal now, or `null`. */
-  objection?(): string | null;
+  objection?(): MessageRefusal | null;
   /**
    * The owner under which the ledger has it (model/run-key.ts), or an answer for a run whose withdrawal reaches the
    * ledger in another way.
@@ -46,11 +46,10 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     run.inFlight.recheck();
     return isNew;
   };
-  const objection = (message: Withdrawal): string | null => {
+  const objection = (message: Withdrawal): MessageRefusal | null => {
     const problem = standing();
     if (problem !== null || run.withdrawal === undefined) return problem;
-    const differing = differingPaths(run.withdrawal, message);
-    return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
+    return refuseDifference('withdraw was accepted', run.withdrawal, message);
   };
   const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
     const isDuplicate = !take(message);
@@ -63,8 +62,8 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const reason = definition.objection(run, message) ?? objection(message);
-      if (reason !== null) refuseMessage(run, 'requestWithdrawal', reason);
+      const refusal = definition.objection(run, message) ?? objection(message);
+      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
       else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
     },
     { description: definition.signals?.requestWithdrawal as string },
@@ -108,13 +107,13 @@ async function answerDecision<Status>(
 
 /** The interface's table holds for applicants that come later, too; an activity checks them. */
 export async function checkApplicants(args: Parameters<RunActivities['checkApplicants']>[0]): Promise<void> {
-  await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
+  await orRefused('notNow', () => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
 }
 
 /** A repeat is a person's decision, too: whether it needs a proof, and has one. */
 export async function checkRepeatProof(args: Parameters<RunActivities['checkRepeatProof']>[0]): Promise<void> {
   const { repeat, occurrence } = args.message;
-  await orRefused(() =>
+  await orRefused('unproven', () =>
     untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
   );
 }
@@ -122,17 +121,16 @@ export async function checkRepeatProof(args: Parameters<RunActivities['checkRepe
 /** A share that is requested later meets the same rules as one of the start. */
 export async function checkShare(args: Parameters<RunActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;
-  await orRefused(() => untilDone('checkShare', { summary }, args));
+  await orRefused('notNow', () => untilDone('checkShare', { summary }, args));
 }
 
 /** Turns an activity's `InvalidInput` into the refusal of the update. */
-async function orRefused<T>(check: () => Promise<T>): Promise<T> {
+async function orRefused<T>(cause: RefusalCause, check: () => Promise<T>): Promise<T> {
   try {
     return await check();
   } catch (error) {
-    const failure = findApplicationFailure(error);
-    if (failure?.type !== 'InvalidInput') throw error;
-    const { problems = [] } = (failure.details?.[0] ?? {}) as { problems?: { path: string; rule: string }[] };
-    throw createRefusal(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
+    const problems = problemsOfInput(error);
+    if (!problems) throw error;
+    throw createRefusal(refuse(cause, problems.map(({ path, rule }) => `${path} ${rule}`).join('; ')));
   }
 }

@@ -1,26 +1,36 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { parseJson } from '../../base/json-safety.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 
-interface WorkerProcessOptions {
+interface ProgramOptions {
+  /** The command, which prints one line of JSON when it is ready. */
+  name: 'worker' | 'api' | 'codec-server';
   env: NodeJS.ProcessEnv;
-  /** Everything the worker prints is appended to it. */
-  logFile: string;
+  /** Holds the log: everything else that the program prints. */
+  dataDir: string;
   /** Called with a sentence when it dies unasked. */
   onDeath: (message: string) => void;
 }
 
-/** A worker in a process of its own. */
-export interface WorkerControl {
+/** A command of this program in a process of its own. */
+export interface ProgramControl {
   /** Returns the id of the running process, or `undefined`. */
   pid(): number | undefined;
-  /** Starts it where it does not run; resolves when it polls. */
-  start(): Promise<void>;
+  /** Starts it where it does not run; resolves with its line when it is ready. */
+  start(): Promise<Ready>;
   /** SIGKILL, as a power cut would; it stays down until `start`. Resolves when it is dead. */
   kill(): Promise<void>;
   /** SIGTERM, and SIGKILL after a few seconds; it stays down until `start`. */
   stop(): Promise<void>;
+}
+
+/** The members that some command's line has. */
+interface Ready {
+  url: string;
+  endpoint: string;
 }
 
 /** Attempts in flight at the sandbox are answered well within it. */
@@ -33,11 +43,13 @@ const CLI = fileURLToPath(new URL(`../../cli${import.meta.url.endsWith('.ts') ? 
 
 interface Running {
   child: OwnedChild;
-  ready: Promise<void>;
+  ready: Promise<Ready>;
 }
 
 /** Does not start anything yet. */
-export function workerProcess(options: WorkerProcessOptions): WorkerControl {
+export function programProcess(options: ProgramOptions): ProgramControl {
+  const { name, dataDir, onDeath } = options;
+  const logFile = join(dataDir, `${name}.log`);
   let running: Running | undefined;
   const watch = (started: Running): Running => {
     void started.child.ended.then((exitCode) => {
@@ -45,7 +57,7 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
       if (running !== started) return;
       running = undefined;
       const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-      options.onDeath(`worker ${started.child.pid} ${how}; its log: ${options.logFile}`);
+      onDeath(`${name} ${started.child.pid} ${how}; its log: ${logFile}`);
     });
     return started;
   };
@@ -57,8 +69,8 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
   return {
     pid: () => running?.child.pid,
     start: async () => {
-      running ??= watch(await startWorker(options));
-      await running.ready;
+      running ??= watch(await startProgram(options, logFile));
+      return running.ready;
     },
     kill: async () => {
       const child = letGo();
@@ -69,46 +81,36 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
   };
 }
 
-async function startWorker({ env, logFile }: WorkerProcessOptions): Promise<Running> {
+async function startProgram({ name, env }: ProgramOptions, logFile: string): Promise<Running> {
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  const child = await startOwnedChild(process.execPath, [CLI, 'worker'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = await startOwnedChild(process.execPath, [CLI, name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   void child.ended.then(() => log.end());
-  const ready = untilReady(child, log);
+  const ready = untilReady(name, child, log);
   // Waiting callers get the error, but there may be none.
   ready.catch(() => {});
   return { child, ready };
 }
 
-async function untilReady(child: OwnedChild, log: WriteStream): Promise<void> {
+async function untilReady(name: string, child: OwnedChild, log: WriteStream): Promise<Ready> {
   const { stdout, stderr } = child.process;
-  if (!stdout || !stderr) throw new Error('the worker has no output');
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (!stdout || !stderr) throw new Error(`the ${name} has no output`);
+  const { promise, resolve, reject } = Promise.withResolvers<Ready>();
   let lastLines = '';
-  const read = (stream: NodeJS.ReadableStream) =>
-    createInterface({ input: stream }).on('line', (line) => {
-      if (!log.writableEnded) log.write(`${line}\n`);
-      lastLines = `${lastLines}\n${line}`.slice(-2_000);
-      if (saysReady(line)) resolve();
-    });
-  read(stdout);
-  read(stderr);
+  const note = (line: string) => {
+    if (!log.writableEnded) log.write(`${line}\n`);
+    lastLines = `${lastLines}\n${line}`.slice(-2_000);
+  };
+  // The codec server's line holds its unguessable path: it is no part of the log.
+  createInterface({ input: stdout }).on('line', (line) => {
+    const [ready] = parseJson(line) ?? [];
+    if (ready) resolve(ready as Ready);
+    else note(line);
+  });
+  createInterface({ input: stderr }).on('line', note);
   const timer = setTimeout(() => {
     child.process.kill('SIGKILL');
-    reject(new Error('the worker was not ready in time'));
+    reject(new Error(`the ${name} was not ready in time`));
   }, START_TIMEOUT_MS);
-  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastLines}`)));
+  void child.ended.then(() => reject(new Error(`the ${name} ended before it was ready:${lastLines}`)));
   return promise.finally(() => clearTimeout(timer));
-}
-
-/** The worker prints one JSON line with `"ready":true` once every queue is polled. */
-function saysReady(line: string): boolean {
-  if (!line.startsWith('{') || !line.includes('"ready"')) return false;
-  try {
-    return (JSON.parse(line) as { ready?: unknown }).ready === true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,19 @@
+/** Tells this machine and trusted proxies from other hosts. */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}
+
+export type ProxyCheck = (address: string | undefined) => boolean;
+
+/** @throws Error for what is neither an address nor a CIDR block */
+export function proxyCheck(proxies: readonly string[]): ProxyCheck {
+  const trusted = proxies.map((proxy) =>
+    ipaddr.parseCIDR(proxy.includes('/') ? proxy : `${proxy}/${isIP(proxy) === 6 ? 128 : 32}`),
+  );
+  // A socket that listens on :: names IPv4 peers as `::ffff:10.0.0.1`, which `process` takes for 10.0.0.1.
+  return (address = '') =>
+    ipaddr.isValid(address) && ipaddr.subnetMatch(ipaddr.process(address), { trusted }, 'other') === 'trusted';
+}

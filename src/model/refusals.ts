@@ -1,0 +1,36 @@
+/** Why a run, or the ledger, refuses a message: the cause for programs, the reason for people. Pure. */
+import { differingPaths, otherContent } from '../base/differing-paths.ts';
+
+/** The closed list. The HTTP API answers with the problem of the same name (http/refusal.ts). */
+export const REFUSAL_CAUSES = [
+  'differs',
+  'inFuture',
+  'unproven',
+  'noLongerCounts',
+  'ending',
+  'decided',
+  'notOnHold',
+  'unknownPart',
+  'notNow',
+] as const;
+export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+
+export interface MessageRefusal {
+  cause: RefusalCause;
+  /** A path and a rule, or a sentence: never a value. */
+  reason: string;
+}
+
+export function refuse(cause: RefusalCause, reason: string): MessageRefusal {
+  return { cause, reason };
+}
+
+/** Refuses other content under an id that was used before; `null` if both contents are equal. */
+export function refuseDifference(what: string, kept: unknown, sent: unknown): MessageRefusal | null {
+  return refusePaths(what, differingPaths(kept, sent));
+}
+
+/** Refuses content that differs at these paths; `null` if there are none. */
+export function refusePaths(what: string, paths: readonly string[]): MessageRefusal | null {
+  return paths.length > 0 ? refuse('differs', otherContent(what, paths)) : null;
+}

@@ -1,0 +1,156 @@
+/** Every listing of the ledger's records that HTTP and the command line print. */
+import { omitUndefined } from '../base/defined.ts';
+import { type AuditedConsent, InquiryTotals, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
+import {
+  describeAccess,
+  describeAttempt,
+  describeConsent,
+  describeDecision,
+  describeDisposal,
+  describeShare,
+  describeShareWithdrawal,
+} from '../words/records.ts';
+import { defineListing, type Listing } from './operation.ts';
+
+export const inquiries = defineListing({
+  name: 'inquiries',
+  path: '/v1/inquiries',
+  summary: 'list the attempts at the gateway: for whom, why, by which authorization, and the outcome',
+  description: 'The rows contain nothing personal. An attempt belongs to the period in which it was claimed.',
+  scope: 'inquiries:read',
+  ...RECORDS.inquiries,
+  order: ['claimedAt', 'customerTraceNumber', 'attempt'],
+  owner: 'runKey',
+  read: (ledger, { applicants, ...query }) => {
+    const count = applicants === undefined ? undefined : Number(applicants);
+    return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
+  },
+  describe: describeAttempt,
+  totals: {
+    summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
+    description: 'Counts only what the token reaches.',
+    row: RECORDS.inquiries.total,
+    create: () => new InquiryTotals(),
+  },
+});
+
+export const decisions = defineListing({
+  name: 'decisions',
+  summary: 'list decisions: who decided what about which inquiry or run, when and why',
+  scope: 'inquiries:read',
+  ...RECORDS.decisions,
+  order: ['recordedAt', 'runKey', 'decisionId', 'action'],
+  owner: 'runKey',
+  read: (ledger, query) => ledger.decisionsBetween(query),
+  describe: describeDecision,
+});
+
+type ListedConsent = AuditedConsent & { hasProof: boolean };
+
+export const consents = defineListing({
+  name: 'consents',
+  summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
+  scope: 'inquiries:read',
+  ...RECORDS.consents,
+  order: ['recordedAt', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'journeyId',
+  read: readConsents,
+  describe: describeConsent,
+});
+
+/** The content of a proof belongs to the consent system, and is long. The reader gets it only on request. */
+async function* readConsents(
+  ledger: Ledger,
+  { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
+): AsyncGenerator<ListedConsent> {
+  for await (const { proof, ...row } of ledger.consentsBetween(query)) {
+    yield { ...row, hasProof: proof !== undefined, ...omitUndefined({ proof: proofs && proof }) };
+  }
+}
+
+export const unmatchedConsents = defineListing({
+  name: 'unmatched-consents',
+  path: '/v1/unmatched-consents',
+  summary: 'list the consents that match no journey, share or applicant, the oldest first',
+  description:
+    'The ledger keeps them, and they count once it knows what they name. The API cannot tell which token an unknown id will ' +
+    'belong to, so only a token for all profiles and end users sees such an id.',
+  scope: 'holds:read',
+  ...RECORDS.unmatchedConsents,
+  order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'journeyId',
+  read: readUnmatched,
+  describe: (consent) => ({
+    at: consent.since,
+    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId}, ${consent.consentId}. It matches no ${consent.unmatched} that the ledger knows.`,
+    runKey: consent.journeyId,
+    facts: [],
+  }),
+});
+
+const READ_AT_ONCE = 200;
+
+async function* readUnmatched(
+  ledger: Ledger,
+  { from, ...reach }: ReadersReach & { from?: string },
+): AsyncGenerator<UnmatchedConsent> {
+  const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
+  let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
+  for (let isFull = true; isFull; ) {
+    const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });
+    yield* rows;
+    after = rows.at(-1);
+    isFull = rows.length === READ_AT_ONCE;
+  }
+}
+
+export const shares = defineListing({
+  name: 'shares',
+  summary: 'list posted shares: who shared what with whom, when and under whose consent',
+  scope: 'inquiries:read',
+  ...RECORDS.shares,
+  order: ['claimedAt', 'customerTraceNumber', 'attempt'],
+  owner: 'runKey',
+  read: (ledger, query) => ledger.sharesBetween(query),
+  describe: describeShare,
+});
+
+export const withdrawnShares = defineListing({
+  name: 'withdrawn-shares',
+  summary: 'list the shares that were withdrawn before they were sent: by whom, when and why',
+  scope: 'inquiries:read',
+  ...RECORDS.withdrawnShares,
+  order: ['recordedAt', 'runKey', 'shareId'],
+  owner: 'runKey',
+  read: (ledger, query) => ledger.withdrawnSharesBetween(query),
+  describe: describeShareWithdrawal,
+});
+
+export const disposals = defineListing({
+  name: 'disposals',
+  summary: 'list disposals and legal holds: who did what, when and why',
+  scope: 'inquiries:read',
+  ...RECORDS.disposals,
+  order: ['recordedAt', 'kind', 'runKey', 'productCode', 'matter'],
+  owner: 'runKey',
+  read: (ledger, query) => ledger.disposalsBetween(query),
+  describe: describeDisposal,
+});
+
+export const accesses = defineListing({
+  name: 'accesses',
+  summary: 'list readings: who read which report, when, and for which purpose',
+  scope: 'inquiries:read',
+  ...RECORDS.accesses,
+  order: ['recordedAt', 'accessId'],
+  owner: 'runKey',
+  read: (ledger, query) => ledger.reading.accessesBetween(query),
+  describe: describeAccess,
+});
+
+export const LISTINGS: readonly Listing[] = [
+  ...[inquiries, decisions, consents, unmatchedConsents, shares, withdrawnShares],
+  ...[disposals, accesses],
+];
