@@ -7,38 +7,13 @@ import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../src/config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
 import { MESSAGES } from '../src/messages/all-messages.ts';
+import { ANSWERS } from '../src/messages/answers.ts';
 import { consent } from '../src/messages/consent.ts';
 import { INPUTS } from '../src/messages/inputs/all-inputs.ts';
-import {
-  invalidInputSchema,
-  journeyReferencesSchema,
-  journeyResultSchema,
-  journeyStatusSchema,
-  lateConsentResultSchema,
-  updateAnswerSchema,
-  updateRefusedSchema,
-} from '../src/messages/journey/shapes.ts';
+import { invalidInputSchema, lateConsentResultSchema, updateRefusedSchema } from '../src/messages/journey/shapes.ts';
 import type { Checked, InputDefinition, Message } from '../src/messages/message.ts';
-import {
-  portfolioProgressSchema,
-  portfolioResultSchema,
-  portfolioStatusSchema,
-  portfolioUpdateAnswerSchema,
-} from '../src/messages/portfolio/shapes.ts';
-import {
-  pullReferencesSchema,
-  pullResultSchema,
-  pullStatusSchema,
-  pullUpdateAnswerSchema,
-} from '../src/messages/pull/shapes.ts';
-import {
-  shareReportReferencesSchema,
-  shareReportResultSchema,
-  shareReportStatusSchema,
-  shareReportUpdateAnswerSchema,
-} from '../src/messages/share/shapes.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
-import { RUN_KINDS } from '../src/model/run-key.ts';
+import { RUN_KINDS, type RunKind } from '../src/model/run-key.ts';
 
 /** A profile's own limit is configuration. The published limit is the highest that can be configured. */
 const TABLES = {
@@ -77,6 +52,32 @@ function messageTitle({ to, updates, signals = {} }: Message): string {
   return `The ${sent.join(' and ')} of ${RUN_KINDS[to].join(' and ')}`;
 }
 
+/** The files of a journey's answers have no prefix, except its result. */
+const PREFIXES = { journey: '', pull: 'pull-', share: 'share-report-', portfolio: 'portfolio-' };
+
+const ANSWER_DESCRIPTIONS: Record<string, string> = {
+  status: 'Nothing personal.',
+  references: 'consumerId is personal.',
+  'update-answer': 'The message was accepted, not that the gateway has answered.',
+  'pull-result': 'consumerId is personal.',
+  'lending-journey-result': 'consumerId is personal.',
+  'share-report-result': 'Nothing personal.',
+  'portfolio-result': 'Counts, and the names of files. Nothing personal.',
+};
+
+function publishAnswers(kind: RunKind, answers: Record<string, z.ZodType>): [string, Published][] {
+  const workflows = RUN_KINDS[kind];
+  return Object.entries(answers).map(([answer, schema]) => {
+    const name = answer === 'update' ? 'update-answer' : answer;
+    const file = answer === 'result' && kind === 'journey' ? 'lending-journey-result' : `${PREFIXES[kind]}${name}`;
+    const title =
+      answer === 'result'
+        ? `Result of the ${listNames('workflow', workflows)}`
+        : `Answer of ${answer === 'update' ? 'every update' : `the query ${answer}`} of ${workflows.join(' and ')}`;
+    return [file, { title, description: ANSWER_DESCRIPTIONS[file] ?? ANSWER_DESCRIPTIONS[name] ?? '', schema }];
+  });
+}
+
 const consentMessage = consent.schema().meta({ id: 'consent', allOf: consent.published.allOf });
 
 /** By the name of the file in `schemas/`. */
@@ -92,82 +93,7 @@ const PUBLISHED: Record<string, Published> = {
     description: 'A consent, denial or revocation for a journey that has ended.',
     schema: z.strictObject({ consent: consentMessage }),
   },
-  'pull-result': {
-    title: 'Result of the workflows creditReport and failsafeCheck',
-    description: 'consumerId is personal.',
-    schema: pullResultSchema,
-  },
-  'pull-status': {
-    title: 'Answer of the query status of creditReport and failsafeCheck',
-    description: 'Nothing personal.',
-    schema: pullStatusSchema,
-  },
-  'pull-references': {
-    title: 'Answer of the query references of creditReport and failsafeCheck',
-    description: 'consumerId is personal.',
-    schema: pullReferencesSchema,
-  },
-  'pull-update-answer': {
-    title: 'Answer of every update of creditReport and failsafeCheck',
-    description: 'The message was accepted, not that the gateway has answered.',
-    schema: pullUpdateAnswerSchema,
-  },
-  'portfolio-result': {
-    title: 'Result of the workflow portfolioReview',
-    description: 'Counts, and the names of files. Nothing personal.',
-    schema: portfolioResultSchema,
-  },
-  'portfolio-status': {
-    title: 'Answer of the query status of portfolioReview',
-    description: 'Nothing personal.',
-    schema: portfolioStatusSchema,
-  },
-  'portfolio-progress': {
-    title: 'Answer of the query progress of portfolioReview',
-    description: 'Counts only.',
-    schema: portfolioProgressSchema,
-  },
-  'portfolio-update-answer': {
-    title: 'Answer of every update of portfolioReview',
-    description: 'The message was accepted, not that the gateway has answered.',
-    schema: portfolioUpdateAnswerSchema,
-  },
-  'share-report-result': {
-    title: 'Result of the workflow shareReport',
-    description: 'Nothing personal.',
-    schema: shareReportResultSchema,
-  },
-  'share-report-status': {
-    title: 'Answer of the query status of shareReport',
-    description: 'Nothing personal.',
-    schema: shareReportStatusSchema,
-  },
-  'share-report-references': {
-    title: 'Answer of the query references of shareReport',
-    description: 'consumerId is personal.',
-    schema: shareReportReferencesSchema,
-  },
-  'share-report-update-answer': {
-    title: 'Answer of every update of shareReport',
-    description: 'The message was accepted, not that the gateway has answered.',
-    schema: shareReportUpdateAnswerSchema,
-  },
-  'lending-journey-result': {
-    title: 'Result of the workflow lendingJourney',
-    description: 'consumerId is personal.',
-    schema: journeyResultSchema,
-  },
-  status: { title: 'Answer of the query status', description: 'Nothing personal.', schema: journeyStatusSchema },
-  references: {
-    title: 'Answer of the query references',
-    description: 'consumerId is personal.',
-    schema: journeyReferencesSchema,
-  },
-  'update-answer': {
-    title: 'Answer of every update',
-    description: 'The message was accepted, not that the gateway has answered.',
-    schema: updateAnswerSchema,
-  },
+  ...Object.fromEntries(Object.entries(ANSWERS).flatMap(([kind, answers]) => publishAnswers(kind as RunKind, answers))),
   'record-late-consent-result': {
     title: 'Result of the workflow recordLateConsent',
     description: 'The ledger has recorded the consent or refused it. Nothing was posted.',

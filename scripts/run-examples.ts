@@ -8,7 +8,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JourneyResult, UpdateAnswer } from '../src/messages/journey/shapes.ts';
+import type { UpdateAnswer } from '../src/messages/answers.ts';
+import type { JourneyResult } from '../src/messages/journey/shapes.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 /** The first run downloads some 50 MB of libraries and Maven's own plugins. */

@@ -46,6 +46,7 @@ export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
+export type { UpdateAnswer } from './messages/answers.ts';
 export type { ConsentMessage } from './messages/consent.ts';
 export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
 export type { GateInput, LendingJourneyInput } from './messages/inputs/lending-journey.ts';
@@ -61,10 +62,9 @@ export type {
   ShareStatus,
   StageResult,
   StageStatus,
-  UpdateAnswer,
 } from './messages/journey/shapes.ts';
-export type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from './messages/portfolio/shapes.ts';
-export type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from './messages/pull/shapes.ts';
+export type { PortfolioResult, PortfolioStatus } from './messages/portfolio/shapes.ts';
+export type { PullReferences, PullResult, PullStatus } from './messages/pull/shapes.ts';
 export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
 export type {
   ResolveInquiryMessage,
@@ -77,7 +77,6 @@ export type {
   ShareReportReferences,
   ShareReportResult,
   ShareReportStatus,
-  ShareReportUpdateAnswer,
 } from './messages/share/shapes.ts';
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type {

@@ -6,7 +6,6 @@ import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
-import type { InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
@@ -154,16 +153,5 @@ function toProvedContent({
     action,
     ...omitUndefined({ outcome, reference }),
     ...applicants,
-    ...askedAbout(inquiry, decision, args.askedAbout),
   });
-}
-
-/** A review's decision about `AnotherNumber` covers all rows that the ledger has under other numbers. No other does. */
-function askedAbout(
-  { workflowType }: InquiryDescription,
-  { failureType }: UnprovenDecision,
-  asked: RecordDecisionArgs['askedAbout'],
-): { customerTraceNumber?: string; attempt?: number } {
-  const isOfAllRows = workflowType === 'portfolioReview' && failureType === 'AnotherNumber';
-  return (isOfAllRows && asked) || {};
 }

@@ -1,25 +1,27 @@
 /** The Temporal server: the namespace, search attributes, the workers of each queue and their version, open runs. */
 import type { Client } from '@temporalio/client';
 import { toMilliseconds } from '../base/instants.ts';
+import { hasStatus } from '../client/connection/errors.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { RUNS_WITH_INQUIRIES } from '../model/run-key.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
+import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import { startedEncrypted } from '../temporal/started-encrypted.ts';
 import { describeDeployment, promotionCommand, stateIn } from '../temporal/worker-deployment.ts';
 import {
   type Check,
   type DoctorContext,
+  defineCheck,
   describeCount,
   type Finding,
   fail,
   isOwnFault,
   NotCheckedError,
   pass,
-  toRefusalReason,
   warn,
 } from './check.ts';
 
@@ -35,29 +37,25 @@ const NEEDS = ['TEMPORAL_', 'TASK_QUEUE'];
 /** Updates, which every message here is, are on by default from this version. */
 const OLDEST_SERVER = [1, 25] as const;
 
-export const temporalCheck: Check = {
-  name: 'temporal',
-  needs: NEEDS,
-  async run(context) {
-    const { address } = context.config.temporal;
-    let client: Client;
-    try {
-      client = await context.connect();
-    } catch (error) {
-      if (isOwnFault(error)) throw error;
-      if (toRefusalReason(error) === 'notAllowed') {
-        return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
-      }
-      const why = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
-      return fail(
-        why instanceof Error ? why.message : String(why),
-        'start the server, or correct TEMPORAL_ADDRESS and its TLS settings',
-      );
+export const temporalCheck = defineCheck('temporal', NEEDS, async (context) => {
+  const { address } = context.config.temporal;
+  let client: Client;
+  try {
+    client = await context.connect();
+  } catch (error) {
+    if (isOwnFault(error)) throw error;
+    if (hasStatus(error, 'permissionDenied', 'unauthenticated')) {
+      return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
     }
-    const { serverVersion } = await client.workflowService.getSystemInfo({});
-    return versionFinding(serverVersion ?? '');
-  },
-};
+    const why = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
+    return fail(
+      why instanceof Error ? why.message : String(why),
+      'start the server, or correct TEMPORAL_ADDRESS and its TLS settings',
+    );
+  }
+  const { serverVersion } = await client.workflowService.getSystemInfo({});
+  return versionFinding(serverVersion ?? '');
+});
 
 function versionFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -71,51 +69,44 @@ function versionFinding(version: string): Finding {
 
 const DAY_S = 86_400;
 
-export const namespaceCheck: Check = {
-  name: 'namespace',
-  needs: NEEDS,
-  async run({ temporal }) {
-    const client = await temporal();
-    const { namespace } = client.options;
-    try {
-      const { config } = await client.workflowService.describeNamespace({ namespace });
-      const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-      const days = describeCount(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
-      if (retentionS < DAY_S) {
-        return warn(`${namespace}, closed runs are kept for ${days}`, 'keep them for a day at least, to be looked at');
-      }
-      return pass(`${namespace}, closed runs are kept for ${days}`);
-    } catch (error) {
-      if (toRefusalReason(error) === 'notAllowed') {
-        return warn(`${namespace}, which may not be described`, 'let this identity read the namespace');
-      }
-      if (toRefusalReason(error) !== 'notFound') throw error;
-      const make = `\`temporal operator namespace create --namespace ${namespace}\``;
-      return fail(`the server has no namespace ${namespace}`, `${make}, or correct TEMPORAL_NAMESPACE`);
+export const namespaceCheck = defineCheck('namespace', NEEDS, async ({ temporal }) => {
+  const client = await temporal();
+  const { namespace } = client.options;
+  try {
+    const { config } = await client.workflowService.describeNamespace({ namespace });
+    const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    const days = describeCount(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
+    if (retentionS < DAY_S) {
+      return warn(`${namespace}, closed runs are kept for ${days}`, 'keep them for a day at least, to be looked at');
     }
-  },
-};
+    return pass(`${namespace}, closed runs are kept for ${days}`);
+  } catch (error) {
+    if (hasStatus(error, 'permissionDenied', 'unauthenticated')) {
+      return warn(`${namespace}, which may not be described`, 'let this identity read the namespace');
+    }
+    if (!hasStatus(error, 'notFound')) throw error;
+    const make = `\`temporal operator namespace create --namespace ${namespace}\``;
+    return fail(`the server has no namespace ${namespace}`, `${make}, or correct TEMPORAL_NAMESPACE`);
+  }
+});
 
-export const searchAttributesCheck: Check = {
-  name: 'search-attributes',
-  needs: NEEDS,
-  async run({ temporal }) {
-    const { connection, options } = await temporal();
-    const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
-    let registered: SearchAttributeName[];
-    try {
-      registered = await askSearchAttributes(connection, options.namespace);
-    } catch (error) {
-      // The check of the namespace reports a missing one.
-      if (toRefusalReason(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
-      if (toRefusalReason(error) === 'other') throw error;
-      return warn('the server does not say which are registered', 'register them there by hand: docs/deploy.md');
-    }
-    const missing = names.filter((name) => !registered.includes(name));
-    if (missing.length === 0) return pass(`all ${names.length} are registered`);
-    return warn(`not registered, or of another type: ${missing.join(', ')}`, '`credit-journey setup` registers them');
-  },
-};
+export const searchAttributesCheck = defineCheck('search-attributes', NEEDS, async ({ temporal }) => {
+  const { connection, options } = await temporal();
+  const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+  let registered: SearchAttributeName[];
+  try {
+    registered = await askSearchAttributes(connection, options.namespace);
+  } catch (error) {
+    // The check of the namespace reports a missing one.
+    if (hasStatus(error, 'notFound')) return fail('there is no such namespace', 'put that right first');
+    const isKnown = hasStatus(error, 'permissionDenied', 'unauthenticated', 'unimplemented', 'invalidArgument');
+    if (!isKnown) throw error;
+    return warn('the server does not say which are registered', 'register them there by hand: docs/deploy.md');
+  }
+  const missing = names.filter((name) => !registered.includes(name));
+  if (missing.length === 0) return pass(`all ${names.length} are registered`);
+  return warn(`not registered, or of another type: ${missing.join(', ')}`, '`credit-journey setup` registers them');
+});
 
 /** A long poll takes a minute. The server remembers a poller for five minutes after its last poll. */
 const RECENT_MS = 2 * 60_000;
@@ -151,24 +142,20 @@ function queueCheck(
   types: readonly number[],
   { consequence = 'journeys stand still', isLimited = false } = {},
 ): Check {
-  return {
-    name,
-    needs: [...NEEDS, 'GATEWAY_PROFILES_FILE'],
-    async run(context) {
-      const queue = queueOf(context.config.taskQueue);
-      const views = await Promise.all(types.map((type) => readQueueView(context, queue, type)));
-      const fewest = Math.min(...views.map(({ limits }) => limits.length));
-      if (fewest === 0) {
-        return fail(
-          `no worker polls ${queue}: ${consequence}`,
-          '`credit-journey worker`; see its log where it ends at once',
-        );
-      }
-      const who = `${describeCount(fewest, 'worker')} on ${queue}`;
-      const [view] = views;
-      return isLimited && view ? ofLimits(who, view, context) : pass(who);
-    },
-  };
+  return defineCheck(name, [...NEEDS, 'GATEWAY_PROFILES_FILE'], async (context) => {
+    const queue = queueOf(context.config.taskQueue);
+    const views = await Promise.all(types.map((type) => readQueueView(context, queue, type)));
+    const fewest = Math.min(...views.map(({ limits }) => limits.length));
+    if (fewest === 0) {
+      return fail(
+        `no worker polls ${queue}: ${consequence}`,
+        '`credit-journey worker`; see its log where it ends at once',
+      );
+    }
+    const who = `${describeCount(fewest, 'worker')} on ${queue}`;
+    const [view] = views;
+    return isLimited && view ? ofLimits(who, view, context) : pass(who);
+  });
 }
 
 /** With several limits it is open which one holds: docs/configuration.md. */
@@ -204,7 +191,7 @@ async function readQueueView({ temporal }: DoctorContext, name: string, taskQueu
   const answer = await client.workflowService
     .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType, reportConfig: true })
     .catch((error: unknown) => {
-      if (toRefusalReason(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
+      if (hasStatus(error, 'notFound')) throw new NotCheckedError('there is no such namespace');
       throw error;
     });
   // Our clock decides, with room for the server's to differ.
@@ -219,10 +206,10 @@ async function readQueueView({ temporal }: DoctorContext, name: string, taskQueu
 }
 
 /** Checks whether this configuration's version gets any work (docs/versioning.md). */
-export const deploymentCheck: Check = {
-  name: 'deployment',
-  needs: ['TEMPORAL_', 'DEPLOYMENT_NAME', 'BUILD_ID'],
-  async run({ config, temporal }) {
+export const deploymentCheck = defineCheck(
+  'deployment',
+  ['TEMPORAL_', 'DEPLOYMENT_NAME', 'BUILD_ID'],
+  async ({ config, temporal }) => {
     const { deployment } = config.worker;
     if (!deployment) return pass('workers are unversioned: DEPLOYMENT_NAME is not set');
     const client = await temporal();
@@ -242,16 +229,16 @@ export const deploymentCheck: Check = {
     if (state === 'ramping') return warn(told, `${who} makes it current once it has shown that it works`);
     return warn(`${told}: none of its workers has polled yet; ${current} gets the work`, 'start its workers');
   },
-};
+);
 
 /** Each is a call to the server. */
 const MOST_LOOKED_AT = 20;
 
 /** Finds runs that were started unencrypted: their input is readable in Temporal's database. */
-export const clearStartsCheck: Check = {
-  name: 'clear-starts',
-  needs: ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_ENVIRONMENT'],
-  async run({ config, temporal }) {
+export const clearStartsCheck = defineCheck(
+  'clear-starts',
+  ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_ENVIRONMENT'],
+  async ({ config, temporal }) => {
     if (!config.payloadsAreEncrypted) return pass('PAYLOAD_ENCRYPTION is off: workers take starts in the clear');
     const client = await temporal();
     const runs = await newestOpen(client, config.taskQueue);
@@ -264,7 +251,7 @@ export const clearStartsCheck: Check = {
       'terminate and delete them (`temporal workflow delete`), and start them again with the codec',
     );
   },
-};
+);
 
 interface Run {
   workflowId: string;
@@ -285,7 +272,7 @@ async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
 /** A run that has gone meanwhile counts as encrypted. */
 function wasEncrypted(client: Client, run: Run): Promise<boolean> {
   return startedEncrypted(client, client.options.namespace, run).catch((error: unknown) => {
-    if (toRefusalReason(error) === 'notFound') return true;
+    if (hasStatus(error, 'notFound')) return true;
     throw error;
   });
 }
@@ -294,3 +281,23 @@ function wasEncrypted(client: Client, run: Run): Promise<boolean> {
 function describeRun({ workflowId, runId }: Run): string {
   return opaqueIdProblem(workflowId, MAX_ID_LENGTH + 'journey-'.length) === null ? workflowId : `the run ${runId}`;
 }
+
+/** A run whose workflow tasks fail takes no message and fires no timer. */
+export const failingRunsCheck = defineCheck(
+  'failing-runs',
+  ['TEMPORAL_', 'TASK_QUEUE'],
+  async ({ config, temporal }) => {
+    const count = await countFailingRuns(await temporal(), config.taskQueue);
+    if (count === null) {
+      return warn(
+        'this Temporal does not tell whose tasks fail',
+        'version 1.30 or newer tells it; until then watch temporal_workflow_task_execution_failed of the workers',
+      );
+    }
+    if (count === 0) return pass('the tasks of no run fail');
+    return warn(
+      `the tasks of ${describeCount(count, 'run')} fail again and again`,
+      '`credit-journey holds` lists them; docs/runbook/workflow-tasks-fail.md',
+    );
+  },
+);

@@ -42,10 +42,7 @@ function statusWords(name: string): string {
 export const QUERIES = {
   journey: { status: statusWords('journey'), references: REFERENCES },
   pull: { status: statusWords('pull'), references: REFERENCES },
-  portfolio: {
-    status: statusWords('review'),
-    progress: 'How many rows are done, with which outcome, and how fast. No input.',
-  },
+  portfolio: { status: statusWords('review') },
   share: {
     status: statusWords('share'),
     lookUpConsents: 'Tells a waiting share to read its consents from the ledger. recordLateConsent sends it. No input.',

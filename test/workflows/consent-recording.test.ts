@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
-import type { UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

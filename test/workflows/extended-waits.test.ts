@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { UpdateAnswer } from '../../src/messages/answers.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { extendObjection, takeExtension } from '../../src/workflows/run/run-decisions.ts';

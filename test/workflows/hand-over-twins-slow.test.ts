@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
-import type { JourneyStatus, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {

@@ -6,8 +6,9 @@ import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common
 import fc from 'fast-check';
 import type { AuditedShareWithdrawal } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
-import type { JourneyStatus, ShareState, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import type { JourneyStatus, ShareState } from '../../src/messages/journey/shapes.ts';
 import { resetTo, traceOf, until, workflowTasksOf } from '../hazards/operator-hands.ts';
 import {
   consentMessage,

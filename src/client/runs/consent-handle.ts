@@ -1,5 +1,6 @@
 /** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -12,14 +13,7 @@ import {
   TooManyMessagesError,
 } from '../connection/errors.ts';
 import { lateConsentWorkflowId } from '../connection/run-messages.ts';
-import {
-  type Content,
-  type MessageOptions,
-  type Redacted,
-  type RunAnswers,
-  type RunContext,
-  RunHandle,
-} from './run-handle.ts';
+import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (

@@ -1,6 +1,7 @@
 /** The handle of each kind of run: the messages that no other kind has, and its status once it has completed. */
-import type { JourneyResult, JourneyStatus, UpdateAnswer } from '../../messages/journey/shapes.ts';
-import type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
+import type { UpdateAnswer } from '../../messages/answers.ts';
+import type { JourneyResult, JourneyStatus } from '../../messages/journey/shapes.ts';
+import type { PortfolioResult, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import type { PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
 import type { ShareReportResult, ShareReportStatus } from '../../messages/share/shapes.ts';
@@ -84,11 +85,11 @@ export class PortfolioHandle extends RunHandle<'portfolio'> {
   declare readonly reviewId: string;
 
   /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
-  pause(message: Content<'portfolio', 'pause'>, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+  pause(message: Content<'portfolio', 'pause'>, options?: MessageOptions): Promise<UpdateAnswer<'portfolio'>> {
     return this.send('pause', message, options);
   }
 
-  resume(message: Content<'portfolio', 'resume'>, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+  resume(message: Content<'portfolio', 'resume'>, options?: MessageOptions): Promise<UpdateAnswer<'portfolio'>> {
     return this.send('resume', message, options);
   }
 

@@ -2,17 +2,9 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
+import type { RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { JourneyReferences, JourneyResult, JourneyStatus, UpdateAnswer } from '../../messages/journey/shapes.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import type { PortfolioResult, PortfolioStatus, PortfolioUpdateAnswer } from '../../messages/portfolio/shapes.ts';
-import type { PullReferences, PullResult, PullStatus, PullUpdateAnswer } from '../../messages/pull/shapes.ts';
-import type {
-  ShareReportReferences,
-  ShareReportResult,
-  ShareReportStatus,
-  ShareReportUpdateAnswer,
-} from '../../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
@@ -33,19 +25,6 @@ export interface RunContext {
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
-}
-
-/** The answers of each kind of run: to its queries, its end, and to every message. */
-export interface RunAnswers {
-  journey: { status: JourneyStatus; result: JourneyResult; update: UpdateAnswer; references: JourneyReferences };
-  pull: { status: PullStatus; result: PullResult; update: PullUpdateAnswer; references: PullReferences };
-  share: {
-    status: ShareReportStatus;
-    result: ShareReportResult;
-    update: ShareReportUpdateAnswer;
-    references: ShareReportReferences;
-  };
-  portfolio: { status: PortfolioStatus; result: PortfolioResult; update: PortfolioUpdateAnswer; references: never };
 }
 
 /** The members that the handle adds: they name its run. */
@@ -170,7 +149,7 @@ export abstract class RunHandle<Kind extends RunKind> {
 
   protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
     const references = await this.#query('references', options);
-    return { ...references, redacted: redactedPointer(references) !== null };
+    return Object.assign({}, references, { redacted: redactedPointer(references) !== null });
   }
 
   #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {

@@ -328,7 +328,6 @@ export const acceptedSchema = z.object({
     }),
 });
 
-/** The further members in the answers of runs that receive consents. */
 export const standsSchema = z
   .object({
     decision: z.enum(['granted', 'denied', 'revoked', 'none']),
@@ -337,20 +336,6 @@ export const standsSchema = z
     changed: z.boolean().meta({ description: 'Whether this message has changed it.' }),
   })
   .meta({ description: 'What now stands for this applicant and this share, by everything that the ledger has.' });
-
-export const consentAnswerFields = {
-  stands: standsSchema.exactOptional(),
-  unmatched: z.literal('share').exactOptional().meta({
-    description:
-      'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',
-  }),
-};
-
-export const updateAnswerSchema = z.object({
-  ...acceptedSchema.shape,
-  status: journeyStatusSchema,
-  ...consentAnswerFields,
-});
 
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
@@ -395,7 +380,6 @@ export type TerminalState = (typeof TERMINAL_STATES)[number];
 /** Answer of the query `status`: nothing personal. */
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyState = JourneyStatus['state'];
-/** Consents to shares that have not been requested yet. */
 /** Result of the workflow `lendingJourney`. */
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
@@ -403,8 +387,6 @@ export type StageResult = z.infer<typeof stageResultSchema>;
 /** Answer of the query `references`; `consumerId` is personal. */
 export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
-/** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
-export type UpdateAnswer = z.infer<typeof updateAnswerSchema>;
 export type Stands = z.infer<typeof standsSchema>;
 /** The ledger's answer for a consent that it recorded without an open run. */
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;

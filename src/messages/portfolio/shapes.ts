@@ -4,7 +4,7 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import { type AnsweredInquiry, acceptedSchema, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
+import { type AnsweredInquiry, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
 const count = z.int().min(0);
@@ -20,7 +20,7 @@ const flagged = count.exactOptional().meta({ description: 'Rows with attention: 
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
-export const portfolioProgressSchema = z
+const portfolioProgressSchema = z
   .object({
     rows: count.meta({ description: 'Good ones; 0 until the file has been examined.' }),
     badRows: count,
@@ -71,8 +71,6 @@ export const portfolioResultSchema = z.object({
   badRowsFile: z.string().exactOptional(),
 });
 
-export const portfolioUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: portfolioStatusSchema });
-
 /** One row, as the worker read it. */
 export interface PortfolioRow {
   accountId: string;
@@ -104,5 +102,3 @@ export type PortfolioState = PortfolioStatus['state'];
 /** Result of the workflow `portfolioReview`. */
 export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];
-/** Answer of every update of a review. */
-export type PortfolioUpdateAnswer = z.infer<typeof portfolioUpdateAnswerSchema>;

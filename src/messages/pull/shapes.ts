@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
-  acceptedSchema,
   answeredFields,
   applicantOutcomeFields,
   besideReferences,
@@ -71,8 +70,6 @@ export const pullReferencesSchema = z.object({
   ...besideReferences({ productCode }),
 });
 
-export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });
-
 /** Answer of a pull's query `status`: nothing personal. */
 export type PullStatus = z.infer<typeof pullStatusSchema>;
 export type PullState = PullStatus['state'];
@@ -84,5 +81,3 @@ export type PullResult = z.infer<typeof pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];
 /** Answer of a pull's query `references`; `consumerId` is personal. */
 export type PullReferences = z.infer<typeof pullReferencesSchema>;
-/** Answer of every update of a pull: the message was accepted. It does not say that the gateway has answered. */
-export type PullUpdateAnswer = z.infer<typeof pullUpdateAnswerSchema>;

@@ -2,8 +2,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
-  acceptedSchema,
-  consentAnswerFields,
   inquiryFields,
   reportReferenceSchema,
   runStatusFields,
@@ -75,12 +73,6 @@ export const shareReportReferencesSchema = z.object({
   reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 
-export const shareReportUpdateAnswerSchema = z.object({
-  ...acceptedSchema.shape,
-  status: shareReportStatusSchema,
-  ...consentAnswerFields,
-});
-
 /** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource = z.infer<typeof reportSourceSchema>;
 /** Answer of the query `status`: nothing personal. */
@@ -89,7 +81,5 @@ export type ShareReportState = ShareReportStatus['state'];
 /** Result of the workflow `shareReport`. */
 export type ShareReportResult = z.infer<typeof shareReportResultSchema>;
 export type ShareReportOutcome = ShareReportResult['outcome'];
-/** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
-export type ShareReportUpdateAnswer = z.infer<typeof shareReportUpdateAnswerSchema>;
 /** Answer of the query `references`; `consumerId` is personal. */
 export type ShareReportReferences = z.infer<typeof shareReportReferencesSchema>;

@@ -9,15 +9,10 @@ import {
 } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
+import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
-import type {
-  PortfolioOutcome,
-  PortfolioProgress,
-  PortfolioResult,
-  PortfolioStatus,
-  PortfolioUpdateAnswer,
-} from '../../messages/portfolio/shapes.ts';
+import type { PortfolioOutcome, PortfolioResult, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
@@ -43,9 +38,6 @@ function handleReviewMessages(review: Review): void {
     });
   }
   setHandler(defineQuery<PortfolioStatus>('status'), () => review.status(), { description: QUERIES.portfolio.status });
-  setHandler(defineQuery<PortfolioProgress>('progress'), () => review.progress(), {
-    description: QUERIES.portfolio.progress,
-  });
   handleUnknownSignals(review);
   review.decided.begin(review);
 }
@@ -55,7 +47,7 @@ async function answerPause(
   review: Review,
   action: 'pause' | 'resume',
   message: PortfolioMessage,
-): Promise<PortfolioUpdateAnswer> {
+): Promise<UpdateAnswer<'portfolio'>> {
   if (setPaused(review, action === 'pause')) {
     return review.decided.answer(review, takenDecision(action, review.runKey, message));
   }
