@@ -129,7 +129,7 @@ const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> =
 
 /** Starting the run, or requesting the share, takes it off as well. */
 function toConsentItem(consent: UnmatchedConsent): WorkItem {
-  const { journeyId: runKey, unmatched, since, consentId, decision, applicantId, shareId } = consent;
+  const { runKey, unmatched, since, consentId, decision, applicantId, shareId } = consent;
   return {
     ...{ kind: 'consent', runKey, reason: UNMATCHED_WORDS[unmatched], since },
     detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,

@@ -91,7 +91,7 @@ function referenceIn(row: AttemptRow, cipher: LedgerCipher, reportReferenceNumbe
 
 export interface LedgerReferences {
   /** The run key (model/run-key.ts). */
-  journeyId: string;
+  runKey: string;
   references: (InquiryName & { reference: ReportReference })[];
   shares: { shareId: string; reportReferenceNumber: string }[];
   /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
@@ -110,7 +110,7 @@ interface InquiryName {
 }
 
 /** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
-export function listReferences(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+export function listReferences(runKey: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
   const shares = new Map<string, Outcome>();
   let failsafe: ReturnType<typeof failsafeConsumers> | undefined;
@@ -130,7 +130,7 @@ export function listReferences(journeyId: string, inquiries: readonly InquiryVie
   const said = ofStages(listProviderWords);
   const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
   return {
-    journeyId,
+    runKey,
     references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),
     shares: [...shares].flatMap(([shareId, { reference }]) =>
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],

@@ -84,7 +84,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => toFields(row)),
     obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))],
-    holdsOnOtherRows: holdsOnRuns.filter(({ journeyId }) => !holds.some((hold) => hold.journeyId === journeyId)),
+    holdsOnOtherRows: holdsOnRuns.filter(({ runKey }) => !holds.some((hold) => hold.runKey === runKey)),
     histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
 }
