@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
-import { registerSchemaCommands } from './cli/commands/operation-table.ts';
 import { registerApiCommand } from './cli/commands/programs/api-command.ts';
 import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
 import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
@@ -14,6 +13,7 @@ import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
+import { registerRouteCommands } from './cli/commands/route-table.ts';
 import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerWatchCommand } from './cli/commands/runs/watch-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
@@ -67,7 +67,7 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     register(program);
   }
   const named = argv[0] === 'help' ? argv[1] : argv[0];
-  await registerSchemaCommands(program, named);
+  await registerRouteCommands(program, named);
   if (program.commands.every((command) => command.name() !== named)) {
     const { registerListings } = await import('./cli/commands/listing-commands.ts');
     registerListings(program);

@@ -188,7 +188,7 @@ async function wholeJourney(keyless: CreditJourneys): Promise<string[]> {
 /** Sent early: the journey keeps them until the share's report exists. */
 async function consents(journey: JourneyHandle): Promise<void> {
   const of = { shareId: 'S1', secondaryUser: SECONDARY_USER };
-  await journey.consent({ ...of, ...grantOf({ applicantId: '1A', consentId: 'C-1' }) });
+  await journey.recordConsent({ ...of, ...grantOf({ applicantId: '1A', consentId: 'C-1' }) });
   await journey.recordConsent({ ...of, ...grantOf({ applicantId: '2A', consentId: 'C-2' }) });
 }
 

@@ -303,7 +303,7 @@ export type InquiryAttempt = {
   /** Every hold in force that covers the inquiry. None of it can be disposed of until then. */
   legalHolds: readonly {
     /** The id that the hold was set on: a run, one row of a review, or a review. */
-    journeyId: string;
+    runKey: string;
     matter: string;
     setAt: string;
     by: string;

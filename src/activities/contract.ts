@@ -201,8 +201,6 @@ export interface RecordDecisionArgs {
   applicants?: FailsafeApplicant[];
   /** Compact JWS. */
   proof?: string;
-  /** For a review's row that takes over the decision about another row: the inquiry and attempt of that decision. */
-  askedAbout?: { customerTraceNumber: string; attempt: number };
 }
 
 export interface RecordConsentsArgs extends AskingRun {

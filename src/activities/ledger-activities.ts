@@ -1,12 +1,11 @@
 import { omitUndefined } from '../base/defined.ts';
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
-import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { canonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
-import type { InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError, problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
@@ -33,8 +32,8 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
     /** Only reads; builds and validates nothing. */
     lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
       translating(() => {
-        const digests = requestDigests(ledger, contentAsSent(run, content));
-        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digests);
+        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
+        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
       }),
 
     /**
@@ -43,9 +42,9 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
      */
     closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
       translating(() => {
-        const digests = requestDigests(ledger, contentAsSent(run, content));
+        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
         const { inquiry } = content;
-        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digests, run: callingRun(), begunAt });
+        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: callingRun(), begunAt });
       }),
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
@@ -154,16 +153,5 @@ function toProvedContent({
     action,
     ...omitUndefined({ outcome, reference }),
     ...applicants,
-    ...askedAbout(inquiry, decision, args.askedAbout),
   });
-}
-
-/** A review's decision about `AnotherNumber` covers all rows that the ledger has under other numbers. No other does. */
-function askedAbout(
-  { workflowType }: InquiryDescription,
-  { failureType }: UnprovenDecision,
-  asked: RecordDecisionArgs['askedAbout'],
-): { customerTraceNumber?: string; attempt?: number } {
-  const isOfAllRows = workflowType === 'portfolioReview' && failureType === 'AnotherNumber';
-  return (isOfAllRows && asked) || {};
 }

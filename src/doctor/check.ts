@@ -1,7 +1,6 @@
 /** The interface of a check, what checks share, and how they are run. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../config/config.ts';
-import type { GatewayProfile } from '../gateway/profile.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
@@ -68,38 +67,30 @@ export interface DoctorContext {
 
 /** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
 export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
+  let connection: Connection | undefined;
   const connect = once(async () => {
-    const connection = await Connection.connect({
-      ...config.temporal.connectionOptions,
-      connectTimeout: timeoutMs / 2,
-    });
+    connection = await Connection.connect({ ...config.temporal.connectionOptions, connectTimeout: timeoutMs / 2 });
     return new Client({ connection, namespace: config.temporal.namespace });
   });
   const inspect = once(() => inspectLedger(config.ledger.url));
-  const keys = once(() => readKeys(config));
   return {
     config,
     problems,
-    connect: connect.get,
-    temporal: () => connect.get().catch(notChecked('Temporal cannot be reached')),
-    inspect: inspect.get,
-    ledger: () => inspect.get().catch(notChecked('the ledger cannot be read')),
-    keys: keys.get,
-    close: async () => {
-      if (!connect.isAsked()) return;
-      const client = await connect.get().catch(() => null);
-      await client?.connection.close();
-    },
+    connect,
+    temporal: () => connect().catch(notChecked('Temporal cannot be reached')),
+    inspect,
+    ledger: () => inspect().catch(notChecked('the ledger cannot be read')),
+    keys: once(() => readKeys(config)),
+    close: async () => connection?.close(),
   };
 }
 
-function once<T>(make: () => Promise<T>): { get: () => Promise<T>; isAsked: () => boolean } {
+function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
-  const get = () => {
+  return () => {
     made ??= make();
     return made;
   };
-  return { get, isAsked: () => made !== undefined };
 }
 
 /** Returns the key ring for a check that only uses it. The check `key-ring` reports faults of the ring. */
@@ -137,30 +128,6 @@ async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyR
   return loadKeyRing(keyRingFile);
 }
 
-type Refusal = 'notFound' | 'notAllowed' | 'notKnown' | 'other';
-
-/** Status names by number, and the reason for a refusal. Importing `@grpc/grpc-js` for the names would add a dependency. */
-const GRPC_CODES: Readonly<Record<number, [name: string, reason?: Refusal]>> = {
-  1: ['CANCELLED'],
-  2: ['UNKNOWN'],
-  // The server lacks the operation, or the named object.
-  3: ['INVALID_ARGUMENT', 'notKnown'],
-  4: ['DEADLINE_EXCEEDED'],
-  5: ['NOT_FOUND', 'notFound'],
-  7: ['PERMISSION_DENIED', 'notAllowed'],
-  8: ['RESOURCE_EXHAUSTED'],
-  9: ['FAILED_PRECONDITION'],
-  12: ['UNIMPLEMENTED', 'notKnown'],
-  13: ['INTERNAL'],
-  14: ['UNAVAILABLE'],
-  16: ['UNAUTHENTICATED', 'notAllowed'],
-};
-
-/** Why Temporal refused; `other` where its error does not say. */
-export function toRefusalReason(error: unknown): Refusal {
-  return (isGrpcServiceError(error) && GRPC_CODES[error.code]?.[1]) || 'other';
-}
-
 export interface Check {
   /** Stable: `namespace`, or `token-service/<profile>`. */
   name: string;
@@ -170,20 +137,8 @@ export interface Check {
   run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;
 }
 
-/** A check that is made of each profile, or of those that `isFor` takes: its name is followed by the profile's. */
-export interface ProfileCheck extends Pick<Check, 'name' | 'needs'> {
-  isFor?(profile: GatewayProfile): boolean;
-  run(profile: GatewayProfile, context: DoctorContext, signal: AbortSignal): Promise<Finding>;
-}
-
-export function checksOfProfiles(checks: readonly ProfileCheck[], profiles: readonly GatewayProfile[]): Check[] {
-  return checks.flatMap(({ name, needs, isFor = () => true, run }) =>
-    profiles.filter(isFor).map((profile) => ({
-      name: `${name}/${profile.name}`,
-      needs,
-      run: (context, signal) => run(profile, context, signal),
-    })),
-  );
+export function defineCheck(name: string, needs: readonly string[], run: Check['run']): Check {
+  return { name, needs, run };
 }
 
 export interface CheckResult extends Finding {
@@ -220,7 +175,8 @@ async function runCheck(check: Check, context: DoctorContext, timeoutMs: number)
 function toFinding(error: unknown): Finding {
   if (error instanceof NotCheckedError) return createUnchecked(error.message, error.toDo);
   if (isGrpcServiceError(error)) {
-    const [name = `code ${error.code}`] = GRPC_CODES[error.code] ?? [];
+    // The message begins with code and name, such as `14 UNAVAILABLE: …`. Its details may quote input.
+    const name = /^\d+ ([A-Z_]+)\b/.exec(error.message)?.[1] ?? `code ${error.code}`;
     return createUnchecked(`Temporal answered ${name}`, 'see the server’s log, and run it again');
   }
   // Its message names the database's code at most.

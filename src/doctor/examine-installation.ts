@@ -4,8 +4,8 @@ import type { ConfigProblem } from '../model/problems.ts';
 import {
   type Check,
   type CheckResult,
-  checksOfProfiles,
   createContext,
+  defineCheck,
   describeCount,
   describeRules,
   type Finding,
@@ -14,8 +14,7 @@ import {
   runChecks,
   warn,
 } from './check.ts';
-import { gatewayCheck, tokenCheck, webhooksCheck } from './gateway-checks.ts';
-import { failingRunsCheck, holdsCheck } from './holds-check.ts';
+import { checkGateway, checkTokens, checkWebhooks } from './gateway-checks.ts';
 import {
   codecServerChecks,
   decisionSignerChecks,
@@ -23,10 +22,17 @@ import {
   keyRingCheck,
   ledgerKeysCheck,
 } from './key-checks.ts';
-import { clockCheck, ledgerCheck, ledgerDurabilityCheck, ledgerWatchCheck, pausesCheck } from './ledger-checks.ts';
 import {
-  clearStartsCheck,
+  clockCheck,
+  holdsCheck,
+  ledgerCheck,
+  ledgerDurabilityCheck,
+  ledgerWatchCheck,
+  pausesCheck,
+} from './ledger-checks.ts';
+import {
   deploymentCheck,
+  failingRunsCheck,
   namespaceCheck,
   searchAttributesCheck,
   temporalCheck,
@@ -99,10 +105,10 @@ function listChecks(
     searchAttributesCheck,
     ...workerChecks(all),
     deploymentCheck,
-    ...checksOfProfiles([tokenCheck, gatewayCheck], all),
+    ...all.map(checkTokens),
+    ...all.map(checkGateway),
     ...decisionSignerChecks(signerFile),
-    ...checksOfProfiles([webhooksCheck], all),
-    clearStartsCheck,
+    ...all.flatMap(checkWebhooks),
     pausesCheck,
     failingRunsCheck,
     holdsCheck,
@@ -110,22 +116,18 @@ function listChecks(
   ];
 }
 
-const configurationCheck: Check = {
-  name: 'configuration',
-  needs: [],
-  async run({ config, problems }) {
-    if (problems.length > 0) {
-      return fail(
-        `${describeCount(problems.length, 'rule')} broken: ${describeRules(problems)}`,
-        'see docs/configuration.md',
-      );
-    }
-    const { environment, taskQueue, profiles } = config;
-    const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
-    const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
-    const what = `${environment}, task queue ${taskQueue}, ${describeCount(profiles.size, 'profile')}${rehearsed}`;
-    return config.payloadsAreEncrypted
-      ? pass(what)
-      : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');
-  },
-};
+const configurationCheck = defineCheck('configuration', [], async ({ config, problems }) => {
+  if (problems.length > 0) {
+    return fail(
+      `${describeCount(problems.length, 'rule')} broken: ${describeRules(problems)}`,
+      'see docs/configuration.md',
+    );
+  }
+  const { environment, taskQueue, profiles } = config;
+  const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
+  const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
+  const what = `${environment}, task queue ${taskQueue}, ${describeCount(profiles.size, 'profile')}${rehearsed}`;
+  return config.payloadsAreEncrypted
+    ? pass(what)
+    : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');
+});

@@ -11,14 +11,12 @@ import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-request
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { isPublicAddress } from '../webhooks/sender.ts';
 import { secretProblem } from '../webhooks/signature.ts';
-import { type DoctorContext, type Finding, fail, type ProfileCheck, pass, warn } from './check.ts';
+import { type Check, defineCheck, type Finding, fail, pass, warn } from './check.ts';
 
 /** A connection and its TLS handshake, and not one byte of HTTP, since any request may post an inquiry. */
-export const gatewayCheck: ProfileCheck = {
-  name: 'gateway',
-  needs: ['GATEWAY_'],
-  run: knock,
-};
+export function checkGateway(profile: GatewayProfile): Check {
+  return defineCheck(`gateway/${profile.name}`, ['GATEWAY_'], () => knock(profile));
+}
 
 async function knock(profile: GatewayProfile): Promise<Finding> {
   const { protocol, host, hostname, port } = requestUrl(profile);
@@ -72,9 +70,11 @@ function networkRefusal(error: unknown): Finding {
 const SHORT_LIFE_S = 60;
 
 /** Fetches a token, and throws it away. */
-export const tokenCheck: ProfileCheck = { name: 'token-service', needs: ['GATEWAY_'], run: fetchToken };
+export function checkTokens(profile: GatewayProfile): Check {
+  return defineCheck(`token-service/${profile.name}`, ['GATEWAY_'], (_, signal) => fetchToken(profile, signal));
+}
 
-async function fetchToken(profile: GatewayProfile, _: DoctorContext, signal: AbortSignal): Promise<Finding> {
+async function fetchToken(profile: GatewayProfile, signal: AbortSignal): Promise<Finding> {
   const credentials = await profile.credentials.read().catch(() => null);
   if (!credentials) return fail('the credentials cannot be read', 'check the files that hold them');
   const agent = createConnections(profile, MAX_TOKEN_RESPONSE_BYTES);
@@ -108,12 +108,10 @@ function tokenRefusal({ code, httpStatus }: GatewayError): Finding {
 }
 
 /** Shows the endpoints' names and hosts, resolves them, and checks that the secrets can be read. Sends nothing. */
-export const webhooksCheck: ProfileCheck = {
-  name: 'webhooks',
-  needs: ['GATEWAY_PROFILES_FILE'],
-  isFor: ({ webhooks = [] }) => webhooks.length > 0,
-  run: ({ webhooks = [] }) => lookAtEndpoints(webhooks),
-};
+export function checkWebhooks({ name, webhooks = [] }: Pick<GatewayProfile, 'name' | 'webhooks'>): Check[] {
+  if (webhooks.length === 0) return [];
+  return [defineCheck(`webhooks/${name}`, ['GATEWAY_PROFILES_FILE'], () => lookAtEndpoints(webhooks))];
+}
 
 async function lookAtEndpoints(endpoints: readonly WebhookEndpoint[]): Promise<Finding> {
   const all = endpoints.map((endpoint) => `${endpoint.name} (${new URL(endpoint.url).host})`).join(', ');

@@ -17,6 +17,7 @@ import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier } from '../protection/proofs.ts';
 import {
   type Check,
+  defineCheck,
   describeCount,
   describeRules,
   type Finding,
@@ -27,25 +28,21 @@ import {
   warn,
 } from './check.ts';
 
-export const keyRingCheck: Check = {
-  name: 'key-ring',
-  needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_'],
-  async run({ config, keys }) {
-    try {
-      const ring = await keys();
-      if (!ring)
-        return warn('there is none yet', 'the first worker of the sandbox makes one, or `credit-journey keys new`');
-      return ofAges(keyAges(ring), config.environment === 'production');
-    } catch (error) {
-      if (!(error instanceof KeyRingError)) throw error;
-      const isFile = !(error instanceof KeyServiceError);
-      return fail(
-        error.message,
-        isFile ? 'put the right file where KEY_RING_FILE points' : '`credit-journey keys check`',
-      );
-    }
-  },
-};
+export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY_RING_'], async ({ config, keys }) => {
+  try {
+    const ring = await keys();
+    if (!ring)
+      return warn('there is none yet', 'the first worker of the sandbox makes one, or `credit-journey keys new`');
+    return ofAges(keyAges(ring), config.environment === 'production');
+  } catch (error) {
+    if (!(error instanceof KeyRingError)) throw error;
+    const isFile = !(error instanceof KeyServiceError);
+    return fail(
+      error.message,
+      isFile ? 'put the right file where KEY_RING_FILE points' : '`credit-journey keys check`',
+    );
+  }
+});
 
 function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   const told = ages
@@ -60,10 +57,10 @@ function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   return isDue ? warn(detail, `within two weeks ${rotate}`) : pass(detail);
 }
 
-export const ledgerKeysCheck: Check = {
-  name: 'ledger-keys',
-  needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
-  async run(context) {
+export const ledgerKeysCheck = defineCheck(
+  'ledger-keys',
+  ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
+  async (context) => {
     const [ring, content] = await Promise.all([usableKeys(context), ledgerContent(context)]);
     const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
     const missing = content.wrappedUnder.filter(({ keyId }) => !held.has(keyId));
@@ -74,7 +71,7 @@ export const ledgerKeysCheck: Check = {
     );
     return fail(`the key ring lacks ${told.join(', ')}`, 'bring back the key ring that holds it, from its copy');
   },
-};
+);
 
 /** The codec server that clients in this environment use. */
 export interface InspectedCodecServer {
@@ -92,28 +89,27 @@ const SAME_RING = 'give workers and codec server the same key ring';
 export function codecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
   if (!codecServer) return [];
   const { access, problems } = codecServer;
-  return [
-    {
-      name: 'codec-server',
-      needs: ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'],
-      async run(context, signal) {
-        if (problems.length > 0) {
-          return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
-        }
-        const ring = await usableKeys(context);
-        if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
-        const { namespace } = context.config.temporal;
-        const connection = new CodecServerConnection(access, namespace);
-        signal.addEventListener('abort', () => void connection.close(), { once: true });
-        try {
-          const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
-          return await roundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
-        } finally {
-          await connection.close();
-        }
-      },
+  const check = defineCheck(
+    'codec-server',
+    ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'],
+    async (context, signal) => {
+      if (problems.length > 0) {
+        return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
+      }
+      const ring = await usableKeys(context);
+      if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
+      const { namespace } = context.config.temporal;
+      const connection = new CodecServerConnection(access, namespace);
+      signal.addEventListener('abort', () => void connection.close(), { once: true });
+      try {
+        const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
+        return await roundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
+      } finally {
+        await connection.close();
+      }
     },
-  ];
+  );
+  return [check];
 }
 
 async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
@@ -185,29 +181,24 @@ const PROBE: ProvableDecision = {
 /** Checks whether workers take the decisions that the HTTP API signs. Returns no check if the API signs nothing. */
 export function decisionSignerChecks(file: string | undefined): Check[] {
   if (file === undefined) return [];
-  return [
-    {
-      name: 'decision-signer',
-      needs: ['DECISION_'],
-      async run({ config }) {
-        let signer: DecisionSigner;
-        try {
-          signer = await loadDecisionSigner(file);
-        } catch {
-          const todo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
-          return fail('the key that the HTTP API signs decisions with cannot be used', todo);
-        }
-        const content = decisionContent(config.environment, PROBE);
-        const verify = createDecisionProofVerifier(config.decisionKeysFile);
-        const proof = await signer.sign(content);
-        const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
-        if (verdict.accepted)
-          return openIn(config, file) ?? pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
-        const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
-        return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
-      },
-    },
-  ];
+  const check = defineCheck('decision-signer', ['DECISION_'], async ({ config }) => {
+    let signer: DecisionSigner;
+    try {
+      signer = await loadDecisionSigner(file);
+    } catch {
+      const todo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
+      return fail('the key that the HTTP API signs decisions with cannot be used', todo);
+    }
+    const content = decisionContent(config.environment, PROBE);
+    const verify = createDecisionProofVerifier(config.decisionKeysFile);
+    const proof = await signer.sign(content);
+    const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
+    if (verdict.accepted)
+      return openIn(config, file) ?? pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
+    const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
+    return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
+  });
+  return [check];
 }
 
 /** In production no other user of the machine may read it. */

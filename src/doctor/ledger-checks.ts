@@ -8,20 +8,26 @@ import { pauseWords } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
-import { type Check, type DoctorContext, type Finding, fail, ledgerContent, pass, usableKeys, warn } from './check.ts';
+import {
+  type DoctorContext,
+  defineCheck,
+  describeCount,
+  type Finding,
+  fail,
+  ledgerContent,
+  pass,
+  usableKeys,
+  warn,
+} from './check.ts';
 
 /** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
-export const ledgerWatchCheck: Check = {
-  name: 'ledger-watch',
-  needs: ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'],
-  async run(context) {
-    const { ledgerId } = await ledgerContent(context);
-    const seen = await seenOutside(context, ledgerId);
-    if (!seen) return pass('no worker has watched an attempt of this ledger yet');
-    const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
-    return lost ? olderCopy(lost) : pass('the newest attempt that was seen is there');
-  },
-};
+export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'], async (context) => {
+  const { ledgerId } = await ledgerContent(context);
+  const seen = await seenOutside(context, ledgerId);
+  if (!seen) return pass('no worker has watched an attempt of this ledger yet');
+  const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
+  return lost ? olderCopy(lost) : pass('the newest attempt that was seen is there');
+});
 
 function olderCopy({ claimedAt }: SeenAttempt): Finding {
   return fail(
@@ -42,22 +48,18 @@ async function seenOutside(context: DoctorContext, ledgerId: string): Promise<Se
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
 
-export const ledgerCheck: Check = {
-  name: 'ledger',
-  needs: NEEDS,
-  async run(context) {
-    let found: LedgerInspection;
-    try {
-      found = await context.inspect();
-    } catch (error) {
-      if (error instanceof LedgerNotFoundError) return missing(context);
-      if (!(error instanceof LedgerUnavailableError)) throw error;
-      // Its message names the database's code at most.
-      return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
-    }
-    return found.schemaVersion === 0 ? missing(context) : identityFinding(context, found);
-  },
-};
+export const ledgerCheck = defineCheck('ledger', NEEDS, async (context) => {
+  let found: LedgerInspection;
+  try {
+    found = await context.inspect();
+  } catch (error) {
+    if (error instanceof LedgerNotFoundError) return missing(context);
+    if (!(error instanceof LedgerUnavailableError)) throw error;
+    // Its message names the database's code at most.
+    return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
+  }
+  return found.schemaVersion === 0 ? missing(context) : identityFinding(context, found);
+});
 
 /** A worker creates a ledger by itself only in the sandbox. */
 function missing({ config }: DoctorContext): Finding {
@@ -93,38 +95,32 @@ function identityFinding({ config }: DoctorContext, found: LedgerInspection): Fi
   return pass(`${ledgerId}, ${environment}, tables at version ${schemaVersion}`);
 }
 
-export const ledgerDurabilityCheck: Check = {
-  name: 'ledger-durability',
-  needs: NEEDS,
-  async run({ config, ledger }) {
-    const { kind, detail, toDo = '' } = judgeDurability((await ledger()).durability, config.ledger.durability);
-    if (kind === 'sound') return pass(detail);
-    return kind === 'unknown' ? warn(detail, toDo) : fail(detail, toDo);
-  },
-};
+export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, async ({ config, ledger }) => {
+  const { kind, detail, toDo = '' } = judgeDurability((await ledger()).durability, config.ledger.durability);
+  if (kind === 'sound') return pass(detail);
+  return kind === 'unknown' ? warn(detail, toDo) : fail(detail, toDo);
+});
 
 /** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
-export const pausesCheck: Check = {
-  name: 'pauses',
-  needs: ['LEDGER_'],
-  async run(context) {
-    const { pauses } = await ledgerContent(context);
-    if (pauses.length === 0) return pass('inquiries are not paused');
-    return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
-  },
-};
+export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async (context) => {
+  const { pauses } = await ledgerContent(context);
+  if (pauses.length === 0) return pass('inquiries are not paused');
+  return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
+});
 
 /** Servers that keep their time differ by less. */
 const MAX_SKEW_MS = 30_000;
 
 /** Compares our clock, which dates secondary uses, with that of the ledger, which judges consents. */
-export const clockCheck: Check = {
-  name: 'clock',
-  needs: NEEDS,
-  async run({ ledger }) {
-    const { now, askedAtMs, answeredAtMs } = (await ledger()).clock;
-    const aheadMs = Date.parse(now) - (askedAtMs + answeredAtMs) / 2;
-    const detail = `the ledger’s is ${Math.round(aheadMs / 1000)} s ahead of ours`;
-    return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
-  },
-};
+export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
+  const { now, askedAtMs, answeredAtMs } = (await ledger()).clock;
+  const aheadMs = Date.parse(now) - (askedAtMs + answeredAtMs) / 2;
+  const detail = `the ledger’s is ${Math.round(aheadMs / 1000)} s ahead of ours`;
+  return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
+});
+
+export const holdsCheck = defineCheck('holds', ['LEDGER_'], async (context) => {
+  const { needsPerson } = await ledgerContent(context);
+  if (needsPerson === 0) return pass('nothing needs a person');
+  return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
+});

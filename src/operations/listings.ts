@@ -54,8 +54,8 @@ export const consents = defineListing({
   summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
   scope: 'inquiries:read',
   ...RECORDS.consents,
-  order: ['recordedAt', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'journeyId',
+  order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'runKey',
   read: readConsents,
   describe: describeConsent,
 });
@@ -79,13 +79,13 @@ export const unmatchedConsents = defineListing({
     'belong to, so only a token for all profiles and end users sees such an id.',
   scope: 'holds:read',
   ...RECORDS.unmatchedConsents,
-  order: ['since', 'journeyId', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'journeyId',
+  order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  owner: 'runKey',
   read: readUnmatched,
   describe: (consent) => ({
     at: consent.since,
     text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId}, ${consent.consentId}. It matches no ${consent.unmatched} that the ledger knows.`,
-    runKey: consent.journeyId,
+    runKey: consent.runKey,
     facts: [],
   }),
 });
@@ -96,7 +96,7 @@ async function* readUnmatched(
   ledger: Ledger,
   { from, ...reach }: ReadersReach & { from?: string },
 ): AsyncGenerator<UnmatchedConsent> {
-  const nothing = { journeyId: '', shareId: '', applicantId: '', consentId: '', decision: '' };
+  const nothing = { runKey: '', shareId: '', applicantId: '', consentId: '', decision: '' };
   let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
   for (let isFull = true; isFull; ) {
     const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });

@@ -86,7 +86,7 @@ async function knownSince(ledger: Ledger, from: string): Promise<Map<string, Kno
   for await (const attempt of ledger.inquiriesBetween({ from })) {
     if (attempt.disposedAt === undefined) of(attempt.runKey).attempts.push(attempt);
   }
-  for await (const consent of ledger.consentsBetween({ from })) of(consent.journeyId).consents.push(consent);
+  for await (const consent of ledger.consentsBetween({ from })) of(consent.runKey).consents.push(consent);
   for await (const decision of ledger.decisionsBetween({ from })) {
     // `seen` is no message to a run.
     if (decision.action !== 'seen') of(decision.runKey).decisions.push(decision);
@@ -154,9 +154,9 @@ export async function sendConsents(journeys: CreditJourneys, runs: readonly Comp
 
 /** Returns why the run did not take the consent, or `undefined` if it did. */
 async function sendConsent(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
-  const { journeyId, shareId, applicantId, consentId, decision, decidedAt, evidence, proof } = consent;
+  const { runKey, shareId, applicantId, consentId, decision, decidedAt, evidence, proof } = consent;
   const { endUserCode, endUser = '' } = consent;
-  const { kind, id } = parseRunKey(journeyId);
+  const { kind, id } = parseRunKey(runKey);
   const message = {
     ...{ applicantId, consentId, decision, decidedAt },
     secondaryUser: endUserCode === undefined ? { endUser } : { endUserCode },

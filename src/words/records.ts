@@ -71,7 +71,7 @@ export function describeConsent(consent: AuditedConsent): ListedRecord {
   return {
     at: consent.recordedAt,
     text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId} with ${nameOfUser(consent)}, ${consent.consentId}.${news}`,
-    runKey: consent.journeyId,
+    runKey: consent.runKey,
     facts: [
       `decided at ${inSeconds(consent.decidedAt)}`,
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
@@ -139,8 +139,8 @@ export function describeAttempt(audited: AuditedAttempt): ListedRecord {
     accesses &&
       `read ${countWords(accesses.count, 'time')}, ${accesses.reissues} of them served it again, last at ${inSeconds(accesses.lastAt)}`,
     late && `answered late, at ${inSeconds(late.at)}: ${late.outcome ?? 'no outcome'}`,
-    ...audited.legalHolds.map(({ journeyId, matter, setAt, by }) => {
-      return `under a legal hold on ${journeyId}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
+    ...audited.legalHolds.map(({ runKey: held, matter, setAt, by }) => {
+      return `under a legal hold on ${held}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
     }),
     disposedAt && `disposed of at ${inSeconds(disposedAt)}`,
   ].filter((fact) => typeof fact === 'string' && fact !== '') as string[];

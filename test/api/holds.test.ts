@@ -245,7 +245,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
         const path = `/v1/unmatched-consents?limit=1${after}`;
         const { json, text } = await api.call(path, bearer ? { token: bearer } : {});
         assert.ok(json.data.length <= 1, text);
-        for (const { journeyId, unmatched } of json.data) found.push([journeyId, unmatched]);
+        for (const { runKey, unmatched } of json.data) found.push([runKey, unmatched]);
         if (json.next === undefined) return found.filter(([id]) => id === mine || id === unknown.journeyId).toSorted();
         after = `&after=${json.next}`;
       }

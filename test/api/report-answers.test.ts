@@ -160,7 +160,7 @@ test('references are those of the newest answered inquiries', async (t) => {
   const { answer, count } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
-    journeyId: 'J-1',
+    runKey: 'J-1',
     // Not PREAPP, whose newest one had no record.
     references: [
       { productCode: 'PREQUAL', customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', reference: RECORD.reference },

@@ -71,7 +71,7 @@ describe('an inquiry', () => {
 
   test('names each legal hold that covers the inquiry', () => {
     const hold = {
-      journeyId: 'portfolio:R-1',
+      runKey: 'portfolio:R-1',
       matter: '2026-17',
       setAt: '2026-01-02T03:04:05.678Z',
       by: 'c',

@@ -35,7 +35,7 @@ async function legalHold(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const namesOf = (holds: LegalHold[]) => holds.map(({ journeyId, matter }) => `${journeyId} ${matter}`);
+const namesOf = (holds: LegalHold[]) => holds.map(({ runKey, matter }) => `${runKey} ${matter}`);
 
 test('a hold is set for a matter, once, and released for that matter alone', async () => {
   const withoutMatter = await runCli(['legal-hold', 'set', 'J-1', ...BY], { env });
@@ -78,7 +78,7 @@ test('a hold is set for a matter, once, and released for that matter alone', asy
 });
 
 test('words name each hold and what came too late for it', () => {
-  const hold = { journeyId: 'portfolio:R-1', matter: 'M-1', setAt: '2026-01-02T03:04:05Z', by: 'counsel', reason: 'r' };
+  const hold = { runKey: 'portfolio:R-1', matter: 'M-1', setAt: '2026-01-02T03:04:05Z', by: 'counsel', reason: 'r' };
   const refused = {
     runKey: 'portfolio:R-1/A-1',
     obstacles: [

@@ -329,7 +329,7 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   await ledger.retention.setLegalHold(kept, hold);
   const { refused } = await planDisposal(context, { runKey: other });
   const [obstacle] = refused[0]?.obstacles ?? [];
-  assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.journeyId === kept);
+  assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.runKey === kept);
   assert.ok('refused' in (await disposeItem(context, { runKey: other }, AUTHORIZATION)));
   assert.equal((await handle.describe()).status.name, 'COMPLETED');
   assert.deepEqual(await retentionEvents(ledger, other), [], 'nothing was begun');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checksOfProfiles, type DoctorContext } from '../../src/doctor/check.ts';
-import { webhooksCheck } from '../../src/doctor/gateway-checks.ts';
-import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { DoctorContext } from '../../src/doctor/check.ts';
+import { checkWebhooks } from '../../src/doctor/gateway-checks.ts';
 import type { WebhookEndpoint } from '../../src/messages/webhooks/delivery.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
@@ -11,13 +10,7 @@ test('prints endpoints by name and host; finds one that leads inside, nowhere, o
   const look = async (change: Partial<WebhookEndpoint>) => {
     const url = 'http://127.0.0.1:8080/hooks/TOKEN-IN-PATH';
     const endpoint = { name: 'ops', url, readSecrets: async () => [secret], allowPrivateAddresses: true, ...change };
-    const [check, ...more] = checksOfProfiles(
-      [webhooksCheck],
-      [
-        { name: 'default', webhooks: [endpoint] } as unknown as GatewayProfile,
-        { name: 'silent' } as unknown as GatewayProfile,
-      ],
-    );
+    const [check, ...more] = [{ name: 'default', webhooks: [endpoint] }, { name: 'silent' }].flatMap(checkWebhooks);
     assert.equal(check?.name, 'webhooks/default');
     assert.equal(more.length, 0);
     const finding = await check.run({} as DoctorContext, new AbortController().signal);

@@ -183,7 +183,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     // Made after the hold was set.
     await withReport(ledger, PREAPP);
     assert.deepEqual(
-      (await retention.legalHolds()).map(({ journeyId }) => journeyId),
+      (await retention.legalHolds()).map(({ runKey }) => runKey),
       ['J-1'],
     );
     const listed = [];

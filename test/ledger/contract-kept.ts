@@ -215,7 +215,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     }
     const list = async (reach: { profiles?: string[]; endUsers?: string[] }) => {
       const found = await ledger.consents.unmatched({ limit: 100, ...reach });
-      return found.map(({ journeyId }) => journeyId).join();
+      return found.map(({ runKey }) => runKey).join();
     };
     assert.equal(await list({}), 'J-1,J-2,J-3,J-4');
     assert.equal(await list({ endUsers: ['EU123'] }), 'J-1,J-3,J-4');
@@ -231,7 +231,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledgerId } = ledger.identity;
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
-    assert.equal((await ledger.consents.unmatched({ limit: 100 })).map(({ journeyId }) => journeyId).join(), 'J-2');
+    assert.equal((await ledger.consents.unmatched({ limit: 100 })).map(({ runKey }) => runKey).join(), 'J-2');
     // A start finds it all the same.
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted']);
   });

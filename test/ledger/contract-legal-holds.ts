@@ -29,8 +29,8 @@ function held(obstacles: readonly Obstacle[]): string[] {
   return obstacles.flatMap((one) => (one.reason === 'legalHold' ? [nameOf(one.hold)] : [one.reason]));
 }
 
-function nameOf({ journeyId, matter }: LegalHold): string {
-  return `${journeyId} ${matter}`;
+function nameOf({ runKey, matter }: LegalHold): string {
+  return `${runKey} ${matter}`;
 }
 
 /** The holds that refuse it, or `done`. */

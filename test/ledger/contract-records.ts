@@ -57,15 +57,21 @@ export function recordTests(opened: Open): void {
     // Within one millisecond they have no order.
     const found = (await all(ledger.consentsBetween())).sort((a, b) => (a.consentId < b.consentId ? -1 : 1));
     assert.deepEqual(
-      found.map((one) => [one.journeyId, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
+      found.map((one) => [one.runKey, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
       [
         ['J-1', 'C-1', 'granted', 1, undefined],
         ['J-1', 'C-2', 'denied', 0, undefined],
         ['J-9', 'C-9', 'granted', 0, 'journey'],
       ],
     );
-    const { secondaryUser, ...said } = grant;
-    assert.deepEqual(found[0], { ...said, ...secondaryUser, permittedAttempts: 1, recordedAt: found[0]?.recordedAt });
+    const { journeyId: runKey, secondaryUser, ...said } = grant;
+    assert.deepEqual(found[0], {
+      runKey,
+      ...said,
+      ...secondaryUser,
+      permittedAttempts: 1,
+      recordedAt: found[0]?.recordedAt,
+    });
     assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
     assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });

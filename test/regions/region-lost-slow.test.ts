@@ -219,7 +219,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   // What was acknowledged is there.
   const [decisions, consents] = [new Set<string>(), new Set<string>()];
   for await (const one of ledger.decisionsBetween()) decisions.add(`${one.runKey} ${one.decisionId}`);
-  for await (const one of ledger.consentsBetween()) consents.add(`${one.journeyId} ${one.consentId} ${one.decision}`);
+  for await (const one of ledger.consentsBetween()) consents.add(`${one.runKey} ${one.consentId} ${one.decision}`);
   for (const one of callers.taken) {
     if (one.kind === 'decision') assert.ok(decisions.has(`${one.journeyId} ${one.decision.decisionId}`));
     if (one.kind === 'consent') {

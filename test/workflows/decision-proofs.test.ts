@@ -14,7 +14,6 @@ import {
   type ResolveInquiryMessage,
   UpdateRefusedError,
 } from '../../src/client.ts';
-import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { rowRunKey } from '../../src/model/run-key.ts';
@@ -321,41 +320,6 @@ describe('a portfolio review whose decisions need a proof', () => {
     await review.resolve(await provenDecision(message));
     assert.equal((await review.result()).record, 3);
     assert.deepEqual(await decided(runKey), [['resend', 'operator', 'decisions']]);
-  });
-
-  test('takes one for all rows that stand under another number, and a refused one for none of them', async () => {
-    const rows = 6;
-    const file = await writePortfolio(directory, 'all.csv', csvText(rows), 'deciding/EU123');
-    const input = reviewOf(file);
-    await (await journeys.reviewPortfolio(input)).result();
-    const workflow = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
-    const profiles = harness.config.profiles as Map<string, GatewayProfile>;
-    const profile = profiles.get('deciding') ?? assert.fail();
-    profiles.set('deciding', { ...profile, customerId: 'CORRECTED' });
-    try {
-      // As after retention: the review is started again although it had ended.
-      await harness.client.workflow.start('portfolioReview', {
-        ...{ workflowId: workflow.workflowId, taskQueue: harness.config.taskQueue, args: [input] },
-      });
-      const review = journeys.getPortfolio(input.reviewId);
-      const { holds } = await untilState(review, ({ state }) => state === 'held');
-      const [hold] = holds;
-      assert.ok(hold?.failureType === 'AnotherNumber' && holds.length === 1);
-      const message = resendOf(hold);
-      for (const [bad, reason] of await badProofs(message)) {
-        assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
-      }
-      const all = Array.from({ length: rows }, (_, index) => rowRunKey(input.reviewId, `ACC-${index}`));
-      const sent = async () => (await Promise.all(all.map(sentFor))).reduce((sum, one) => sum + one, 0);
-      assert.equal(await sent(), rows);
-      await review.resolve(await provenDecision(message));
-      assert.equal((await review.result()).record, rows);
-      assert.equal(await sent(), 2 * rows);
-      const each = await Promise.all(all.map(decided));
-      assert.deepEqual(each, Array(rows).fill([['resend', 'operator', 'decisions']]));
-    } finally {
-      profiles.set('deciding', profile);
-    }
   });
 });
 

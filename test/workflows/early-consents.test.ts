@@ -45,7 +45,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
   const all = await ledger.consents.unmatched({ limit: 1_000 });
-  return all.filter((one) => one.journeyId === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
+  return all.filter((one) => one.runKey === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 
 /** By then the run has heard what was said before it. */
@@ -179,7 +179,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
   test('is refused by the late path where it makes no sense, and that is told', async () => {
     const consent = { ...consentMessage('J-NEVER', { applicantId: '1A' }), decision: 'revoke' };
     const { journeyId: _, ...message } = consent as unknown as ConsentMessage;
-    await assert.rejects(journeys.get('J-NEVER').consent(message), InvalidInputError);
+    await assert.rejects(journeys.get('J-NEVER').recordConsent(message), InvalidInputError);
     assert.deepEqual(await unmatchedOf('J-NEVER'), []);
   });
 });

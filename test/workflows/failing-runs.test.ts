@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import { allRunsRoutes } from '../../src/api/routes/runs.ts';
-import { failingRunsCheck } from '../../src/doctor/holds-check.ts';
+import { failingRunsCheck } from '../../src/doctor/temporal-checks.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring-file.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';

@@ -69,7 +69,7 @@ describe('said to the ended journey, for a share by itself that waits', { concur
     assert.equal((await ledger.inquiriesOf(`share:${shareId}`)).length, 1);
     const listed = await ledger.consents.unmatched({ limit: 100 });
     assert.deepEqual(
-      listed.filter((one) => one.journeyId === journeyId),
+      listed.filter((one) => one.runKey === journeyId),
       [],
     );
   });

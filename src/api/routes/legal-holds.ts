@@ -62,7 +62,7 @@ export const legalHoldRoutes: readonly Route[] = [
     },
     async handle(call): Promise<Reply<200>> {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
-      return { status: 200, body: toPage(await keepReached(call, all, ({ journeyId }) => journeyId)) };
+      return { status: 200, body: toPage(await keepReached(call, all, ({ runKey }) => runKey)) };
     },
   }),
   route({

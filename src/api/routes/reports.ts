@@ -71,7 +71,7 @@ const { reference } = journeyReferencesSchema.shape.references.element.shape;
 const inquiryName = { productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() };
 const referencesSchema = z
   .object({
-    journeyId: z.string().meta({ description: 'The key of the run, as in lists.' }),
+    runKey: z.string(),
     references: z.array(z.object({ ...inquiryName, reference })),
     shares: journeyReferencesSchema.shape.shares,
     consumers: z.array(consumerResultSchema).exactOptional(),

@@ -14,7 +14,7 @@ const seenBody = z
     runKey: z
       .string()
       .refine((id) => runKeyProblem(id) === null, 'must be a journeyId or share:<shareId>')
-      .meta({ description: 'The `journeyId` of the consents, as in the list.' }),
+      .meta({ description: 'The `runKey` of the consents, as in the list.' }),
     reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'seenConsents' });

@@ -82,7 +82,7 @@ function ofDelivery({ runKey, endpoints }: OtherWork['deliveries'][number]): Lis
 
 /** Starting the run, or requesting the share, takes it off as well. */
 function ofConsent({
-  journeyId: runKey,
+  runKey,
   unmatched,
   since,
   consentId,

@@ -124,8 +124,8 @@ async function passGate(journey: JourneyHandle, to: 'PREAPP' | 'PRECLOSE', narra
 }
 
 async function grantConsent(journey: JourneyHandle, applicantId: string, narrator: Narrator): Promise<void> {
-  narrator.event(`consent   applicant ${applicantId} grants it (signal)`);
-  await journey.consent(grant(applicantId));
+  narrator.event(`consent   applicant ${applicantId} grants it`);
+  await journey.recordConsent(grant(applicantId));
 }
 
 async function killWorker({ worker }: DevEnvironment, narrator: Narrator): Promise<void> {
@@ -193,7 +193,7 @@ async function askProvider(sandboxUrl: string, { customerTraceNumber }: HoldStat
   };
 }
 
-function grant(applicantId: string): Parameters<JourneyHandle['consent']>[0] {
+function grant(applicantId: string): Parameters<JourneyHandle['recordConsent']>[0] {
   const now = new Date().toISOString();
   return {
     shareId: 'S-1',

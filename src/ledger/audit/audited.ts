@@ -79,7 +79,7 @@ const answer = {
 };
 
 export const legalHoldFields = {
-  journeyId: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
+  runKey: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
   ...{ matter: text, setAt: instant, by: text, reason: text },
 };
 
@@ -217,7 +217,7 @@ export const RECORDS = {
     output: z
       .object({
         ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
-        ...{ journeyId: text, shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+        ...{ runKey: text, shareId: text, applicantId: text, consentId: text, decision: consentDecision },
         endUserCode: optionalText,
         endUser: optionalText,
         evidence,
@@ -233,7 +233,7 @@ export const RECORDS = {
     output: z
       .object({
         since: instant,
-        journeyId: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
+        runKey: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
         ...{ shareId: text, applicantId: text, consentId: text, decision: consentDecision },
         unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
       })
@@ -267,7 +267,7 @@ export const RECORDS = {
         consents: z.array(
           z.object({
             ...{ applicantId: text, consentId: text, decidedAt: instant },
-            ...{ evidence, journeyId: text, shareId: text },
+            ...{ evidence, runKey: text, shareId: text },
           }),
         ),
         ...others,

@@ -138,8 +138,9 @@ async function readPage<Audited>(
 }
 
 function toAuditedConsent(row: ConsentRow & { permitted: number }): AuditedConsent {
-  const { secondaryUser, ...consent } = consentRecord(row);
+  const { journeyId: runKey, secondaryUser, ...consent } = consentRecord(row);
   return {
+    runKey,
     ...consent,
     ...secondaryUser,
     recordedAt: utcInstant(row.recorded_at),

@@ -106,6 +106,6 @@ function reportView(row: ReportRow): SharedReportView | null {
 }
 
 function shareConsent(row: GrantRow): ShareConsent {
-  const { journeyId, shareId, applicantId, consentId, decidedAt, evidence } = consentRecord(row);
-  return { journeyId, shareId, applicantId, consentId, decidedAt, ...omitUndefined({ evidence }) };
+  const { journeyId: runKey, shareId, applicantId, consentId, decidedAt, evidence } = consentRecord(row);
+  return { runKey, shareId, applicantId, consentId, decidedAt, ...omitUndefined({ evidence }) };
 }

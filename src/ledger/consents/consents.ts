@@ -162,7 +162,7 @@ export async function readUnmatched(
   const order = ['recorded_at', ...KEY].join(', ');
   const values: SqlValue[] = [limit];
   const place = (value: SqlValue) => `$${values.push(value)}`;
-  const last = after ? [instantMs(after.since), ...toValues(after)] : [];
+  const last = after ? [instantMs(after.since), ...toValues({ ...after, journeyId: after.runKey })] : [];
   const conditions = [
     `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
     ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
@@ -172,7 +172,10 @@ export async function readUnmatched(
     `SELECT * FROM consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,
   );
-  return rows.map((row) => ({ ...toFields(row, [...KEY, 'unmatched']), since: utcInstant(row.recorded_at) }));
+  return rows.map((row) => {
+    const { journeyId: runKey, ...consent } = toFields(row, [...KEY, 'unmatched']);
+    return { runKey, ...consent, since: utcInstant(row.recorded_at) };
+  });
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */

@@ -9,8 +9,7 @@ import type { ProviderText, ReportReference } from '../../model/report-outcome.t
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
-import { ANSWERS, type AttemptRow, openOutcome } from '../inquiries/inquiry-rows.ts';
-import { readInquiries } from '../inquiries/inquiry-views.ts';
+import { ANSWERS, type AttemptRow, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView, ReferredInquiry } from '../records.ts';
 
 /** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
@@ -72,8 +71,7 @@ export async function readReferredInquiries(
   for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
   const found: ReferredInquiry[] = [];
   for (const [customerTraceNumber, reference] of references) {
-    const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
-    const [inquiry] = await readInquiries(tx, selection);
+    const [inquiry] = await readInquiries(tx, '$1', [customerTraceNumber]);
     if (inquiry) found.push({ inquiry, reference });
   }
   return found;
@@ -91,7 +89,7 @@ function referenceIn(row: AttemptRow, cipher: LedgerCipher, reportReferenceNumbe
 
 export interface LedgerReferences {
   /** The run key (model/run-key.ts). */
-  journeyId: string;
+  runKey: string;
   references: (InquiryName & { reference: ReportReference })[];
   shares: { shareId: string; reportReferenceNumber: string }[];
   /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
@@ -110,7 +108,7 @@ interface InquiryName {
 }
 
 /** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
-export function listReferences(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+export function listReferences(runKey: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
   const shares = new Map<string, Outcome>();
   let failsafe: ReturnType<typeof failsafeConsumers> | undefined;
@@ -130,7 +128,7 @@ export function listReferences(journeyId: string, inquiries: readonly InquiryVie
   const said = ofStages(listProviderWords);
   const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
   return {
-    journeyId,
+    runKey,
     references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),
     shares: [...shares].flatMap(([shareId, { reference }]) =>
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],

@@ -112,7 +112,7 @@ export async function readHoldsByOwner(
   const ids = inquiries.flatMap(({ run_key }) => [run_key, ownerOfRuns(run_key)]);
   const held = [...new Set(ids)];
   const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${listPlaceholders(held)})`, held);
-  const byScope = Map.groupBy(rows.map(toLegalHold), ({ journeyId }) => journeyId);
+  const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
   return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
@@ -149,38 +149,38 @@ export function toObstacle(hold: LegalHold): Obstacle {
  */
 export function setLegalHold(
   tx: Transaction,
-  journeyId: string,
+  runKey: string,
   authorization: HoldAuthorization,
 ): Promise<SetHold | null> {
   const { session } = tx;
   return chaining(tx, async (insert) => {
-    const before = await readHolds(tx, journeyId);
-    const isOwn = (hold: LegalHold) => hold.journeyId === journeyId && hold.matter === authorization.matter;
+    const before = await readHolds(tx, runKey);
+    const isOwn = (hold: LegalHold) => hold.runKey === runKey && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
     const isNew = hold === undefined;
     if (!hold) {
-      if (!(await isAnythingLeft(session, journeyId))) return null;
+      if (!(await isAnythingLeft(session, runKey))) return null;
       const holdId = `hold-${randomUUID()}`;
-      const event = { runKey: journeyId, kind: 'legalHoldSet', holdId, ...authorization } as const;
+      const event = { runKey, kind: 'legalHoldSet', holdId, ...authorization } as const;
       hold = toLegalHold(await appendEvent(tx, insert, event));
     }
     const others = before.filter((other) => !isOwn(other));
-    return { ...hold, isNew, others, destroyed: await countDestroyed(session, journeyId) };
+    return { ...hold, isNew, others, destroyed: await countDestroyed(session, runKey) };
   });
 }
 
 /** Releases the hold of this matter on this id, and no other. */
 export function releaseLegalHold(
   tx: Transaction,
-  journeyId: string,
+  runKey: string,
   authorization: HoldAuthorization,
 ): Promise<ReleasedHold> {
   return chaining(tx, async (insert) => {
-    const rows = await readRows(tx.session, journeyId);
-    const own = rows.find((row) => row.run_key === journeyId && row.matter === authorization.matter);
+    const rows = await readRows(tx.session, runKey);
+    const own = rows.find((row) => row.run_key === runKey && row.matter === authorization.matter);
     const others = rows.filter((row) => row !== own).map(toLegalHold);
     if (!own) return { released: null, others };
-    const end = { runKey: journeyId, kind: 'legalHoldReleased', ...toFields(own, ['hold_id']) } as const;
+    const end = { runKey, kind: 'legalHoldReleased', ...toFields(own, ['hold_id']) } as const;
     await appendEvent(tx, insert, { ...end, ...authorization });
     return { released: toLegalHold(own), others };
   });
@@ -202,7 +202,7 @@ async function countDestroyed(session: SqlSession, runKey: string): Promise<SetH
 
 function toLegalHold(row: EventRow): LegalHold {
   return {
-    journeyId: row.run_key,
+    runKey: row.run_key,
     matter: row.matter ?? '',
     setAt: utcInstant(row.recorded_at),
     by: row.by,

@@ -86,7 +86,7 @@ export interface HoldAuthorization extends Authorization {
 
 export interface LegalHold extends HoldAuthorization {
   /** The run key that it was set on. On a review it covers every row that the review has or will have. */
-  journeyId: string;
+  runKey: string;
   /** RFC 3339. */
   setAt: string;
 }

@@ -31,7 +31,6 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import type { PendingDecision } from '../run/holds.ts';
 import { Run, type RunState } from '../run/run.ts';
 
 /** A row that has begun and has no outcome yet. The next run reads it again at its place in the file. */
@@ -62,8 +61,6 @@ export interface FileState {
 export interface ReviewState extends RunState<PortfolioMessage> {
   file: FileState;
   isPaused: boolean;
-  /** The question whether to post rows that the ledger has under another trace number, and its answer. */
-  pending: PendingDecision;
 }
 
 // The stubs of a review's activities. Every figure has its reason beside it.
@@ -166,7 +163,6 @@ function describeCause(error: unknown): string {
 
 export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
   readonly kind = 'portfolio';
-  readonly #pending: PendingDecision;
   /** The ledger has, or will have, the flag that the files cannot be reached. */
   #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#filesChanged());
@@ -188,9 +184,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    const pending: PendingDecision = { ...state?.pending };
-    super(withReviewId(input), state, pending);
-    this.#pending = pending;
+    super(withReviewId(input), state);
     if (!state) return;
     this.state = state.file;
     this.isPaused = state.isPaused;
@@ -209,10 +203,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
   }
 
-  /** Whether no further row may begin: too many rows wait for people, or a question about all rows is open. */
+  /** Whether no further row may begin: too many rows wait for people. */
   get isFull(): boolean {
-    const { asks, decision } = this.#pending;
-    return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
+    return this.holds.list.length >= MAX_HELD;
   }
 
   beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
@@ -231,7 +224,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    */
   nextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
     const events = { occurrences: this.events.continuation(traceNumbers) };
-    return { ...this.toState(), events, file, isPaused: this.isPaused, pending: this.#pending };
+    return { ...this.toState(), events, file, isPaused: this.isPaused };
   }
 
   /** Problems that block the whole review, such as missing files. Listed before held rows. */

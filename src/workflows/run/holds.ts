@@ -9,7 +9,7 @@ import { referenceApplicantsProblem } from '../../messages/reference-applicants.
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { memberDigests } from '../../model/decision-content.ts';
-import { FAILURES, type FailureType, type HoldAction } from '../../model/failure-types.ts';
+import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
 import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
 import { problemsShown } from '../../model/problems.ts';
 import { resendProblem, wordProblem } from '../../model/provider-word.ts';
@@ -27,11 +27,7 @@ import type { RunWork } from './run-work.ts';
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
   applicants?: FailsafeApplicant[];
 };
-export type Decision = DecisionMessage & {
-  receivedAt: string;
-  /** For a row that takes the asking row's decision: the attempt of that row, which a proof has signed. */
-  askedAbout?: { customerTraceNumber: string; attempt: number };
-};
+export type Decision = DecisionMessage & { receivedAt: string };
 
 /**
  * A decision that has taken effect, with what recognises a duplicate. It is handed over to the next run, so it holds
@@ -71,17 +67,6 @@ export interface HoldsState {
   settled?: readonly SettledDecision[];
 }
 
-/**
- * A question that a review asks once for all rows: may they be posted although the ledger has them under another
- * number? One row asks and waits for the decision. The others wait until the ledger has it, and each records it as its
- * own.
- */
-export interface PendingDecision {
-  /** The trace number of the row that asks. */
-  asks?: string;
-  decision?: Decision;
-}
-
 interface OpenHold extends CarriedHold {
   /** How many writes of its row the ledger has not answered yet: more than one after a reset. */
   opening: number;
@@ -94,17 +79,14 @@ export class Holds {
   readonly #onChange: () => void;
   readonly #events: EventsOut | undefined;
   readonly #continuation: ContinuationWait | undefined;
-  readonly #asked: PendingDecision | undefined;
   readonly #work: RunWork | undefined;
 
-  /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
   constructor(
     onChange: () => void,
     events?: EventsOut,
     state: HoldsState = {},
-    { continuation, asked, work }: { continuation?: ContinuationWait; asked?: PendingDecision; work?: RunWork } = {},
+    { continuation, work }: { continuation?: ContinuationWait; work?: RunWork } = {},
   ) {
-    this.#asked = asked;
     this.#work = work;
     this.#onChange = onChange;
     this.#events = events;
@@ -146,12 +128,6 @@ export class Holds {
    */
   async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
     const { customerTraceNumber } = inquiry;
-    const asked = judged.isRefused ? undefined : this.#askedOnce(failure.failureType);
-    if (asked) {
-      asked.asks ??= customerTraceNumber;
-      if (asked.asks !== customerTraceNumber) await condition(() => asked.decision !== undefined);
-      if (asked.decision) return ofRow(asked.decision, { customerTraceNumber, attempt: judged.attempt });
-    }
     const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
     const status = toHoldStatus(inquiry, failure, judged);
     const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
@@ -208,10 +184,6 @@ export class Holds {
     this.#work?.leaveRows();
   }
 
-  #askedOnce(failureType: FailureType): PendingDecision | undefined {
-    return failureType === 'AnotherNumber' ? this.#asked : undefined;
-  }
-
   /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
   settle(
     decision: Decision,
@@ -221,9 +193,6 @@ export class Holds {
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
     const digests = memberDigests(toContent(decision));
-    // A refused decision does not answer the other rows.
-    const asked = hold && this.#askedOnce(hold.status.failureType);
-    if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
     if (hold) {
       this.#settled.push({
         customerTraceNumber,
@@ -236,19 +205,14 @@ export class Holds {
     if (hold) this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
-  /**
-   * The ledger has refused the decision: the hold waits for another one, and shows why.
-   *
-   * @returns whether there is a hold: a row that took the decision of another has none yet
-   */
-  refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): boolean {
+  /** The ledger has refused the decision: the hold waits for another one, and shows why. */
+  refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): void {
     const hold = this.#open.get(customerTraceNumber);
-    if (!hold) return false;
+    if (!hold) return;
     hold.status = { ...hold.status, refusedDecision: { decisionId, ...refusal, at: new Date().toISOString() } };
     delete hold.decision;
     this.#openRow(hold);
     this.#onChange();
-    return true;
   }
 
   /** Emits that a hold began or ended; not who decided, nor why. */
@@ -357,19 +321,8 @@ function toRow({ status, inquiry }: OpenHold): RunHold {
 }
 
 /** The message as it came, without its proof: that is about this very content. */
-function toContent({
-  receivedAt: _,
-  askedAbout: __,
-  proof: ___,
-  ...message
-}: DecisionMessage & Partial<Decision>): object {
+function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & Partial<Decision>): object {
   return message;
-}
-
-/** The decision about the row that asked, as another row takes it. */
-function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: number }): Decision {
-  const { customerTraceNumber, attempt } = decision;
-  return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
 }
 
 export interface Judged {
@@ -377,8 +330,6 @@ export interface Judged {
   applicantIds: readonly string[];
   since: string;
   isTold?: boolean;
-  /** The ledger has refused a decision about it, so it takes one of its own. */
-  isRefused?: boolean;
 }
 
 export function toHoldStatus(
@@ -436,8 +387,8 @@ export async function holdUntilDecided(
       holds.settle(decision, settledBy(effect));
       return { decision, effect };
     }
-    const isTold = holds.refuse(decision, refuse(effect.cause, effect.reason));
-    decision = await holds.wait(inquiry, failure, { ...judged, isTold, isRefused: true });
+    holds.refuse(decision, refuse(effect.cause, effect.reason));
+    decision = await holds.wait(inquiry, failure, { ...judged, isTold: true });
   }
 }
 
@@ -457,7 +408,7 @@ async function recordTheDecision(
   message: Decision,
 ): Promise<DecisionRecording> {
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
-  const { applicants, proof, askedAbout } = message;
+  const { applicants, proof } = message;
   const accepted: Outcome = {
     kind: 'outcome',
     outcome: message.outcome ?? 'noReport',
@@ -481,7 +432,7 @@ async function recordTheDecision(
       untilDone(
         'recordDecision',
         { summary: `recording the decision: ${action}` },
-        { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof, askedAbout }) },
+        { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) },
       ),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };

@@ -2,7 +2,6 @@
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
@@ -12,7 +11,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import type { AnyStatus } from '../../words/runs.ts';
 import { Continuation } from './continuation.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
-import { Holds, type HoldsState, type PendingDecision } from './holds.ts';
+import { Holds, type HoldsState } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
 import { RefusedMessages } from './messages/refused-messages.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
@@ -58,18 +57,13 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
    * The input is not checked yet, so nothing here may fail on any input.
    *
    * @param state from continue-as-new
-   * @param asked see `Holds`
    */
-  constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}, asked?: PendingDecision) {
+  constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(state.events);
     this.work = new RunWork(this.continuation, () => this.config, state.mayLeaveRows);
     const { continuation, work } = this;
-    this.holds = new Holds(() => this.publish(), this.events, state.holds, {
-      continuation,
-      work,
-      ...omitUndefined({ asked }),
-    });
+    this.holds = new Holds(() => this.publish(), this.events, state.holds, { continuation, work });
     this.decided = new RunDecisions(state.asked);
     this.withdrawal = state.withdrawal;
     this.#refused = new RefusedMessages(state.refused);
