@@ -9,7 +9,7 @@ import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import { GATEWAY_LIMITS } from '../config/variables.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
-import { decisionDifferences } from '../ledger/inquiries/decision.ts';
+import { decisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';

@@ -6,8 +6,7 @@ import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import { placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
-import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import { type FlagReason, placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
@@ -21,7 +20,7 @@ import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
-const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]), PORTFOLIO_UNAVAILABLE] as const;
+const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 
 /** The conditions of the listing, over HTTP and on the command line. */
