@@ -38,6 +38,7 @@ import {
   readOption,
   requireOwnOptions,
 } from '../output/schema-options.ts';
+import { callRemotely, type RemoteOptions } from './remote-call.ts';
 import { withLedger } from './with-ledger.ts';
 
 /** The message that a route sends, or the input of the run that it starts: its rules hold before the command connects. */
@@ -62,7 +63,7 @@ export interface RouteCommand {
   examples: readonly string[];
   /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */
   needs?: 'ledger' | 'both';
-  /** A reading has a reader: the system's user, if it names nobody. */
+  /** A reading has a reader. Default: the system's user. */
   by?: 'reader';
   /** Reads the content that options add to. Default: the JSON of `--file`, if a message is sent. */
   readContent?(options: Options): Promise<Loose>;
@@ -86,7 +87,9 @@ export interface ProofForm {
   readProved(message: Loose, content: Loose): Promise<object>;
 }
 
-export type Options = ServerOptions & GivenOptions & { file?: string; proof?: string; watch?: boolean };
+export type Options = ServerOptions &
+  GivenOptions &
+  RemoteOptions & { by?: string; file?: string; proof?: string; watch?: boolean };
 
 interface Operation {
   route: Route;
@@ -120,6 +123,8 @@ export function fillRoute(command: Command, spec: RouteCommand): void {
   if (operations.some(({ content }) => content) && !readContent && !named.includes('file')) {
     command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
   }
+  command.option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process');
+  command.option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
   withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...examples);
   command.action(async (...given: unknown[]) => {
     const options = given[named.length] as Options;
@@ -210,6 +215,11 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
   try {
     const content = await buildContent(spec, operation, address, options);
     const call = toLocalCall(route, content);
+    if (options.api !== undefined) {
+      if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
+      if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
+      return await print(spec, await callRemotely(route, call, options), createOutput(options));
+    }
     if (spec.by === 'reader') call.by ??= systemUser();
     const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
     if (operation.content) {
@@ -218,7 +228,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
     } else checkCall(route, call);
     const act = async (services: ApiServices, output: Output) => {
       const { body = {} } = await callLocally(services, route, call);
-      await print(spec, body, output);
+      await print(spec, body, output, true);
     };
     if (spec.needs === 'ledger')
       return await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
@@ -249,9 +259,9 @@ function findKind(ids: object): RunKind | undefined {
   return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in ids);
 }
 
-async function print(spec: RouteCommand, body: object | string, output: Output): Promise<void> {
+async function print(spec: RouteCommand, body: object | string, output: Output, isLocal = false): Promise<void> {
   const answer = readDocument(body) as never;
-  const notice = spec.namesPauses ? await pauseNotice(output) : [];
+  const notice = spec.namesPauses && isLocal ? await pauseNotice(output) : [];
   const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));
   output.answer(body, () => [...lines, ...notice]);
   process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
@@ -316,9 +326,11 @@ function systemUser(): string {
 
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
 async function toClientError(error: unknown, runKey: string | undefined): Promise<unknown> {
-  if (!(error instanceof Error) || error.name !== 'Refusal' || runKey === undefined) return error;
+  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
   const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
   const { reason, problems, message, status } = error as Refusal;
+  if (reason === 'invalidInput') return new InvalidInputError(problems);
+  if (runKey === undefined || status < 404 || status >= 429) return error;
   if (reason === 'notFound') return new JourneyNotFoundError(runKey);
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');

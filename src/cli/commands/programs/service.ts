@@ -6,14 +6,14 @@ import { createOutput, type Output } from '../../output/output.ts';
 export interface Service<Options> {
   /** The command, with its options. */
   command: Command;
-  /** Starts it. Whatever it opens goes into `resources`, which are closed in reverse order at the end. */
+  /** Starts it. `resources` are closed in reverse order at the end. */
   start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService>;
 }
 
 interface ReadyService {
   /** One line of JSON, which a program that starts this process waits for. */
   ready: object;
-  /** The same for people. */
+  /** Lines for people in its place. */
   lines(colors: Output['colors']): string[];
   /** Resolves, with a sentence, when the service is of no more use. */
   broken?: Promise<string>;
@@ -28,7 +28,7 @@ export function runService<Options extends { json?: boolean }>({ command, start 
     const stopped = stopSignal().then(() => null);
     await using resources = new AsyncDisposableStack();
     const service = await Promise.race([start(options, resources), stopped]);
-    // What has been started by then ends with this process.
+    // A service that is still starting ends with this process.
     if (!service) process.exit(0);
     const { ready, lines, broken } = service;
     const output = createOutput(options);
