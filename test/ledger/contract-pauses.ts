@@ -89,7 +89,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await pauses.waiting(), [], 'both are paused yet');
     await pauses.end(ledgerId, {}, GO_ON);
     const [first, ...others] = await pauses.waiting();
-    assert.deepEqual([first?.workflowId, first?.profile, others.length], ['journey-J-1', 'default', 0]);
+    assert.deepEqual([first?.workflowId, first?.customerTraceNumber, others.length], ['journey-J-1', claimOf(ledger).inquiry.customerTraceNumber, 0]);
     const stale = first ? [{ ...first, notedAtMs: first.notedAtMs - 1 }] : [];
     await pauses.forget(ledgerId, stale);
     assert.equal((await pauses.waiting()).length, 1, 'it was refused again since');
