@@ -21,7 +21,7 @@ const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const optionalText = text.exactOptional();
 
-const instantText = z
+export const instantText = z
   .string()
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
   .meta({ format: 'date-time', pattern: INSTANT });

@@ -16,7 +16,7 @@ import {
   type DecisionRow,
   type InquiryRow,
   openOutcome,
-} from '../inquiries/inquiry-rows.ts';
+} from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/retention-log.ts';
