@@ -1,10 +1,10 @@
 import { omitUndefined } from '../base/defined.ts';
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
-import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { canonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import { InvalidInputError, problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
@@ -32,8 +32,8 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
     /** Only reads; builds and validates nothing. */
     lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
       translating(() => {
-        const digests = requestDigests(ledger, contentAsSent(run, content));
-        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digests);
+        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
+        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
       }),
 
     /**
@@ -42,9 +42,9 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
      */
     closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
       translating(() => {
-        const digests = requestDigests(ledger, contentAsSent(run, content));
+        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
         const { inquiry } = content;
-        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digests, run: callingRun(), begunAt });
+        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: callingRun(), begunAt });
       }),
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */

@@ -5,10 +5,10 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
-import { requestDigests } from '../ledger/inquiries/request-digests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { canonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
@@ -164,7 +164,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ledgerId: args.run.ledgerId,
       inquiry: args.inquiry,
       attempt: args.attempt,
-      digests: requestDigests(dependencies.ledger, args),
+      digest: dependencies.ledger.digest(canonicalRequest(args)),
       run: callingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       ...omitUndefined({ seen: args.run.seen }),

@@ -31,7 +31,6 @@ import {
   pausesCheck,
 } from './ledger-checks.ts';
 import {
-  clearStartsCheck,
   deploymentCheck,
   failingRunsCheck,
   namespaceCheck,
@@ -110,7 +109,6 @@ function listChecks(
     ...all.map(checkGateway),
     ...decisionSignerChecks(signerFile),
     ...all.flatMap(checkWebhooks),
-    clearStartsCheck,
     pausesCheck,
     failingRunsCheck,
     holdsCheck,

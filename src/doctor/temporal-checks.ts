@@ -4,13 +4,10 @@ import { toMilliseconds } from '../base/instants.ts';
 import { hasStatus } from '../client/connection/errors.ts';
 import { whyUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { RUNS_WITH_INQUIRIES } from '../model/run-key.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
-import { startedEncrypted } from '../temporal/started-encrypted.ts';
 import { describeDeployment, promotionCommand, stateIn } from '../temporal/worker-deployment.ts';
 import {
   type Check,
@@ -111,98 +108,47 @@ export const searchAttributesCheck = defineCheck('search-attributes', NEEDS, asy
 /** A long poll takes a minute. The server remembers a poller for five minutes after its last poll. */
 const RECENT_MS = 2 * 60_000;
 
-/** The server's value for a poller that gave no limit. */
-const NO_LIMIT = 100_000;
-
-interface QueueView {
-  /** The queue's limit in tasks a second, as each polling worker requests it. The last one decides. */
-  limits: number[];
-  /** The queue's own limit, set by an operator. It overrides the limits of workers. */
-  setLimit?: number;
-}
-
 /** The queue of workflows and their activities, each profile's gateway queue, and where any has endpoints theirs. */
 export function workerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
   const hasEndpoints = profiles.some(({ webhooks }) => webhooks?.length);
-  const deliveries = queueCheck('workers/webhooks', toWebhookQueue, [ACTIVITY], { consequence: 'events wait' });
   return [
     queueCheck('workers', (taskQueue) => taskQueue, [WORKFLOW, ACTIVITY]),
     ...profiles.map(({ name }) =>
-      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [ACTIVITY], {
-        isLimited: true,
-      }),
+      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [ACTIVITY]),
     ),
-    ...(hasEndpoints ? [deliveries] : []),
+    ...(hasEndpoints ? [queueCheck('workers/webhooks', toWebhookQueue, [ACTIVITY], 'events wait')] : []),
   ];
 }
 
 function queueCheck(
   name: string,
-  queueOf: (taskQueue: string) => string,
+  toQueue: (taskQueue: string) => string,
   types: readonly number[],
-  { consequence = 'journeys stand still', isLimited = false } = {},
+  consequence = 'journeys stand still',
 ): Check {
   return defineCheck(name, [...NEEDS, 'GATEWAY_PROFILES_FILE'], async (context) => {
-    const queue = queueOf(context.config.taskQueue);
-    const views = await Promise.all(types.map((type) => readQueueView(context, queue, type)));
-    const fewest = Math.min(...views.map(({ limits }) => limits.length));
-    if (fewest === 0) {
-      return fail(
-        `no worker polls ${queue}: ${consequence}`,
-        '`credit-journey worker`; see its log where it ends at once',
-      );
-    }
-    const who = `${describeCount(fewest, 'worker')} on ${queue}`;
-    const [view] = views;
-    return isLimited && view ? ofLimits(who, view, context) : pass(who);
+    const queue = toQueue(context.config.taskQueue);
+    const counts = await Promise.all(types.map((type) => countPollers(context, queue, type)));
+    const fewest = Math.min(...counts);
+    if (fewest > 0) return pass(`${describeCount(fewest, 'worker')} on ${queue}`);
+    return fail(
+      `no worker polls ${queue}: ${consequence}`,
+      '`credit-journey worker`; see its log where it ends at once',
+    );
   });
 }
 
-/** With several limits it is open which one holds: docs/configuration.md. */
-function ofLimits(who: string, view: QueueView, { config }: DoctorContext): Finding {
-  const ours = config.worker.maxInquiriesPerSecond ?? NO_LIMIT;
-  if (view.setLimit !== undefined) {
-    return warn(
-      `${who}; the queue’s own limit stands above theirs: ${limitWords(view.setLimit)}`,
-      'see docs/operating.md where it was not meant to stay',
-    );
-  }
-  const limits = [...new Set(view.limits)].sort((a, b) => a - b);
-  const [first = ours] = limits;
-  const sameLimit = 'give all workers the same GATEWAY_MAX_INQUIRIES_PER_SECOND and restart them';
-  if (limits.length > 1) {
-    const told = limits.map(limitWords).join(', ');
-    return warn(
-      `${who}, started with different limits (${told}): the one that polls last decides`,
-      `${sameLimit}; one that has stopped is remembered for two minutes`,
-    );
-  }
-  if (first === ours) return pass(`${who}, ${limitWords(ours)}`);
-  return warn(`${who}, started with ${limitWords(first)}; here it would be ${limitWords(ours)}`, sameLimit);
-}
-
-function limitWords(ratePerSecond: number): string {
-  return ratePerSecond === NO_LIMIT ? 'no limit' : `${ratePerSecond} inquiries a second`;
-}
-
-async function readQueueView({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<QueueView> {
-  const client = await temporal();
-  const { namespace } = client.options;
-  const answer = await client.workflowService
-    .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType, reportConfig: true })
+async function countPollers({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<number> {
+  const { workflowService, options } = await temporal();
+  const { namespace } = options;
+  const { pollers } = await workflowService
+    .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType })
     .catch((error: unknown) => {
-      if (hasStatus(error, 'notFound')) throw new NotCheckedError('there is no such namespace');
-      throw error;
+      throw hasStatus(error, 'notFound') ? new NotCheckedError('there is no such namespace') : error;
     });
   // Our clock decides, with room for the server's to differ.
-  const recent = (answer.pollers ?? []).filter(
-    ({ lastAccessTime }) => (toMilliseconds(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
-  );
-  const setLimit = answer.config?.queueRateLimit?.rateLimit?.requestsPerSecond;
-  return {
-    limits: recent.map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
-    ...(typeof setLimit === 'number' ? { setLimit } : {}),
-  };
+  const since = Date.now() - RECENT_MS;
+  return (pollers ?? []).filter(({ lastAccessTime }) => (toMilliseconds(lastAccessTime) ?? 0) > since).length;
 }
 
 /** Checks whether this configuration's version gets any work (docs/versioning.md). */
@@ -230,57 +176,6 @@ export const deploymentCheck = defineCheck(
     return warn(`${told}: none of its workers has polled yet; ${current} gets the work`, 'start its workers');
   },
 );
-
-/** Each is a call to the server. */
-const MOST_LOOKED_AT = 20;
-
-/** Finds runs that were started unencrypted: their input is readable in Temporal's database. */
-export const clearStartsCheck = defineCheck(
-  'clear-starts',
-  ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_ENVIRONMENT'],
-  async ({ config, temporal }) => {
-    if (!config.payloadsAreEncrypted) return pass('PAYLOAD_ENCRYPTION is off: workers take starts in the clear');
-    const client = await temporal();
-    const runs = await newestOpen(client, config.taskQueue);
-    const looks = await Promise.all(runs.map(async (run) => ({ run, isEncrypted: await wasEncrypted(client, run) })));
-    const clear = looks.filter(({ isEncrypted }) => !isEncrypted);
-    const looked = `of ${describeCount(runs.length, 'open run')} looked at, the newest ones`;
-    if (clear.length === 0) return pass(`none ${looked}, was started in the clear`);
-    return fail(
-      `${clear.length} ${looked}, started in the clear: ${clear.map(({ run }) => describeRun(run)).join(', ')}`,
-      'terminate and delete them (`temporal workflow delete`), and start them again with the codec',
-    );
-  },
-);
-
-interface Run {
-  workflowId: string;
-  runId: string;
-}
-
-async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
-  const query = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
-  const runs: Run[] = [];
-  // The server's own order: the newest first.
-  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: MOST_LOOKED_AT })) {
-    runs.push({ workflowId, runId });
-    if (runs.length === MOST_LOOKED_AT) break;
-  }
-  return runs;
-}
-
-/** A run that has gone meanwhile counts as encrypted. */
-function wasEncrypted(client: Client, run: Run): Promise<boolean> {
-  return startedEncrypted(client, client.options.namespace, run).catch((error: unknown) => {
-    if (hasStatus(error, 'notFound')) return true;
-    throw error;
-  });
-}
-
-/** A caller that starts in the clear may also put anything into the id. */
-function describeRun({ workflowId, runId }: Run): string {
-  return opaqueIdProblem(workflowId, MAX_ID_LENGTH + 'journey-'.length) === null ? workflowId : `the run ${runId}`;
-}
 
 /** A run whose workflow tasks fail takes no message and fires no timer. */
 export const failingRunsCheck = defineCheck(

@@ -38,10 +38,9 @@ import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { closeWork, flagRun, openHold, recordSeen, seeRun } from './holds/holds.ts';
-import { readInquiry } from './holds/open-inquiries.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
+import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
-import { readInquiriesOfOwner } from './inquiries/inquiry-views.ts';
 import { beginPause, endPause, forgetWaiting, noteWaiting, readPauses, readWaiting } from './pauses.ts';
 import type {
   ClaimRequest,

@@ -5,7 +5,7 @@ import { utcInstant } from '../base/instants.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
 import { type Columns, toFields } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiry-rows.ts';
+import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiries.ts';
 import type { ClaimRequest } from './records.ts';
 import type { Authorization } from './retention/retention.ts';
 

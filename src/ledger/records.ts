@@ -18,17 +18,14 @@ export interface LedgerIdentity {
   schemaVersion: number;
 }
 
-/** By the version of the form; each in lower-case hex. */
-export type RequestDigests = Readonly<Record<string, string>>;
-
 export interface ClaimRequest {
   /** The ledger that the run started with. */
   ledgerId: string;
   inquiry: InquiryDescription;
   /** The number of the attempt to be made, from 1: it counts claims, and not the waits before them. */
   attempt: number;
-  /** Digests of the request, in every canonical form; the row keeps one, with its version. */
-  digests: RequestDigests;
+  /** The digest of the request (model/canonical-request.ts), lower-case hex. */
+  digest: string;
   run: { workflowId: string; runId: string };
   /** The newest attempt that the run has seen. Where it is missing, this ledger is an older copy. */
   seen?: SeenAttempt;
@@ -80,7 +77,7 @@ export type ClaimVerdict =
   | { kind: 'paused' };
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
-export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'> {
+export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digest' | 'run'> {
   /** When its activity was scheduled, by Temporal's clock, RFC 3339. */
   begunAt: string;
 }

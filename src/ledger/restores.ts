@@ -9,7 +9,7 @@ import { chaining } from './audit/audit-chain.ts';
 import type { FieldsToWrite } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import type { KnownAtClosing } from './inquiries/close.ts';
+import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { RestoreAcceptance } from './records.ts';
 
 interface LossRow {

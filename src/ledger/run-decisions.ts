@@ -9,7 +9,7 @@ import { chaining } from './audit/audit-chain.ts';
 import { toFields } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import { ownersOfClaim } from './inquiries/inquiry-rows.ts';
+import { ownersOfClaim } from './inquiries/inquiries.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /** The members that tell two decisions under one id apart: a repeated message may come at another time. */

@@ -8,20 +8,12 @@ import type { FailsafeApplicant } from './applicant.ts';
 import type { InquiryContent } from './inquiry.ts';
 
 /**
- * Every form that a digest in a ledger may have been made in, by version. A form never changes after its release:
- * test/model/canonical-request.test.ts holds each to recorded digests. To compare more, such as a new field of the
- * request, add a new form. The old forms stay for the inquiries that were claimed under them.
- */
-export const CANONICAL_FORMS: Readonly<Record<string, (content: InquiryContent) => string>> = { v1 };
-
-/** The form in which the digest of a new inquiry is made. */
-export const CANONICAL_VERSION = 'v1';
-
-/**
+ * The form never changes after its release: test/model/canonical-request.test.ts holds it to recorded digests.
+ *
  * Leaves out the trace number, which names the inquiry, and `originalInquiryDate`, which the ledger fixes at the first
  * claim. Compares the caller's own spelling: a postal code in another form makes another request.
  */
-function v1({ inquiry, applicants = [], reference }: InquiryContent): string {
+export function canonicalRequest({ inquiry, applicants = [], reference }: InquiryContent): string {
   const { customerId, productCode, endUserCode, endUser, permissiblePurposeCode } = inquiry;
   switch (productCode) {
     case 'FAILSAFE':

@@ -5,7 +5,7 @@ import { buildRequest, contentAsSent } from '../../src/activities/inquiry-reques
 import { checkRequestCanBeBuilt } from '../../src/activities/prepared-run.ts';
 import type { Accents } from '../../src/fields/accents.ts';
 import type { ReportRequest } from '../../src/gateway/requests.ts';
-import { CANONICAL_FORMS, CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
+import { canonicalRequest } from '../../src/model/canonical-request.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
@@ -86,7 +86,7 @@ test('2.3: a letter without a spelling in ASCII, and a name that grows too long 
 
 test('2.3: the digest is of the spelling that goes on the wire', () => {
   const digestOf = (accents: Accents, content: InquiryContent) => {
-    return CANONICAL_FORMS[CANONICAL_VERSION]?.(contentAsSent({ accents }, content));
+    return canonicalRequest(contentAsSent({ accents }, content));
   };
   const {
     applicants: [sent],

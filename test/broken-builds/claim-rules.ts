@@ -2,7 +2,7 @@
 import type { BrokenBuild } from './builds.ts';
 
 const CLAIM = 'src/ledger/claim.ts';
-const CLOSE = 'src/ledger/inquiries/close.ts';
+const CLOSE = 'src/ledger/inquiries/rules.ts';
 const CLAIM_TABLE = 'test/ledger/claim.test.ts';
 const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
 const WITHDRAWN_RUNS = 'test/workflows/withdrawn-runs.test.ts';
@@ -266,7 +266,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a resend is taken while the first request may still arrive',
     edits: [
       {
-        file: 'src/ledger/inquiries/decision.ts',
+        file: 'src/ledger/inquiries/rules.ts',
         find: "if (state === 'unknown' && resendInMs > 0) return",
         replace: "if (state === 'unknown' && resendInMs < 0) return",
       },

@@ -20,7 +20,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision passes over an attempt that was not judged',
     edits: [
       {
-        file: 'src/ledger/inquiries/decision.ts',
+        file: 'src/ledger/inquiries/rules.ts',
         find: '  return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;\n',
         replace:
           '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? judgeEffect(known, decision) : OVERTAKEN;\n',

@@ -85,7 +85,7 @@ describe('a client whose encryption is off, where the runs of its task queue are
     const { journeyId: _, ...grant } = consentMessage(journeyId, { applicantId: '1A' });
     const send = [
       () => journey.advance({ to: 'PREAPP', applicants }),
-      () => journey.consent(grant),
+      () => journey.recordConsent(grant),
       () => journey.requestShare({ shareId: 'S2', endUserCode: 'EU777' }),
       () => journey.withdraw({ by: 'ops', reason: 'asked' }),
     ];

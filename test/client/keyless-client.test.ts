@@ -73,7 +73,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
       return true;
     });
     const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
-    await journey.consent(grant);
+    await journey.recordConsent(grant);
     const states: string[] = [];
     for await (const status of journey.watch()) states.push(status.state);
     assert.equal(states.at(-1), 'completed');

@@ -135,14 +135,11 @@ describe('the remote codec', { concurrency: 4 }, () => {
   test('says what is wrong with the token, the role or the namespace', async (t) => {
     const server = await startServer(t, keySet);
     const expired = await codecOf(t, server, SERVICE, { expiresAt: 1_000 });
-    assert.match((await refusal(expired.encode([payloadOf(1)]), 'tokenRefused')).message, /it has expired/);
+    assert.match((await refusal(expired.encode([payloadOf(1)]), 'tokenRefused')).message, /The token has expired/);
     const foreign = await codecOf(t, server, SERVICE, { isForeign: true });
-    assert.match(
-      (await refusal(foreign.encode([payloadOf(1)]), 'tokenRefused')).message,
-      /not signed by a trusted key/,
-    );
+    assert.match((await refusal(foreign.encode([payloadOf(1)]), 'tokenRefused')).message, /signature is not good/);
     const none = codecAt(t, { url: server.endpoint });
-    assert.match((await refusal(none.encode([payloadOf(1)]), 'tokenRefused')).message, /there is none/);
+    assert.match((await refusal(none.encode([payloadOf(1)]), 'tokenRefused')).message, /A token is needed/);
     const [encrypted] = await workersCodec(server.ring).encode([payloadOf(1)]);
     const reader = await codecOf(t, server, ['decode']);
     await refusal(reader.encode([payloadOf(APPLICANT)]), 'roleTooLow');

@@ -11,13 +11,11 @@ let server: TemporalServer;
 let harness: Harness;
 let journeys: CreditJourneys;
 
-const SIGNALS = 20;
-
 before(async () => {
-  // As a server proper, but for the figures: 10 updates in flight, 10,000 signals.
+  // As a server proper, but for the figure: 10 updates in flight.
   server = await startTemporalServer({
     headless: true,
-    dynamicConfig: { 'history.maxInFlightUpdates': 1, 'history.maximumSignalsPerExecution': SIGNALS },
+    dynamicConfig: { 'history.maxInFlightUpdates': 1 },
   });
   harness = await startHarness({ server });
   journeys = await connectTo(harness, { queryTimeoutMs: 20_000 });
@@ -96,24 +94,6 @@ test('an update that a worker had in hand and did not answer is sent again', asy
   await workflowService.respondWorkflowTaskCompleted({ namespace, identity, taskToken: task.taskToken, commands: [] });
   await harness.startWorker();
   assert.equal((await answer).accepted, true);
-  await journey.withdraw({ by: 'test', reason: 'done' });
-  await journey.result();
-});
-
-test('signals beyond what one run takes: refusals go to the ledger, and the run takes messages again', async () => {
-  const journey = await leftAlone();
-  const send = (index: number) => journey.consent(said('denied', `C${index}`));
-  for (let index = 0; index < SIGNALS; index++) assert.equal((await send(index)).late, false);
-  // Each waits half a minute for the worker that would record it.
-  const beyond = await Promise.all([SIGNALS, SIGNALS + 1, SIGNALS + 2].map(send));
-  assert.deepEqual(
-    beyond.map(({ late }) => late),
-    [true, true, true],
-  );
-  await assert.rejects(journey.consent(said('granted', 'C-GRANT')), TooManyMessagesError);
-  await harness.startWorker();
-  const answer = await journey.recordConsent(said('revoked', 'C-LAST'));
-  assert.equal(answer.late, false);
   await journey.withdraw({ by: 'test', reason: 'done' });
   await journey.result();
 });

@@ -3,17 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Client, Connection } from '@temporalio/client';
 import { type Config, inspectConfig } from '../../src/config/config.ts';
-import { createContext, type Finding } from '../../src/doctor/check.ts';
+import type { Finding } from '../../src/doctor/check.ts';
 import { examine } from '../../src/doctor/examine-installation.ts';
-import { workerChecks } from '../../src/doctor/temporal-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConfigProblem } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { deadPort, startServer } from '../gateway/scripted-server.ts';
-import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { untilTaken } from '../support/patiently.ts';
 
 let harness: Harness;
@@ -94,7 +92,6 @@ test('the checks are printed in one order, whichever ends first', async () => {
       'deployment',
       'token-service/default',
       'gateway/default',
-      'clear-starts',
       'pauses',
       'failing-runs',
       'holds',
@@ -114,7 +111,6 @@ describe('what is wrong is named', () => {
       'search-attributes': 'unchecked',
       workers: 'unchecked',
       'workers/gateway-default': 'unchecked',
-      'clear-starts': 'unchecked',
       'failing-runs': 'unchecked',
     });
   });
@@ -144,58 +140,6 @@ describe('what is wrong is named', () => {
       workers: 'fail',
       'workers/gateway-default': 'fail',
     });
-  });
-
-  test('workers of one queue that were started with different limits', async (t) => {
-    const taskQueue = `test-${randomUUID()}`;
-    const check = workerChecks([{ name: 'default' }]).at(-1) ?? assert.fail();
-    const look = async (maxInquiriesPerSecond?: number) => {
-      const { maxInquiriesPerSecond: _, ...worker } = harness.config.worker;
-      const limited = { ...worker, ...(maxInquiriesPerSecond === undefined ? {} : { maxInquiriesPerSecond }) };
-      const context = createContext({ ...harness.config, taskQueue, worker: limited }, [], 10_000);
-      try {
-        return await check.run(context, new AbortController().signal);
-      } finally {
-        await context.close();
-      }
-    };
-    /** As a worker does with this limit; one that waits is known to the server. */
-    const poll = async (identity: string, limit?: number) => {
-      const stop = new AbortController();
-      t.after(() => stop.abort());
-      const request = {
-        namespace: harness.config.temporal.namespace,
-        taskQueue: { name: `${taskQueue}-gateway-default` },
-        identity,
-        ...(limit === undefined ? {} : { taskQueueMetadata: { maxTasksPerSecond: { value: limit } } }),
-      };
-      const { connection } = harness.client;
-      const polling = connection.withDeadline(Date.now() + 60_000, () =>
-        connection.withAbortSignal(stop.signal, () => connection.workflowService.pollActivityTaskQueue(request)),
-      );
-      polling.catch(() => {});
-      const seen = async () =>
-        (await connection.workflowService.describeTaskQueue({ ...request, taskQueueType: 2 })).pollers?.some(
-          (poller) => poller.identity === identity,
-        );
-      while (!(await seen())) await new Promise((resolve) => setTimeout(resolve, 20));
-    };
-    await poll('one');
-    assert.match((await look()).detail, /1 worker on .*, no limit$/);
-    assert.match((await look(20)).detail, /started with no limit; here it would be 20 inquiries a second/);
-    await poll('two', 20);
-    const { status, detail } = await look(20);
-    assert.equal(status, 'warn');
-    assert.match(detail, /2 workers on .* different limits \(20 inquiries a second, no limit\)/);
-    await harness.client.workflowService.updateTaskQueueConfig({
-      namespace: harness.config.temporal.namespace,
-      taskQueue: `${taskQueue}-gateway-default`,
-      taskQueueType: 2,
-      updateQueueRateLimit: { rateLimit: { requestsPerSecond: 0 }, reason: 'a test' },
-    });
-    const stopped = await look(20);
-    assert.equal(stopped.status, 'warn');
-    assert.match(stopped.detail, /own limit stands above theirs: 0 inquiries a second/);
   });
 
   test('credentials that are refused, without showing them', async () => {
@@ -260,29 +204,6 @@ describe('what is wrong is named', () => {
     const found = await findings(profile({ authUrl: url }), [], 2_000);
     assert.match(found.get('token-service/default')?.detail ?? '', /did not end within/);
     assert.equal(found.get('ledger')?.status, 'pass');
-  });
-
-  test('a run that was started in the clear where workers encrypt', async (t) => {
-    const connection = await Connection.connect({ address: harness.config.temporal.address });
-    const taskQueue = `test-${randomUUID()}`;
-    const input = journeyInput();
-    const client = new Client({ connection, namespace: harness.config.temporal.namespace });
-    const start = (workflowId: string) =>
-      client.workflow.start('lendingJourney', { workflowId, taskQueue, args: [input] });
-    const handles = [await start(`journey-${input.journeyId}`), await start(`journey-912-34-5678-${randomUUID()}`)];
-    t.after(async () => {
-      await Promise.all(handles.map((handle) => handle.terminate()));
-      await connection.close();
-    });
-    const change = { taskQueue };
-    let finding = (await findings(change)).get('clear-starts');
-    // Visibility is a moment late.
-    for (let tries = 0; tries < 50 && !finding?.detail.startsWith('2 '); tries++) {
-      finding = (await findings(change)).get('clear-starts');
-    }
-    assert.equal(finding?.status, 'fail');
-    assert.match(finding?.detail ?? '', new RegExp(`journey-${input.journeyId}`));
-    assert.doesNotMatch(finding?.detail ?? '', /912-34-5678/);
   });
 
   test('a wrong configuration: the rule, and what could not be checked for it', async () => {

@@ -4,7 +4,7 @@ import { type Check, type DoctorContext, NotCheckedError, pass, runChecks } from
 import { toExamination } from '../../src/doctor/examine-installation.ts';
 import { checkGateway } from '../../src/doctor/gateway-checks.ts';
 import { clockCheck, holdsCheck } from '../../src/doctor/ledger-checks.ts';
-import { clearStartsCheck, searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
+import { searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 
@@ -71,16 +71,6 @@ const unavailable = async () => {
 
 /** Each of them once took what kept it from looking for the answer. */
 const quiet: [Check, Record<string, unknown>][] = [
-  [
-    clearStartsCheck,
-    {
-      temporal: async () => ({
-        options: { namespace: 'n' },
-        workflow: { list: () => [{ workflowId: 'w', runId: 'r' }] },
-        workflowService: { getWorkflowExecutionHistory: unavailable },
-      }),
-    },
-  ],
   [
     searchAttributesCheck,
     {

@@ -224,9 +224,9 @@ export function claimTests(opened: Open): void {
     const { ledgerId } = ledger.identity;
     const claim = claimOf(ledger);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
-    assert.deepEqual((await ledger.lookUp(ledgerId, TRACE, claim.digests))?.answer, RECORD);
+    assert.deepEqual((await ledger.lookUp(ledgerId, TRACE, claim.digest))?.answer, RECORD);
     await assert.rejects(
-      ledger.lookUp(ledgerId, TRACE, claimOf(ledger, { request: 'another' }).digests),
+      ledger.lookUp(ledgerId, TRACE, claimOf(ledger, { request: 'another' }).digest),
       RequestDiffersError,
     );
   });

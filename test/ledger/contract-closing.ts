@@ -21,7 +21,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     const late = await (await again()).claim(claimOf(ledger));
     assert.ok(late.kind === 'latest' && late.latest.closedAt === closed.closedAt);
     assert.deepEqual(await ledger.closeAttempt(closeOf(ledger)), closed, 'a repetition finds it');
-    assert.deepEqual(await ledger.lookUp(ledger.identity.ledgerId, TRACE, claimOf(ledger).digests), closed);
+    assert.deepEqual(await ledger.lookUp(ledger.identity.ledgerId, TRACE, claimOf(ledger).digest), closed);
     const next = await ledger.claim(claimOf(ledger, { attempt: 2 }));
     assert.equal(next.kind, 'claimed');
   });

@@ -5,7 +5,6 @@ import { readSchemaVersion, SCHEMA_VERSION } from '../../src/ledger/database/sch
 import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
-import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { openHolds } from './work-rows.ts';
@@ -87,8 +86,8 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     const storm = ledgers.map(async (each, who) => {
       for (let index = 0; !isOver; index++) {
         const customerTraceNumber = `STORM-${who}-${index}`;
-        const digests = { [CANONICAL_VERSION]: each.digest(customerTraceNumber) };
-        const verdict = await each.claim(claimOf(each, { inquiry: { customerTraceNumber }, digests }));
+        const digest = each.digest(customerTraceNumber);
+        const verdict = await each.claim(claimOf(each, { inquiry: { customerTraceNumber }, digest }));
         if (verdict.kind === 'claimed') claimed++;
         else assert.equal(verdict.kind, 'writerTooOld');
         // SQLite answers at once: timers and the other ledgers get their turn here.

@@ -8,7 +8,6 @@ import { claimTests } from './contract-claims.ts';
 import { closingTests } from './contract-closing.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
 import { derivedTests } from './contract-derived.ts';
-import { digestTests } from './contract-digests.ts';
 import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { keptConsentTests } from './contract-kept.ts';
@@ -50,7 +49,6 @@ export function ledgerContract(backend: LedgerBackend): void {
 
   describe(`${backend.name}: claims`, () => claimTests(opened));
   describe(`${backend.name}: attempts that nobody claimed`, () => closingTests(opened, backend));
-  describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: older copies`, () => restoreTests(opened));
   describe(`${backend.name}: pauses`, () => pauseTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));

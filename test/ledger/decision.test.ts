@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KnownAttempt, KnownInquiry } from '../../src/ledger/claim.ts';
-import { type DecisionEffect, type DecisionFacts, decideDecision } from '../../src/ledger/inquiries/decision.ts';
+import { type DecisionEffect, type DecisionFacts, decideDecision } from '../../src/ledger/inquiries/rules.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 function known(attempts: (AttemptState | Partial<KnownAttempt>)[], change: Partial<KnownInquiry> = {}): KnownInquiry {

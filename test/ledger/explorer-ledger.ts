@@ -12,10 +12,9 @@ import {
   lateToJudge,
   permitFor,
 } from '../../src/ledger/claim.ts';
-import { decideClose } from '../../src/ledger/inquiries/close.ts';
-import { decideDecision } from '../../src/ledger/inquiries/decision.ts';
 import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
 import { decideOutcome } from '../../src/ledger/inquiries/outcome.ts';
+import { decideClose, decideDecision } from '../../src/ledger/inquiries/rules.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
   CURRENT_WRITER,

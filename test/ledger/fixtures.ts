@@ -9,7 +9,6 @@ import type {
   DecisionRecord,
   OutcomeRecord,
 } from '../../src/ledger/records.ts';
-import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -63,7 +62,7 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
     ledgerId: ledger.identity.ledgerId,
     inquiry: numbered(described),
     attempt: 1,
-    digests: { [CANONICAL_VERSION]: ledger.digest(request) },
+    digest: ledger.digest(request),
     run: { workflowId: 'journey-J-1', runId: 'run-1' },
     sendByMs: 5_000,
     answerWithinMs: 60_000,
@@ -74,8 +73,8 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
 
 /** To close the attempt that the claim would have made; it began just now. */
 export function closeOf(ledger: Ledger, change: ClaimChange = {}): CloseRequest {
-  const { ledgerId, inquiry, attempt, digests, run } = claimOf(ledger, change);
-  return { ledgerId, inquiry, attempt, digests, run, begunAt: new Date().toISOString() };
+  const { ledgerId, inquiry, attempt, digest, run } = claimOf(ledger, change);
+  return { ledgerId, inquiry, attempt, digest, run, begunAt: new Date().toISOString() };
 }
 
 /** Another number of the same stage is an amendment: no two have the same ordinal. */

@@ -179,7 +179,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
   test('is refused by the late path where it makes no sense, and that is told', async () => {
     const consent = { ...consentMessage('J-NEVER', { applicantId: '1A' }), decision: 'revoke' };
     const { journeyId: _, ...message } = consent as unknown as ConsentMessage;
-    await assert.rejects(journeys.get('J-NEVER').consent(message), InvalidInputError);
+    await assert.rejects(journeys.get('J-NEVER').recordConsent(message), InvalidInputError);
     assert.deepEqual(await unmatchedOf('J-NEVER'), []);
   });
 });

@@ -160,7 +160,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(waiting.consentsMissing, ['1A', '2A']);
     assert.ok(Date.parse(waiting.until ?? '') > Date.now(), 'its status says until when it waits');
     assert.equal((await share.recordConsent(consent())).late, false);
-    await share.consent(consent({ applicantId: '2A' }));
+    await share.recordConsent(consent({ applicantId: '2A' }));
     const result = await share.result();
     assert.equal(result.outcome, 'posted');
     assert.deepEqual(result.report, {
@@ -213,7 +213,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const reference = await answeredElsewhere();
     const input = shareInput({ reference, endUserCode: 'EU123' });
     const share = await journeys.shareReport(input);
-    await share.consent(consent());
+    await share.recordConsent(consent());
     const result = await share.result();
     assert.deepEqual([result.outcome, result.report], ['posted', { kind: 'given' }]);
     const [listed] = await sharesIn({ report: reference.reportReferenceNumber });
@@ -430,7 +430,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await harness.client.workflow.getHandle(share.workflowId).terminate();
     assert.deepEqual(await pathsOf(journeys.shareReport({ ...input, report: other.report })), ['/report']);
     const again = await journeys.shareReport(input);
-    await again.consent(consent());
+    await again.recordConsent(consent());
     assert.equal((await again.result()).outcome, 'posted');
   });
 
@@ -438,7 +438,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const input = reportPull('9001');
     await (await journeys.pull(input)).result();
     const share = await journeys.shareReport(shareInput({ pullId: input.pullId, productCode: 'CR' }));
-    await share.consent(consent());
+    await share.recordConsent(consent());
     const { holds } = await until(share, 'held');
     const [hold] = holds;
     assert.ok(hold);

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { Agent } from 'undici';
-import { isRecord } from '../../base/is-record.ts';
-import { member, parseJson } from '../../base/json-safety.ts';
+import { z } from 'zod';
+import { parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { parseJsonValue, payloadJson, readPayloads } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
@@ -150,45 +150,29 @@ export class CodecServerConnection {
   }
 }
 
-/** docs/codec-server.md, "Errors". */
+/** docs/codec-server.md, "Errors". What a reason does not say, the status does; a proxy gives no reason. */
+const CODES = new Map<string | number, CodecServerErrorCode>([
+  ['role', 'roleTooLow'],
+  ['namespace', 'namespaceRefused'],
+  ['redacted', 'masked'],
+  ['unknownKey', 'keyUnknown'],
+  [400, 'refused'],
+  [401, 'tokenRefused'],
+  [403, 'refused'],
+  [413, 'tooLarge'],
+  [415, 'refused'],
+  [422, 'refused'],
+  [429, 'busy'],
+  [502, 'busy'],
+  [503, 'busy'],
+  [504, 'busy'],
+]);
+
+const errorBody = z.object({ error: z.object({ reason: z.string() }) });
+
 function toError({ status, text }: Answer): CodecServerError {
-  const { code, reason } = errorIn(text);
-  return new CodecServerError(toErrorCode(status, code, reason), status === 401 ? reason : undefined);
-}
-
-function toErrorCode(status: number, code: string, reason: string): CodecServerErrorCode {
-  switch (status) {
-    case 401:
-      return 'tokenRefused';
-    case 403:
-      if (reason === 'role') return 'roleTooLow';
-      return reason === 'namespace' ? 'namespaceRefused' : 'refused';
-    case 413:
-      return 'tooLarge';
-    case 400:
-    case 415:
-    case 422:
-      return reason === 'redacted' ? 'masked' : 'refused';
-    case 429:
-    case 502:
-    case 504:
-      return 'busy';
-    case 503:
-      return code === 'UnknownKey' ? 'keyUnknown' : 'busy';
-    default:
-      return 'unexpected';
-  }
-}
-
-/** Code and reason of an error answer; empty where the answer is none of the codec server's. */
-function errorIn(text: string): { code: string; reason: string } {
-  const [answer] = parseJson(text) ?? [];
-  const error = isRecord(answer) ? member(answer, 'error') : undefined;
-  const word = (name: string) => {
-    const value = isRecord(error) ? member(error, name) : undefined;
-    return typeof value === 'string' ? value : '';
-  };
-  return { code: word('code'), reason: word('reason') };
+  const reason = errorBody.safeParse(parseJson(text)?.[0]).data?.error.reason ?? '';
+  return new CodecServerError(CODES.get(reason) ?? CODES.get(status) ?? 'unexpected', reason);
 }
 
 /** Failures are encoded too, as with keys of one's own. */

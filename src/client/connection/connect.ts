@@ -1,4 +1,5 @@
 /** Connects a client to Temporal: its options, with the environment’s values where the program gives none, and its payloads. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
   Connection,
@@ -35,41 +36,34 @@ class PatientConnection extends Connection {
   protected static override generateRPCImplementation(options: RpcOptions) {
     const call = Connection.generateRPCImplementation(options);
     const rules = defaultGrpcRetryOptions();
-    const impl: typeof call = (method, request, callback) => {
-      const context = options.callContextStorage.getStore() ?? {};
-      const { deadline, abortSignal } = context;
+    type Request = Parameters<typeof call>;
+    const ask = (method: Request[0], request: Request[1]) =>
+      new Promise<Uint8Array | null | undefined>((resolve, reject) => {
+        call(method, request, (error, answer) => (error ? reject(error) : resolve(answer)));
+      });
+    const askPatiently = async (method: Request[0], request: Request[1]) => {
+      const { deadline = Number.POSITIVE_INFINITY, abortSignal } = options.callContextStorage.getStore() ?? {};
       const startedAt = Date.now();
-      /** `null` where the error is final. A call that cannot be repeated in its time keeps the reason why it failed. */
-      const waitMs = (error: Error | null, attempt: number): number | null => {
-        if (!isGrpcServiceError(error) || abortSignal?.aborted || isAtRunLimit(error)) return null;
-        if (!rules.retryableDecider(attempt, error)) return null;
-        const wait = rules.delayFunction(attempt, error);
-        const at = Date.now() + wait;
-        if (hasStatus(error, 'unavailable') && at > startedAt + SERVER_PATIENCE_MS) return null;
-        return deadline !== undefined && at >= Number(deadline) ? null : wait;
-      };
-      const ask = (attempt: number): void =>
-        call(method, request, (error, answer) => {
-          const wait = waitMs(error, attempt);
-          if (wait === null) return callback(error, answer);
-          const end = () => {
-            clearTimeout(timer);
-            callback(error);
-          };
-          const timer = setTimeout(() => {
-            abortSignal?.removeEventListener('abort', end);
-            try {
-              options.callContextStorage.run(context, () => ask(attempt + 1));
-            } catch {
-              // The connection was closed by its owner.
-              callback(error);
-            }
-          }, wait);
-          abortSignal?.addEventListener('abort', end, { once: true });
-        });
-      ask(1);
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await ask(method, request);
+        } catch (error) {
+          if (!isGrpcServiceError(error) || isAtRunLimit(error) || !rules.retryableDecider(attempt, error)) throw error;
+          const waitMs = rules.delayFunction(attempt, error);
+          const isAway = hasStatus(error, 'unavailable');
+          const until = Math.min(Number(deadline), isAway ? startedAt + SERVER_PATIENCE_MS : Number.POSITIVE_INFINITY);
+          // A call that cannot be repeated in its time keeps the reason why it failed.
+          if (Date.now() + waitMs >= until) throw error;
+          await sleep(waitMs, undefined, { signal: abortSignal }).catch(() => {
+            throw error;
+          });
+        }
+      }
     };
-    return impl;
+    const patient: typeof call = (method, request, callback) => {
+      askPatiently(method, request).then((answer) => callback(null, answer), callback);
+    };
+    return patient;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
+import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
@@ -268,7 +269,7 @@ const MESSAGES = {
   busy: 'the codec server is busy: try again',
   tokenMissing:
     'there is no token for the codec server: the file that CODEC_SERVER_TOKEN_FILE names is empty or missing',
-  tokenRefused: 'the codec server refuses the token',
+  tokenRefused: 'the codec server refuses the token (CODEC_SERVER_TOKEN_FILE)',
   roleTooLow:
     'the token’s roles do not permit this at the codec server: sending needs encode, reading decode or decode-redacted',
   namespaceRefused: 'the token does not permit the namespace of TEMPORAL_NAMESPACE at the codec server',
@@ -282,27 +283,14 @@ const MESSAGES = {
 /** docs/codec-server.md says what each means. */
 export type CodecServerErrorCode = keyof typeof MESSAGES;
 
-/** Why a token was refused, in the server's words; any other is left out: an answer may hold anything. */
-const TOKEN_REASONS: Record<string, string> = {
-  noToken: 'there is none (CODEC_SERVER_TOKEN_FILE)',
-  tokenMalformed: 'it is not a token',
-  expired: 'it has expired',
-  notYetValid: 'it is not valid yet',
-  audience: 'it is for another service (its audience)',
-  issuer: 'it is from another issuer',
-  algorithm: 'it is signed with an algorithm that is not accepted',
-  signature: 'it is not signed by a trusted key',
-  claims: 'it lacks required claims',
-};
-
 /** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
 export class CodecServerError extends CreditJourneyError {
   override readonly code: CodecServerErrorCode;
 
-  /** @param reason of `tokenRefused`, as the server says it */
-  constructor(code: CodecServerErrorCode, reason?: string) {
-    const why = reason !== undefined && Object.hasOwn(TOKEN_REASONS, reason) ? `: ${TOKEN_REASONS[reason]}` : '';
-    super(`${MESSAGES[code]}${why}`);
+  /** @param reason as the server gives it. Others than it knows are left out: an answer may hold anything. */
+  constructor(code: CodecServerErrorCode, reason = '') {
+    const isKnown = code === 'tokenRefused' && Object.hasOwn(PROBLEMS, reason);
+    super(`${MESSAGES[code]}${isKnown ? `: ${PROBLEMS[reason as ProblemCode].title}` : ''}`);
     this.code = code;
   }
 

@@ -101,20 +101,6 @@ export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends Ru
   }
 
   /**
-   * Sends the consent and does not wait: the status shows a refusal. If no run is open, the consent goes to the ledger,
-   * and the answer is that of `recordConsent`.
-   */
-  async consent(
-    message: Content<Kind, 'recordConsent'>,
-    options: CallOptions = {},
-  ): Promise<{ late: false } | LateConsentAnswer> {
-    return this.#orRecordLate(message, options, async (consent) => {
-      await this.callServer(options, () => this.handle().signal('consent', consent));
-      return { late: false as const };
-    });
-  }
-
-  /**
    * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
    * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
    */
@@ -122,21 +108,10 @@ export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends Ru
     message: Content<Kind, 'recordConsent'>,
     options: MessageOptions = {},
   ): Promise<ConsentAnswer<Kind>> {
-    return this.#orRecordLate(message, options, async (consent) => {
-      const answer = await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS);
-      return { ...answer, late: false as const };
-    });
-  }
-
-  async #orRecordLate<Sent>(
-    message: Content<Kind, 'recordConsent'>,
-    options: MessageOptions,
-    send: (consent: ConsentMessage) => Promise<Sent>,
-  ): Promise<Sent | LateConsentAnswer> {
     const consent = this.parseContent('recordConsent', message) as ConsentMessage;
     const left = inOneTime(options);
     try {
-      return await send(consent);
+      return { ...(await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS)), late: false };
     } catch (error) {
       if (!isForLedger(error, consent)) throw error;
       return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });

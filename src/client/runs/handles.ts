@@ -1,14 +1,11 @@
-/** The handle of each kind of run: the messages that no other kind has, and its status once it has completed. */
+/** The handle of each kind of run: the messages that no other kind has. */
 import type { UpdateAnswer } from '../../messages/answers.ts';
-import type { JourneyResult, JourneyStatus } from '../../messages/journey/shapes.ts';
-import type { PortfolioResult, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
-import type { PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
+import type { PullReferences } from '../../messages/pull/shapes.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
-import type { ShareReportResult, ShareReportStatus } from '../../messages/share/shapes.ts';
 import type { CallOptions } from '../connection/calls.ts';
 import { JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
 import { ConsentHandle } from './consent-handle.ts';
-import { type Content, type MessageOptions, type Redacted, RunHandle, type Settled } from './run-handle.ts';
+import { type Content, type MessageOptions, type Redacted, RunHandle } from './run-handle.ts';
 
 /** The share that another one corrects; who says so, and why. */
 export type Replacing = Required<Pick<RequestShareMessage, 'replaces' | 'by' | 'reason'>>;
@@ -49,10 +46,6 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
   withdrawShare(message: Content<'journey', 'withdrawShare'>, options?: MessageOptions): Promise<UpdateAnswer> {
     return this.send('withdrawShare', message, options);
   }
-
-  protected statusOfResult({ outcome, stages, ...rest }: JourneyResult): Settled<JourneyStatus> {
-    return { ...rest, state: outcome, stages: stages.map(({ reference: _personal, ...stage }) => stage) };
-  }
 }
 
 /** One single pull. Errors: run-handle.ts. */
@@ -63,21 +56,11 @@ export class PullHandle extends RunHandle<'pull'> {
   references(options?: CallOptions): Promise<Redacted<PullReferences>> {
     return this.queryReferences(options);
   }
-
-  protected statusOfResult(result: PullResult): Settled<PullStatus> {
-    const { outcome, reference, consumers: _personal, unattributed: __personal, ...rest } = result;
-    const number = reference && { reportReferenceNumber: reference.reportReferenceNumber };
-    return { ...rest, ...number, state: outcome };
-  }
 }
 
 /** One share by itself. Errors: run-handle.ts. */
 export class ShareHandle extends ConsentHandle<'share'> {
   declare readonly shareId: string;
-
-  protected statusOfResult({ outcome, sharedWith: _, ...rest }: ShareReportResult): Settled<ShareReportStatus> {
-    return { ...rest, state: outcome, consentsMissing: [] };
-  }
 }
 
 /** One portfolio review. Errors: run-handle.ts. */
@@ -96,13 +79,5 @@ export class PortfolioHandle extends RunHandle<'portfolio'> {
   /** Ends the review like `withdraw`, but leaves held inquiries undecided in the ledger. The run ends as cancelled. */
   async cancel(options: CallOptions = {}): Promise<void> {
     await this.callServer(options, () => this.handle().cancel());
-  }
-
-  protected statusOfResult(result: PortfolioResult): Settled<PortfolioStatus> {
-    const { reviewId, environment, productCode, outcome, file, digest, rows, badRows } = result;
-    const { record, noRecord, noReport, abandoned } = result;
-    const done = record + noRecord + noReport + abandoned;
-    const progress = { rows, badRows, done, record, noRecord, noReport, abandoned, held: 0, underWay: 0 };
-    return { reviewId, environment, productCode, state: outcome, file, digest, progress };
   }
 }

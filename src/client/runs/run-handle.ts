@@ -2,7 +2,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
-import type { RunAnswers } from '../../messages/answers.ts';
+import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../../messages/message.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
@@ -10,6 +10,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { describeRun } from '../connection/describe-run.ts';
 import { hasStatus, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
@@ -42,10 +43,22 @@ export type Content<Kind extends RunKind, Update extends string> = WithoutNames<
 export type Redacted<References> = References & { redacted: boolean };
 
 /** Members of the status of a completed run that are the same for all of them. */
-const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0 };
+const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
 
-/** The status of a completed run, without these. */
-export type Settled<Status> = Omit<Status, keyof typeof SETTLED>;
+/** The status of a completed run, made of its result. The schema of the status drops personal members. */
+function toSettledStatus<Kind extends RunKind>(
+  kind: Kind,
+  result: RunAnswers[Kind]['result'],
+): RunAnswers[Kind]['status'] {
+  const number = 'reference' in result && result.reference?.reportReferenceNumber;
+  return ANSWERS[kind].status.parse({
+    ...SETTLED,
+    ...(number && { reportReferenceNumber: number }),
+    ...result,
+    state: result.outcome,
+    progress: 'rows' in result && { ...result, done: result.rows - result.notReviewed, held: 0, underWay: 0 },
+  }) as RunAnswers[Kind]['status'];
+}
 
 /** Options of a message beside its content. */
 export interface MessageOptions extends CallOptions {
@@ -98,9 +111,6 @@ export abstract class RunHandle<Kind extends RunKind> {
     return this.#context.client.workflow.getHandle(this.workflowId);
   }
 
-  /** The status of a completed run, made of its result without personal data. */
-  protected abstract statusOfResult(result: RunAnswers[Kind]['result']): Settled<RunAnswers[Kind]['status']>;
-
   /**
    * Reads the run's state, which has nothing personal. If the run has completed, this needs no worker. The status lacks
    * consents withdrawn after the run's end: only the ledger has them, and `credit-journey status` beside it shows them.
@@ -111,8 +121,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     } catch (error) {
       if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
       const { signal, timeoutMs = this.#context.queryTimeoutMs } = options;
-      const settled = this.statusOfResult(await this.result({ signal, timeoutMs }));
-      return { ...settled, ...SETTLED } as unknown as RunAnswers[Kind]['status'];
+      return toSettledStatus(this.#kind, await this.result({ signal, timeoutMs }));
     }
   }
 
@@ -209,24 +218,14 @@ export abstract class RunHandle<Kind extends RunKind> {
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
+        // The server answers alike for a closed run and for one that never existed.
+        if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
           throw new JourneyFinishedError(this.runKey);
         }
         throw error;
       }
     };
     return this.#context.calls.make({ runKey: this.runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
-  }
-
-  /** Distinguishes a closed run from one that never existed: the server answers the message alike. */
-  async #exists(): Promise<boolean> {
-    try {
-      await this.handle().describe();
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {

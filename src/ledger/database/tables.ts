@@ -83,8 +83,6 @@ export const TABLES = {
       applicant_ids: optional(json<string[]>()),
       // NULL until the first claim.
       digest: optional(text()),
-      // The version of the canonical form (model/canonical-request.ts) that the digest was made in.
-      digest_version: optional(text()),
       // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
       permitted_repeat: optional(int()),
       created_at: int(),
@@ -97,7 +95,6 @@ export const TABLES = {
     },
     key: ['customer_trace_number'],
     guard: 'keepRows',
-    constraints: ['CHECK ((digest IS NULL) = (digest_version IS NULL))'],
     uniqueIndexes: [
       `inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code, (coalesce(share_id, '')), ordinal,
         permitted_repeat)`,

@@ -12,12 +12,12 @@ import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { Transaction, Unsealed } from '../database/sql-session.ts';
+import { readUndecided } from '../inquiries/inquiries.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
 import type { DisposalScope } from '../retention/retention.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
-import { readUndecided } from './open-inquiries.ts';
 import type { RunFlag, RunHold, RunSeen, WorkDetails, WorkEnd, WorkKey } from './work.ts';
 
 interface HeldRow {

@@ -12,6 +12,7 @@ import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { type Columns, toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { countRefusals } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';
 
@@ -100,8 +101,11 @@ export interface WorkFilters extends ReadersReach {
   kind?: WorkKind;
   reason?: WorkKey['reason'];
   gatewayProfile?: string;
+  productCode?: ProductCode;
   /** The end user of the row itself: for a share, its secondary user. */
   endUserCode?: string;
+  /** RFC 3339: only rows from then on. */
+  since?: string;
   /** For a portfolio review, all of its rows match as well. */
   runKey?: string;
   customerTraceNumber?: string;
@@ -152,10 +156,6 @@ export interface WorkStatement {
   values: SqlValue[];
 }
 
-/** A refusal that is kept of the attempt of a row `w`. */
-const REFUSALS_KEPT = `(SELECT count(*) FROM sealed_bodies b WHERE b.customer_trace_number = w.customer_trace_number
-  AND b.attempt = w.attempt AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
-
 /** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
 const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
   AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
@@ -185,7 +185,7 @@ export function pageStatements(
   const { sql, values } = condition(filters);
   const place = values.length;
   return [WRITTEN, overdue(dialect)].map((source) => ({
-    text: `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
+    text: `SELECT w.*, ${countRefusals('w')}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
        AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
      ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
     values: [...values, sinceMs, workId, limit],
@@ -227,18 +227,20 @@ export async function hasOpenWork({ session }: Transaction, runKey: string): Pro
 }
 
 function condition(filters: WorkFilters) {
-  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, runKey, customerTraceNumber } = filters;
+  const { kind, reason, gatewayProfile, productCode, endUserCode, profiles, endUsers, runKey } = filters;
   const values: SqlValue[] = [];
   const terms: string[] = [];
-  const place = (value: string) => `$${values.push(value)}`;
+  const place = (value: SqlValue) => `$${values.push(value)}`;
   const is = (column: string, value: string | undefined) => {
     if (value !== undefined) terms.push(`w.${column} = ${place(value)}`);
   };
   is('kind', kind);
   is('reason', reason);
   is('profile', gatewayProfile);
+  is('product_code', productCode);
   is('end_user_code', endUserCode);
-  is('customer_trace_number', customerTraceNumber);
+  is('customer_trace_number', filters.customerTraceNumber);
+  if (filters.since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(filters.since))} AS BIGINT)`);
   if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {
@@ -313,7 +315,7 @@ export async function readWorkOfOwner(
 ): Promise<(WorkRow & { closed?: WorkEnd })[]> {
   const { sql, values } = condition({ runKey });
   const rows = await session.rows<Row>(
-    `SELECT w.*, ${REFUSALS_KEPT}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    `SELECT w.*, ${countRefusals('w')}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );
   return rows.map((row) => ({ ...toWorkRow(row), ...readEnd(row) }));

@@ -7,17 +7,18 @@ import { omitUndefined } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
-import { resendRule } from '../../model/provider-word.ts';
+import { resendRule, wordProblem } from '../../model/provider-word.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
 import { resentNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
-import { decideClaim } from '../claim.ts';
+import { chaining, lockHead } from '../audit/audit-chain.ts';
+import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
-import { isPaused } from '../pauses.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -26,20 +27,25 @@ import type {
   DecisionVerdict,
   OutcomeRecord,
   RecordVerdict,
-  RequestDigests,
 } from '../records.ts';
-import { indexReference } from '../reports/report-references.ts';
+import { consumerDigest, indexReference, referenceDigest } from '../reports/report-references.ts';
 import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
-import { decideClose } from './close.ts';
-import { decideDecision } from './decision.ts';
-import { acceptProblem, writeDecision } from './decision-writes.ts';
-import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from './inquiry-rows.ts';
-import { differencesToDecided, latestView, standingView } from './inquiry-views.ts';
 import {
+  type AttemptRow,
+  differencesToDecided,
+  type InquiryState,
+  latestView,
+  openAnswer,
+  readState,
+  sealAnswer,
+  standingView,
+} from './inquiries.ts';
+import {
+  answerColumns,
   insertAttempt,
   insertClosed,
   insertInquiry,
@@ -47,11 +53,12 @@ import {
   markClaimed,
   markUnknown,
   readRepeat,
+  updateAttempt,
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
 import { decideOutcome } from './outcome.ts';
-import { comparableDigest } from './request-digests.ts';
+import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
 
 /** The inquiry, in the ledger that the run has used before. */
 async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
@@ -61,42 +68,39 @@ async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: str
 }
 
 /**
- * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digests` it reveals nothing of
+ * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digest` it reveals nothing of
  * attempts for another request: it throws `RequestDiffersError`.
  */
 export async function lookUp(
   tx: Transaction,
   ledgerId: string,
   customerTraceNumber: string,
-  digests?: RequestDigests,
+  digest?: string,
 ): Promise<AttemptView | null> {
   const state = await ownState(tx, ledgerId, customerTraceNumber);
-  if (digests) requireSameRequest(state, digests);
+  if (digest !== undefined) requireSameRequest(state, digest);
   return latestView(state, tx.cipher);
 }
 
 /** Claims the attempt, or returns what forbids it. */
 export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
   const { session } = tx;
-  const { customerTraceNumber, profile } = request.inquiry;
+  const { customerTraceNumber } = request.inquiry;
   // These statements are sent together. The lock comes before the reads, in the order of these lines.
   const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }] = await Promise.all([
     insertInquiry(tx, request.inquiry),
     lockInquiry(tx, customerTraceNumber),
     readRepeat(session, request.inquiry),
-    readState(tx, customerTraceNumber, request.inquiry.runKey),
+    readState(tx, customerTraceNumber, request.inquiry),
     readClaimedShare(tx, request),
     readRestore(tx, request.seen),
   ]);
-  const digest = comparableDigest(state.inquiry, request.digests);
   const known = {
     ...state.known,
     isRestored: lost !== undefined,
-    isPaused: state.pausesInForce > 0 && (await isPaused(session, profile)),
-    isWithdrawn: state.isWithdrawn,
     ...omitUndefined({ otherNumber, share }),
   };
-  const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
+  const decision = decideClaim(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'anotherNumber':
     case 'requestDiffers':
@@ -219,10 +223,9 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const state = await ownState(tx, request.ledgerId, customerTraceNumber);
-  requireSameRequest(state, request.digests);
-  const digest = comparableDigest(state.inquiry, request.digests);
+  requireSameRequest(state, request.digest);
   const known = { ...state.known, ...(await readDoubt(tx.session, request.begunAt)) };
-  const decision = decideClose(known, { ...request, digest, writer: SCHEMA_VERSION });
+  const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
       throw new LedgerChangedError(`attempt ${attempt}, or the one before it, may be missing`);
@@ -255,7 +258,7 @@ export async function decide(
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const state = await ownState(tx, ledgerId, customerTraceNumber);
-  const differing = await differencesToDecided(tx.session, state, decision, tx.cipher);
+  const differing = differencesToDecided(state, decision, tx.cipher);
   if (differing.length > 0) {
     return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
   }
@@ -281,15 +284,16 @@ export async function decide(
 }
 
 /** @throws RequestDiffersError */
-function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
-  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;
+function requireSameRequest({ known }: InquiryState, digest: string): void {
+  if (known.digest === null || known.digest === digest) return;
   throw new RequestDiffersError('another request was made under this trace number');
 }
 
 async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
-  if (!latestIsOverdue(state)) return false;
+  const latest = findLatest(state.known);
+  if (!latest || !isOverdue(latest)) return false;
   await markUnknown(tx, customerTraceNumber);
-  await flagIfRefused(tx, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  await flagIfRefused(tx, { customerTraceNumber, attempt: latest.attempt });
   await openHeld(tx, customerTraceNumber);
   return true;
 }
@@ -332,4 +336,107 @@ function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boo
   if (record.state !== 'unknown') return true;
   const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
   return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+}
+
+/** Writes a decision, and what it makes of its inquiry. */
+async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
+  await chaining(tx, async (insert) => {
+    await insert('decisions', {
+      ...decision,
+      permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined,
+    });
+  });
+  if (effect.kind === 'abandon') {
+    const abandoned = `UPDATE inquiries SET abandoned_at = ${tx.dialect.now} WHERE customer_trace_number = $1`;
+    await tx.session.rows(abandoned, [decision.customerTraceNumber]);
+  }
+  if (effect.kind !== 'accept') return;
+  if (!decision.answer) throw new Error('accept without an answer');
+  const { outcome, applicant_outcomes } = answerColumns(decision.answer);
+  // An answer that came stays beside the accepted one.
+  await updateAttempt(tx, decision, {
+    state: 'accepted',
+    accepted_by: decision.decisionId,
+    accepted_answer: sealAnswer(tx.cipher, decision.answer, decision, 'accepted_answer'),
+    outcome,
+    applicant_outcomes,
+  });
+  await indexReference(tx, decision);
+}
+
+// Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.
+
+/** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
+async function acceptProblem(
+  tx: Transaction,
+  inquiry: InquiryDescription,
+  decision: DecisionRecord,
+): Promise<string | null> {
+  const { action, answer, providerSaid } = decision;
+  if (action === 'repeat') return null;
+  const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
+  // Without the reason of the hold, only the rules that hold for every reason apply.
+  const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
+  const problem = wordProblem({ failureType, productCode: inquiry.productCode }, { action, outcome, providerSaid });
+  const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
+  if (problem || !reference) return problem;
+  // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
+  await lockHead(tx);
+  if (await isAnothersNumber(tx, inquiry, reference.reportReferenceNumber)) {
+    return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
+  }
+  if (confirmConsumerIds) return null;
+  const unknown = await othersConsumer(tx, inquiry, reference);
+  if (unknown === null) return null;
+  return (
+    `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
+    'applicant’s inquiries alone'
+  );
+}
+
+/**
+ * Whether another inquiry in the ledger has the number. A share's confirmation may repeat the number of the shared
+ * report.
+ */
+async function isAnothersNumber(
+  { session, cipher }: Transaction,
+  { customerTraceNumber, runKey, shareId }: InquiryDescription,
+  reportReferenceNumber: string,
+): Promise<boolean> {
+  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const rows = await session.rows(
+    `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+     WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
+       AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
+         AND ((s.run_key = i.run_key AND s.share_id = i.share_id) OR (s.run_key = $3 AND s.share_id = $4)))
+     LIMIT 1`,
+    [digest, customerTraceNumber, runKey, shareId ?? null],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The first applicant of the reference whose `consumerId` the ledger knows only from elsewhere; `null` where there is
+ * none. Elsewhere means neither an inquiry about this applicant of this run, nor the report that a share is of. One
+ * person may rightly have one `consumerId` in several reports, and the ledger stores nothing that identifies persons:
+ * so a person is asked.
+ */
+async function othersConsumer(
+  { session, cipher }: Transaction,
+  { runKey, shareId }: InquiryDescription,
+  { applicants }: ReportReference,
+): Promise<number | null> {
+  for (const [index, { applicantId, consumerId }] of applicants.entries()) {
+    const [row] = await session.rows<{ known: number; own: number | null }>(
+      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
+           SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+           WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
+         THEN 1 ELSE 0 END) AS own
+       FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
+       WHERE c.consumer_digest = $1`,
+      [consumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
+    );
+    if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
+  }
+  return null;
 }

@@ -3,14 +3,12 @@
 import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
-import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { type Columns, insertRow, toFields } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
-import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiry-rows.ts';
-import { currentDigest } from './request-digests.ts';
+import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
@@ -90,14 +88,13 @@ export async function insertAttempt(
  */
 export async function insertClosed(
   { session, dialect }: Transaction,
-  { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
+  { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
   permittedBy: string | undefined,
 ): Promise<number> {
-  await session.rows(
-    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $3)
-     WHERE customer_trace_number = $1`,
-    [customerTraceNumber, currentDigest(digests), CANONICAL_VERSION],
-  );
+  await session.rows('UPDATE inquiries SET digest = coalesce(digest, $2) WHERE customer_trace_number = $1', [
+    customerTraceNumber,
+    digest,
+  ]);
   const row = await insertRow(
     session,
     'closed_attempts',
@@ -118,17 +115,15 @@ export async function markClaimed(
   request: ClaimRequest & { permittedRepeat: number },
 ): Promise<void> {
   await session.rows(
-    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
-       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids),
-       permitted_repeat = coalesce(permitted_repeat, $7)
+    `UPDATE inquiries SET digest = coalesce(digest, $2), workflow_id = $3, run_id = $4,
+       applicant_ids = coalesce($5, applicant_ids), permitted_repeat = coalesce(permitted_repeat, $6)
      WHERE customer_trace_number = $1`,
     [
       request.inquiry.customerTraceNumber,
-      currentDigest(request.digests),
+      request.digest,
       request.run.workflowId,
       request.run.runId,
       request.applicantIds && JSON.stringify(request.applicantIds),
-      CANONICAL_VERSION,
       request.permittedRepeat,
     ],
   );

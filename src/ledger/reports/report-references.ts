@@ -9,8 +9,7 @@ import type { ProviderText, ReportReference } from '../../model/report-outcome.t
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
-import { ANSWERS, type AttemptRow, openOutcome } from '../inquiries/inquiry-rows.ts';
-import { readInquiries } from '../inquiries/inquiry-views.ts';
+import { ANSWERS, type AttemptRow, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView, ReferredInquiry } from '../records.ts';
 
 /** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
@@ -72,8 +71,7 @@ export async function readReferredInquiries(
   for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
   const found: ReferredInquiry[] = [];
   for (const [customerTraceNumber, reference] of references) {
-    const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
-    const [inquiry] = await readInquiries(tx, selection);
+    const [inquiry] = await readInquiries(tx, '$1', [customerTraceNumber]);
     if (inquiry) found.push({ inquiry, reference });
   }
   return found;

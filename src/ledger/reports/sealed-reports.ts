@@ -16,7 +16,7 @@ import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiry-rows.ts';
+import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type {
   DerivedDocument,

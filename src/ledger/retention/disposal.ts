@@ -24,7 +24,7 @@ import {
   type Written,
 } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
-import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../holds/open-inquiries.ts';
+import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
 import type {
   AgePage,
@@ -244,7 +244,7 @@ export async function dispose(
   // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
   // more.
   await session.rows(
-    `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
+    `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
     [...values, authorization.by, authorization.reason],
   );

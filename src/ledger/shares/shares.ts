@@ -12,7 +12,7 @@ import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted }
 import { type Columns, insertRow, toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
-import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiry-rows.ts';
+import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type {

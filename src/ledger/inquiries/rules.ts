@@ -1,10 +1,17 @@
-/** Decides what effect a person's decision may still have, and how it differs from one under its id. Pure; docs/protocol.md, fence 1. */
-
+/**
+ * The rules about decisions and lost attempts, over everything that the ledger knows of one inquiry. Pure;
+ * docs/protocol.md, fence 1.
+ */
 import { differingPaths } from '../../base/differing-paths.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
+  CLAIM_RULES,
+  type ClaimDecision,
+  type ClaimFacts,
+  type ClaimRule,
+  decideClaim,
   effectiveState,
   findAttempt,
   findLatest,
@@ -17,6 +24,8 @@ import {
   wasClaimed,
 } from '../claim.ts';
 import type { DecisionRecord } from '../records.ts';
+
+// Decides which effect a person’s decision may still have.
 
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 
@@ -125,7 +134,7 @@ function isSettled(attempt: KnownAttempt): boolean {
   return attempt.state === 'accepted' || (attempt.state === 'answered' && attempt.answerKind === 'outcome');
 }
 
-// The differences between a decision and the one recorded under its id. Pure.
+// The differences between a decision and the one recorded under its id.
 
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
@@ -136,4 +145,53 @@ export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord):
 function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
   const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
   return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
+}
+
+// Decides about an attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
+// can no longer claim it. Not on an older copy, which may lack the claim.
+
+type CloseDecision =
+  /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
+  { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
+
+export interface KnownAtClosing extends KnownInquiry {
+  /** An operator has accepted an older copy since the attempt began: a missing attempt may have been sent. */
+  mayLackAttempt?: boolean;
+}
+
+/**
+ * The rules that keep an attempt from being closed: those about the attempts themselves, and about the writer. An
+ * attempt that cannot be claimed needs no closing. A closed attempt after a gap, or after an undecided attempt, would
+ * let the next one be claimed. All other reasons against a claim may end, so they do not prevent closing.
+ */
+const CLOSE_RULES: readonly string[] = [
+  'olderWriter',
+  'anotherLedger',
+  'anotherRequest',
+  'abandoned',
+  'disposedOf',
+  'previousMissing',
+  'madeAlready',
+  'inFlight',
+  'settled',
+  'needsDecision',
+  'answeredLate',
+];
+
+/** @param rules tests leave out single ones to show what each prevents */
+export function decideClose(
+  known: KnownAtClosing,
+  attempt: ClaimFacts,
+  rules: readonly ClaimRule[] = CLAIM_RULES,
+): CloseDecision {
+  const verdict = decideClaim(
+    known,
+    attempt,
+    rules.filter(({ name }) => CLOSE_RULES.includes(name)),
+  );
+  if (verdict.kind !== 'claim') return verdict;
+  // A missing attempt proves nothing here. Once the copy is accepted, a person must decide.
+  if (known.isRestored) return { kind: 'ledgerRestored' };
+  if (known.mayLackAttempt) return { kind: 'ledgerChanged' };
+  return { kind: 'close', ...(verdict.permittedBy === undefined ? {} : { permittedBy: verdict.permittedBy }) };
 }
