@@ -5,18 +5,16 @@ import { loadVariable } from '../../config/environment.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Checked } from '../../messages/message.ts';
-import { decision } from '../../messages/resolve-inquiry.ts';
+import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent, type ProvableDecision } from '../../model/decision-content.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
-import type { Decision } from '../../operator/decide.ts';
 import type { ServerOptions } from '../output/common-options.ts';
 import { readObject } from '../output/json-input.ts';
 import { asTyped, type GivenOptions } from '../output/option-names.ts';
 import { type ReadProof, readProof, requireProved } from '../output/proof-input.ts';
 import { applyOptions, membersIn, namesByPath } from '../output/schema-options.ts';
-import type { WorkOptions } from './work-query.ts';
 
 /** Lists, the argument and the proof have no option of their own here. */
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber', '/proof'];
@@ -29,7 +27,7 @@ export const DECISION_MEMBERS = membersIn([decision.schema(z.unknown() as never)
 /** A decision as far as it has been given. */
 export type DraftDecision = { decisionId: string } & Partial<Omit<Decision, 'decisionId' | 'customerTraceNumber'>>;
 
-export interface ResolveOptions extends ServerOptions, WorkOptions, GivenOptions {
+export interface ResolveOptions extends ServerOptions, GivenOptions {
   /** Files. */
   file?: string;
   proof?: string;

@@ -11,7 +11,8 @@ import type { HoldStatus, JourneyHandle, JourneyResult, JourneyStatus, ReportRef
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { listHold, toListed } from '../output/hold-lines.ts';
+import { resolveCommand } from '../../words/holds.ts';
+import { toListed } from '../output/hold-lines.ts';
 import { rowTable } from '../output/output.ts';
 import { statusLines } from '../output/status-lines.ts';
 import type { Narrator } from './demo-narrator.ts';
@@ -155,8 +156,10 @@ async function resolveLostAnswer(
   if (!hold) throw new Error('the journey has no hold');
   narrator.trouble('gateway   the connection broke after the request: the outcome is unknown');
   narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
-  const listed = listHold(toListed(journey.journeyId, hold));
-  for (const line of rowTable([listed], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
+  const listed = toListed(journey.journeyId, hold);
+  const { runKey, reason, productCode, attempt } = listed;
+  const row = { runKey, reason, productCode, attempt, command: resolveCommand(listed) };
+  for (const line of rowTable([row], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
   const reference = await askProvider(sandboxUrl, hold);
   narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
   narrator.success('operator  accepts it with that reference; the journey continues as if the answer had come');
