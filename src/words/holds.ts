@@ -122,6 +122,28 @@ export interface HeldInquiry
   attempt?: number;
 }
 
+/** The command that resolves a row; on a terminal it asks for the options that are missing. */
+export function resolveCommand({
+  runKey,
+  reason,
+  customerTraceNumber,
+  attempt,
+  allowedActions,
+}: Partial<Pick<HeldInquiry, 'customerTraceNumber' | 'attempt'>> & {
+  runKey: string;
+  reason: string;
+  allowedActions: readonly (HoldAction | 'seen')[];
+}): string {
+  if (allowedActions.includes('seen')) {
+    const about =
+      customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;
+    return `credit-journey seen ${about} --by <name> --reason <why>`;
+  }
+  // The cause of other flags has to be mended.
+  if (customerTraceNumber === undefined) return `credit-journey status ${runKey}`;
+  return `credit-journey resolve ${runKey} ${customerTraceNumber} --attempt ${attempt}`;
+}
+
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
 export function holdTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];

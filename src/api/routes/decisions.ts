@@ -9,10 +9,10 @@ import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { type Decided, decideMany, type EarlierDecision, type Previewed, previewMany } from '../../operator/decide.ts';
-import { signedDecision } from '../holds/signing.ts';
 import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { signedDecision } from '../signing.ts';
 
 const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
@@ -128,8 +128,7 @@ export const decisionRoutes: readonly Route[] = [
       const [decided] = await decideMany(services.journeys, [{ runKey }], prepare);
       if (!decided || !('made' in decided))
         throw decided ? translateRefusal(decided) : new Error('nothing was decided');
-      const { status: _, ...made } = decided.made;
-      return { status: 200, body: made };
+      return { status: 200, body: decided.made };
     },
   }),
   route({

@@ -9,8 +9,8 @@ import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
-import { signedAdvance } from '../holds/signing.ts';
 import type { Route } from '../route.ts';
+import { signedAdvance } from '../signing.ts';
 import { bodyWithout, runRoutes } from './runs.ts';
 
 const applicants = applicantsSchema;
