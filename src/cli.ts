@@ -14,7 +14,6 @@ import { registerWebhooksCommand } from './cli/commands/programs/webhooks-comman
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerRouteCommands } from './cli/commands/route-table.ts';
-import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
 import { registerWatchCommand } from './cli/commands/runs/watch-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
@@ -60,7 +59,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerAuditCommand,
     registerLedgerCommand,
     registerWatchCommand,
-    registerHoldsCommand,
     registerWebhooksCommand,
     registerDisposeCommand,
   ]) {

@@ -43,6 +43,7 @@ export {
 export type { Content, MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
+export { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from './fields/change-options.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
@@ -87,8 +88,6 @@ export type {
   WithdrawShareReportMessage,
 } from './messages/withdraw.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
-export type { ChangeOptions } from './model/change-options.ts';
-export { DEFAULT_CHANGE_OPTIONS } from './model/change-options.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,

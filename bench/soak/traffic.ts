@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
-import { type OpenHold, readOpenWork, toHold } from '../../src/operator/open-work.ts';
+import type { Hold } from '../../src/operator/holds.ts';
+import { readHolds } from '../../src/operator/open-work.ts';
 import { newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -225,18 +226,16 @@ async function resolveHolds(site: Site): Promise<number> {
   return resolved;
 }
 
-async function listHolds(site: Site): Promise<OpenHold[]> {
+async function listHolds(site: Site): Promise<Hold[]> {
   const ledger = await openConfiguredLedger(site.env, { besideLedger: true });
   try {
-    const holds: OpenHold[] = [];
-    for await (const { rows } of readOpenWork(ledger, { kind: 'held' })) holds.push(...rows.map(toHold));
-    return holds;
+    return await readHolds(ledger, { kind: 'held' });
   } finally {
     await ledger.close();
   }
 }
 
-function decisionAbout({ customerTraceNumber, attempt }: OpenHold, found: PostedInquiry | undefined) {
+function decisionAbout({ customerTraceNumber, attempt }: Hold, found: PostedInquiry | undefined) {
   if (attempt === undefined || customerTraceNumber === undefined) return undefined;
   const about = { decisionId: `D-${attempt}`, customerTraceNumber, attempt };
   const who = { by: 'soak', reason: 'the answer was lost' };

@@ -1,6 +1,7 @@
 /** Compares two reports of the same consumers: docs/changes.md. Pure. */
 import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
+import { type ChangeOptions, completeOptions, DEFAULT_CHANGE_OPTIONS } from '../fields/change-options.ts';
 import {
   type AccountCrossReference,
   type Consumer,
@@ -9,8 +10,7 @@ import {
   refIdResolver,
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
-import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from '../model/change-options.ts';
-import { comparable, completeOptions, inOrder, readEntries, readText, sumFigures } from './figures.ts';
+import { comparable, inOrder, readEntries, readText, sumFigures } from './figures.ts';
 import type {
   ApplicantChanges,
   Identification,

@@ -1,9 +1,7 @@
 /** Reads a report's values without assuming their type. Amounts are decimal strings, compared and added exactly. */
 import Big from 'big.js';
-import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { parseWith } from '../fields/problems.ts';
-import { type ChangeOptions, DEFAULT_CHANGE_OPTIONS, type FigureThreshold } from '../model/change-options.ts';
+import type { FigureThreshold } from '../fields/change-options.ts';
 import type { FigureMove } from './report-changes.ts';
 
 /** Bounded, so that no exponent and no length can make the arithmetic expensive. */
@@ -74,32 +72,4 @@ export function readEntries(list: unknown): { entries: Record<string, unknown>[]
   if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
   const entries = list.filter(isRecord);
   return { entries, unreadable: list.length - entries.length };
-}
-
-// The thresholds and codes of a comparison.
-
-const thresholdSchema = z.strictObject({
-  amount: z
-    .string()
-    .regex(/^\d{1,15}(?:\.\d{1,4})?$/, 'must be a decimal string, not negative')
-    .default('0'),
-  percent: z
-    .string()
-    .regex(/^(?:100(?:\.0{1,4})?|\d{1,2}(?:\.\d{1,4})?)$/, 'must be a decimal string from 0 to 100')
-    .default('0'),
-});
-
-/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
-export const changeOptionsSchema = z.strictObject({
-  balance: thresholdSchema.exactOptional(),
-  creditLimit: thresholdSchema.exactOptional(),
-  closedStatusCodes: z
-    .array(z.string().regex(/^[A-Za-z0-9]{1,10}$/, 'must be letters and digits, at most 10'))
-    .max(100)
-    .exactOptional(),
-});
-
-/** @throws InvalidInputError that names the invalid option, never its value */
-export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {
-  return { ...DEFAULT_CHANGE_OPTIONS, ...parseWith(changeOptionsSchema, options) };
 }

@@ -1,7 +1,8 @@
 /** Types of the changes between two reports of the same consumers. Everything but the summary is personal. */
+
+import type { ChangeOptions } from '../fields/change-options.ts';
 import type { RefKind } from '../gateway/responses.ts';
 import type { ChangeSummary } from '../messages/journey/change-summary.ts';
-import type { ChangeOptions } from '../model/change-options.ts';
 
 /** One tradeline of a report. A part that is missing or unreadable is `null`. */
 export interface Tradeline {

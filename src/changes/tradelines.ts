@@ -1,7 +1,7 @@
 /** Compares the tradelines of two reports: the same, new and vanished ones, and the changes of each. */
 
 import { isRecord } from '../base/is-record.ts';
-import type { ChangeOptions } from '../model/change-options.ts';
+import type { ChangeOptions } from '../fields/change-options.ts';
 import { comparable, type Figure, figureOrNull, inOrder, moveBetween, readFigure, readText } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
 

@@ -5,8 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Accents } from '../fields/accents.ts';
+import type { ChangeOptions } from '../fields/change-options.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
-import type { ChangeOptions } from '../model/change-options.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import type { SsnsWithNine } from './made-up-applicants.ts';

@@ -47,8 +47,6 @@ export const decisions = defineListing({
   describe: describeDecision,
 });
 
-type ListedConsent = AuditedConsent & { hasProof: boolean };
-
 export const consents = defineListing({
   name: 'consents',
   summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
@@ -64,9 +62,9 @@ export const consents = defineListing({
 async function* readConsents(
   ledger: Ledger,
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
-): AsyncGenerator<ListedConsent> {
+): AsyncGenerator<AuditedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, hasProof: proof !== undefined, ...omitUndefined({ proof: proofs && proof }) };
+    yield { ...row, ...omitUndefined({ proof: proofs && proof }) };
   }
 }
 

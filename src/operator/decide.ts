@@ -15,13 +15,11 @@ import {
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
-import type { MessageOf } from '../messages/message.ts';
-import type { decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
+import type { Decision } from '../messages/resolve-inquiry.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
-import type { AnyStatus } from '../words/runs.ts';
+import { describeHold } from './holds.ts';
 import {
   type DecidableHold,
   decisionProblem,
@@ -29,38 +27,42 @@ import {
   type JudgedDecision,
   readLeftBehind,
 } from './judge-decision.ts';
+import { decideInLedger } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
-import { type OpenHold, toHold } from './open-work.ts';
 
-export type Decision = MessageOf<typeof decisionDefinition>;
-
-/** Finds the row of an inquiry of this run that waits for a decision. */
-async function findHold(ledger: Ledger, runKey: string, customerTraceNumber: string): Promise<OpenHold | undefined> {
-  const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
-  return rows.filter((row) => isOwnRun(runKey, row.runKey)).map(toHold)[0];
+/** Names an inquiry on hold. */
+export interface NamedInquiry {
+  runKey: string;
+  customerTraceNumber: string;
 }
 
-/** A hold as its run says it, where this ledger has no row of it. */
-export type SaidHold = Omit<DecidableHold, 'heldBy'> & Pick<OpenHold, 'kind'>;
-
-/** Asks whether the run is open, and reads what the ledger knows about the inquiry. */
+/**
+ * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
+ * has no such row.
+ *
+ * @param isRunning asks whether the run is open
+ */
 export async function readDecidable(
   journeys: LedgerJourneys,
-  hold: OpenHold | SaidHold,
-  isOpen = isRunOpen(getSdkClient(journeys), toWorkflowId(hold.runKey)),
-): Promise<DecidableHold> {
-  const { customerTraceNumber = '', attempt, kind } = hold;
-  const [inquiry, isRunning] = await Promise.all([
-    journeys.openedLedger().then((ledger) => ledger.inquiry(customerTraceNumber)),
-    isOpen,
-  ]);
-  const known = { ...(inquiry ? describeAttempt(inquiry, attempt) : {}), ...hold } as Omit<DecidableHold, 'heldBy'>;
-  if (isRunning) return { ...known, heldBy: 'run' };
-  const isUndecided = kind === 'held' && inquiry?.undecided !== undefined && inquiry.undecided.attempt === attempt;
+  { runKey, customerTraceNumber }: NamedInquiry,
+  isRunning = () => isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+): Promise<DecidableHold | undefined> {
+  const ledger = await journeys.openedLedger();
+  const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
+  const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
+  if (!row) return undefined;
+  const [inquiry, isOpen] = await Promise.all([ledger.inquiry(customerTraceNumber), isRunning()]);
+  const hold: DecidableHold = {
+    ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
+    ...describeHold(row),
+    // Every hold has its product.
+    ...{ customerTraceNumber, productCode: row.productCode ?? 'CR', heldBy: isOpen ? 'run' : 'ledger' },
+  };
+  if (isOpen) return hold;
   // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.
-  return isUndecided
-    ? { ...known, ...readLeftBehind(inquiry) }
-    : { ...known, heldBy: 'ledger', allowedActions: ['seen'] };
+  return inquiry?.undecided && inquiry.undecided.attempt === row.attempt
+    ? { ...hold, ...readLeftBehind(inquiry, inquiry.undecided) }
+    : { ...hold, allowedActions: ['seen'] };
 }
 
 interface DecisionMade {
@@ -71,16 +73,11 @@ interface DecisionMade {
   recorded: boolean;
   /** The open run takes the decision up, or else the run's next start. */
   heldBy: 'run' | 'ledger';
-  /** Status of the open run right after the decision. */
-  status?: AnyStatus;
 }
 
 /** The method that the handles of all kinds of runs share. */
 interface DecidingRun {
-  resolve(
-    decision: Decision,
-    options: CallOptions,
-  ): Promise<{ duplicate: boolean; recorded?: boolean; status?: AnyStatus }>;
+  resolve(decision: Decision, options: CallOptions): Promise<{ duplicate: boolean; recorded?: boolean }>;
 }
 
 /**
@@ -96,17 +93,12 @@ export async function decide(
 ): Promise<DecisionMade> {
   try {
     const run = journeys.run(runKey) as unknown as DecidingRun;
-    const { duplicate, recorded = true, status } = await run.resolve(decision, options);
-    return { accepted: true, duplicate, recorded, heldBy: 'run', ...omitUndefined({ status }) };
+    const { duplicate, recorded = true } = await run.resolve(decision, options);
+    return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
     const isGone = error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
-    const { customerTraceNumber, applicants, ...rest } = decision;
-    if (!isGone || !(await isOwnInquiry(journeys, runKey, customerTraceNumber))) throw error;
-    if (decision.action === 'amend' || applicants !== undefined) {
-      const reason = 'an inquiry without a run cannot be amended: abandon it, and start another run';
-      throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
-    }
-    const { duplicate } = await journeys.decideInLedger({ ...rest, customerTraceNumber });
+    if (!isGone || !(await isOwnInquiry(journeys, runKey, decision.customerTraceNumber))) throw error;
+    const { duplicate } = await decideInLedger(journeys, decision);
     return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
   }
 }
@@ -163,37 +155,37 @@ export function decideMany<Named extends { runKey: string }>(
 }
 
 /** Judgment on one decision in a batch, before it is made. */
-export type Previewed<Named> = Named &
-  (
-    | { hold: DecidableHold; problem: null }
-    | { hold?: DecidableHold; problem: MessageRefusal | Error; earlier?: EarlierDecision }
-  );
+export type Previewed<Named> = Named & {
+  hold?: DecidableHold;
+  /** `null` if the decision may be made. */
+  problem: MessageRefusal | Error | null;
+  earlier?: EarlierDecision;
+};
 
 /** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
-export function previewMany<Named extends { runKey: string }>(
+export function previewMany<Named extends NamedInquiry>(
   journeys: LedgerJourneys,
   inquiries: readonly Named[],
-  prepare: (named: Named) => Promise<JudgedDecision & { customerTraceNumber: string }>,
+  prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
 ): Promise<Previewed<Named>[]> {
-  const client = getSdkClient(journeys);
   // All inquiries may be rows of one review.
   const open = new Map<string, Promise<boolean>>();
+  const isRunning = (workflowId: string) => {
+    const asked = open.get(workflowId) ?? isRunOpen(getSdkClient(journeys), workflowId);
+    open.set(workflowId, asked);
+    return asked;
+  };
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
-    const { runKey } = named;
+    const { runKey, customerTraceNumber } = named;
     try {
       const decision = await prepare(named);
-      const { customerTraceNumber, attempt } = decision;
-      const row = await findHold(await journeys.openedLedger(), runKey, customerTraceNumber);
-      const workflowId = toWorkflowId(runKey);
-      if (row && !open.has(workflowId)) open.set(workflowId, isRunOpen(client, workflowId));
-      const hold = row ? await readDecidable(journeys, row, open.get(workflowId)) : undefined;
+      const hold = await readDecidable(journeys, named, () => isRunning(toWorkflowId(runKey)));
       const problem = hold
         ? decisionProblem(hold, decision)
         : refuse('notOnHold', 'nothing waits for a decision about it');
-      if (hold && problem === null) return { ...named, hold, problem };
-      const about = { customerTraceNumber, attempt, decisionId: '' };
-      const earlier = await findEarlier(journeys, runKey, about, 1);
-      return { ...named, problem: problem as MessageRefusal, ...omitUndefined({ hold, earlier }) };
+      const about = { customerTraceNumber, attempt: decision.attempt, decisionId: '' };
+      const earlier = problem === null ? undefined : await findEarlier(journeys, runKey, about, 1);
+      return { ...named, problem, ...omitUndefined({ hold, earlier }) };
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       return { ...named, problem: error };

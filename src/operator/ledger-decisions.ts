@@ -3,71 +3,58 @@
  * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
-import type { Client } from '@temporalio/client';
 import { DecisionRefusedError } from '../client/connection/errors.ts';
+import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
+import { GATEWAY_LIMITS } from '../config/variables.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
-import type { MessageOf } from '../messages/message.ts';
-import { decision as decisionDefinition, type ResolveInquiryMessage } from '../messages/resolve-inquiry.ts';
+import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
 import { whatStands } from '../model/inquiry.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
 import { runName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import { decisionProblem, readLeftBehind } from './judge-decision.ts';
+import type { LedgerJourneys } from './ledger-journeys.ts';
 
-/** Has no `amend`, unlike a decision for a run: only a run can make a new inquiry. */
-export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
-
-type CheckedDecision = MessageOf<typeof decisionDefinition>;
-
-export interface LedgerDecisionAnswer {
-  /** The run key (model/run-key.ts). */
-  journeyId: string;
-  customerTraceNumber: string;
-  /** The ledger already had the same decision. */
+/** `duplicate`: the ledger already had the same decision. */
+interface Written {
   duplicate: boolean;
 }
 
-interface LedgerDecisionContext {
-  client: Client;
-  ledger(): Promise<Ledger>;
-  maxApplicants: number;
-}
-
 /** @throws InvalidInputError, DecisionRefusedError */
-export async function decideInLedger(
-  context: LedgerDecisionContext,
-  decision: LedgerDecision,
-): Promise<LedgerDecisionAnswer> {
-  const { customerTraceNumber, decisionId } = decision;
-  const ledger = await context.ledger();
+export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<Written> {
+  const { customerTraceNumber, decisionId } = given;
+  const ledger = await journeys.openedLedger();
   const row = await readRow(ledger, customerTraceNumber);
-  const journeyId = row.runKey;
-  const message = parseMessage(decisionDefinition, decision, context);
+  const message = parseMessage(decisionDefinition, given, { maxApplicants: GATEWAY_LIMITS.maxApplicants.max });
+  const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, toDecisionRecord(message, row))));
-    return { journeyId, customerTraceNumber, duplicate: true };
+    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, record)));
+    return { duplicate: true };
   }
-  await requireUndecided(context.client, row);
-  refuseIf(customerTraceNumber, decisionProblem(readLeftBehind(row), message));
-  const record = toDecisionRecord(message, row);
+  const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
+  const refusal = isRunning
+    ? // The run has the inquiry in hand, and would not learn of it.
+      refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`)
+    : row.undecided
+      ? decisionProblem(readLeftBehind(row, row.undecided), message)
+      : whyNot(row);
+  refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
   if (!judged.accepted)
     throw new DecisionRefusedError(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
-  if (verdict.kind === 'overtaken') {
-    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
-  }
-  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict);
-  return { journeyId, customerTraceNumber, duplicate: false };
+  if (verdict.kind === 'overtaken') refuseIf(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
+  if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
+  return { duplicate: false };
 }
 
 /**
@@ -76,38 +63,34 @@ export async function decideInLedger(
  *
  * @throws DecisionRefusedError where there is nothing to see to
  */
-export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord): Promise<LedgerDecisionAnswer> {
-  const ledger = await context.ledger();
+export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<Written> {
+  const ledger = await journeys.openedLedger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
-  const isGone = !(await isRunOpen(context.client, toWorkflowId(runKey)));
-  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, {
-    ...seen,
-    ...(isGone ? { runIsGone: true } : {}),
-  });
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
     const reason = 'it has no flag of a late answer that is still open';
     throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
   }
   if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
-  return { journeyId: runKey, customerTraceNumber, duplicate: verdict.kind === 'known' };
-}
-
-export interface RunSeenBy extends Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> {
-  runKey: string;
-  /** Clears only flags with this reason. */
-  flag: FlagReason;
+  return { duplicate: verdict.kind === 'known' };
 }
 
 /**
  * Clears the flags of a run that concern none of its inquiries. If the run is open, clears only the flags that do not
  * end with it. Returns whether any flag was cleared.
  */
-export async function markRunSeen({ client, ledger: open }: LedgerDecisionContext, seen: RunSeenBy): Promise<boolean> {
-  const ledger = await open();
-  const isGone = !(await isRunOpen(client, toWorkflowId(seen.runKey)));
+export async function markRunSeen(
+  journeys: LedgerJourneys,
+  seen: Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> & { runKey: string; flag: FlagReason },
+): Promise<boolean> {
+  const ledger = await journeys.openedLedger();
   const decision = { ...seen, decidedAt: new Date().toISOString() };
-  return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(isGone ? { runIsGone: true } : {}) });
+  return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
+}
+
+async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {
+  return (await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey))) ? {} : { runIsGone: true };
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
@@ -115,13 +98,6 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   if (!row)
     throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
   return row;
-}
-
-async function requireUndecided(client: Client, row: OpenInquiry): Promise<void> {
-  // The run has the inquiry in hand, and would not learn of it.
-  const isOpen = await isRunOpen(client, row.workflowId ?? '');
-  const refusal = isOpen ? refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`) : whyNot(row);
-  if (isOpen || !row.undecided) throw new DecisionRefusedError(row.customerTraceNumber, refusal);
 }
 
 function differingFrom(paths: readonly string[]): MessageRefusal | null {
@@ -139,7 +115,7 @@ function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): 
  */
 async function judgeProof(
   { environment, profile }: OpenInquiry,
-  message: CheckedDecision,
+  message: Decision,
   receivedAt: string,
 ): Promise<DecisionProofVerdict> {
   const { trust: readTrust, keysFile } = loadDecisionTrust(process.env);
@@ -163,7 +139,7 @@ function whyNot(row: OpenInquiry): MessageRefusal {
   return refuse('notNow', `its attempt ${latest.attempt} is ${latest.state}`);
 }
 
-function toDecisionRecord(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
+function toDecisionRecord(message: Decision, { undecided }: OpenInquiry): DecisionRecord {
   const { outcome, reference, applicants: _, proof: __, ...decision } = message;
   return {
     ...decision,

@@ -1,52 +1,19 @@
-/** Lists work for operators: the ledger's rows, and items that no row can show. */
+/** Lists everything that needs a person: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
-import { parseInstantMs } from '../base/instants.ts';
+import { getSdkClient } from '../client/credit-journeys.ts';
 import type { UnmatchedConsent } from '../ledger/audit/audited.ts';
-import type { WorkDetails, WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
+import type { WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { FAILURES, type HoldAction, isFailureType } from '../model/failure-types.ts';
-import { LASTING_FLAGS } from '../model/inquiry.ts';
 import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId, taskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { type FailingRun, listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
-import { type OpenDeliveries, openDeliveries } from './webhook-deliveries.ts';
-
-/** A row of the ledger with the actions that an operator may take. */
-export interface OpenHold extends Omit<WorkRow, 'workId' | 'gatewayProfile' | 'details'>, WorkDetails {
-  holdId: string;
-  profile: string;
-  /** By reason. A list asks no run whether it is still open: `readDecidable` (decide.ts) does, about one row. */
-  allowedActions: (HoldAction | 'seen')[];
-}
-
-export function toHold({ workId, gatewayProfile, details, ...row }: WorkRow): OpenHold {
-  const { kind, reason, since, runKey } = row;
-  return {
-    ...{ holdId: workId, kind, reason, since, runKey, profile: gatewayProfile },
-    ...row,
-    ...details,
-    allowedActions: listActions(row),
-  };
-}
-
-/** The last two digits of a trace number count its amendments. */
-function listActions({
-  kind,
-  reason,
-  productCode,
-  customerTraceNumber,
-}: Omit<WorkRow, 'workId' | 'gatewayProfile' | 'details'>) {
-  if (kind === 'held' && isFailureType(reason)) {
-    const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
-    return FAILURES[reason].actions.filter((action) => action !== 'amend' || mayAmend);
-  }
-  // For the other flags of a run, an operator has to fix the cause.
-  return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen' as const] : [];
-}
+import { listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
+import { resolveCommand } from '../words/holds.ts';
+import { describeHold, type Hold } from './holds.ts';
+import type { LedgerJourneys } from './ledger-journeys.ts';
+import { openDeliveries } from './webhook-deliveries.ts';
 
 const PAGE = 500;
 
@@ -63,51 +30,120 @@ export async function* readOpenWork(
   }
 }
 
-/** Work for operators that is no row of the ledger. */
-export interface OtherWork {
-  /** Open runs whose workflow tasks fail, so that they make no progress. `null` if the server cannot list them. */
-  failing: FailingRun[] | null;
-  /** Open runs that need an operator but have no row in this ledger. They may belong to another ledger. */
-  unlisted: { runKey: string; reason: string }[];
-  /** Events of webhooks that were given up. */
-  deliveries: OpenDeliveries['deliveries'];
+/** Reads all rows that the filters choose, the oldest first. */
+export async function readHolds(ledger: Ledger, filters: WorkFilters): Promise<Hold[]> {
+  const holds: Hold[] = [];
+  for await (const { rows } of readOpenWork(ledger, filters)) holds.push(...rows.map(describeHold));
+  return holds;
+}
+
+/**
+ * An item of the list. A row of the ledger has the row's members as well.
+ *
+ * - `hold`: an inquiry waits for a decision
+ * - `look`: an inquiry was flagged; nothing waits for it
+ * - `run`: a run as a whole was flagged (such as a review without its files), or needs an operator without a row
+ * - `stuck`: the workflow tasks of an open run fail, so that it makes no progress
+ * - `event`: an event was given up
+ * - `consent`: it matches nothing that the ledger knows
+ */
+export interface WorkItem extends Partial<Omit<Hold, 'kind' | 'guide' | 'decideAt'>> {
+  kind: 'hold' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
+  /** The run key (model/run-key.ts). */
+  runKey: string;
+  /** A failure type, the name of a flag, or a short description. */
+  reason: string;
+  /** Details that only this item has, in words. */
+  detail?: string;
+  /** The command that resolves the item. */
+  command: string;
+}
+
+interface WorkList {
+  /** The oldest first. Work without a known beginning precedes the rest. */
+  list: WorkItem[];
   /** Runs whose delivery of events no worker answered for. */
-  unanswered: string[];
-  /** Consents that the ledger keeps and that match no journey, share or applicant which it knows. The oldest first. */
-  unmatchedConsents: UnmatchedConsent[];
+  unanswered: { runKey: string }[];
+}
+
+/** Filters leave only rows of the ledger: the rest has neither end user, product nor profile. */
+export async function listWork(journeys: LedgerJourneys, filters: WorkFilters): Promise<WorkList> {
+  const ledger = await journeys.openedLedger();
+  const isWhole = Object.keys(filters).length === 0;
+  const [holds, { list: others, unanswered }] = await Promise.all([
+    readHolds(ledger, filters),
+    isWhole ? listOthers(getSdkClient(journeys), journeys.taskQueue, ledger) : { list: [], unanswered: [] },
+  ]);
+  const list = [...holds.map(toItem), ...others];
+  return { list: list.sort((a, b) => Date.parse(a.since ?? '1970') - Date.parse(b.since ?? '1970')), unanswered };
+}
+
+function toItem({ guide: _, decideAt: __, ...hold }: Hold): WorkItem {
+  const kind = hold.kind === 'held' ? 'hold' : hold.customerTraceNumber === undefined ? 'run' : 'look';
+  return { ...hold, kind, command: resolveCommand(hold) };
 }
 
 /** More than a person reads at once. Each delivery is asked by a query. */
 const MOST = { failing: 100, unlisted: 500, deliveries: 500, unmatchedConsents: 100 } as const;
 
-/** @param since leaves out what came earlier, RFC 3339 */
-export async function readOtherWork(
-  { client, taskQueue, ledger }: { client: Client; taskQueue: string; ledger: Ledger },
-  { since }: { since?: string | undefined } = {},
-): Promise<OtherWork> {
-  const sinceMs = parseInstantMs(since ?? '') ?? 0;
-  const isWanted = (at: string) => (parseInstantMs(at) ?? 0) >= sinceMs;
-  const [failing, unlisted, events, consents] = await Promise.all([
-    listFailingRuns(client, taskQueue, MOST.failing),
+async function listOthers(client: Client, taskQueue: string, ledger: Ledger): Promise<WorkList> {
+  const [unlisted, failing, { deliveries, unanswered }, consents] = await Promise.all([
     listUnlisted(client, taskQueue, ledger),
+    listFailingRuns(client, taskQueue, MOST.failing),
     openDeliveries(client, taskQueue, { failed: true, limit: MOST.deliveries }),
     ledger.consents.unmatched({ limit: MOST.unmatchedConsents }),
   ]);
+  // The history has the failure of each of its tasks.
+  const stuck = (failing ?? []).map(
+    ({ workflowId, cause }): WorkItem => ({
+      ...{ kind: 'stuck', runKey: runKeyFromWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
+      detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
+      command: `temporal workflow describe --workflow-id ${workflowId}`,
+    }),
+  );
+  const list = [...unlisted, ...stuck, ...deliveries.flatMap(listGivenUp), ...consents.map(toConsentItem)];
+  return { list, unanswered: unanswered.map((runKey) => ({ runKey })) };
+}
+
+/** Lists endpoints separately: an operator mends each, and sends to it again, by itself. */
+function listGivenUp({
+  runKey,
+  endpoints,
+}: Awaited<ReturnType<typeof openDeliveries>>['deliveries'][number]): WorkItem[] {
+  return endpoints.flatMap(({ endpoint, failed }) => {
+    const [first, last] = [failed[0], failed.at(-1)];
+    if (!first || !last) return [];
+    const reason = last.httpStatus === undefined ? last.failureType : `${last.failureType} ${last.httpStatus}`;
+    const count = failed.length === 1 ? '1 event' : `${failed.length} events`;
+    const detail = `${count} to the endpoint ${endpoint}`;
+    const command = `credit-journey webhooks resend ${runKey} --endpoint ${endpoint}`;
+    return [{ kind: 'event', runKey, reason, since: first.failedAt, detail, command }];
+  });
+}
+
+const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {
+  journey: 'no such run',
+  share: 'no such share of it',
+  applicant: 'no such applicant of it',
+};
+
+/** Starting the run, or requesting the share, takes it off as well. */
+function toConsentItem(consent: UnmatchedConsent): WorkItem {
+  const { runKey, unmatched, since, consentId, decision, applicantId, shareId } = consent;
   return {
-    failing,
-    unlisted,
-    deliveries: events.deliveries.filter(({ endpoints }) =>
-      endpoints.some(({ failed }) => failed.some(({ failedAt }) => isWanted(failedAt))),
-    ),
-    unanswered: events.unanswered,
-    unmatchedConsents: consents.filter((consent) => isWanted(consent.since)),
+    ...{ kind: 'consent', runKey, reason: UNMATCHED_WORDS[unmatched], since },
+    detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,
+    command: `credit-journey seen consents --run-key ${runKey} --by <name> --reason <why>`,
   };
 }
 
 const AT_ONCE = 8;
 
-/** Lists runs by visibility, and then reads each from the server: visibility may lag behind a decision. */
-async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): Promise<OtherWork['unlisted']> {
+/**
+ * Lists open runs that need an operator but have no row in this ledger: they may belong to another ledger. Visibility
+ * names them, and may lag behind a decision, so that each run is read from the server.
+ */
+async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): Promise<WorkItem[]> {
   const name: SearchAttributeName = 'NeedsAttention';
   const query = [
     RUNS_WITH_INQUIRIES,
@@ -123,7 +159,7 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
     }
     return ids;
   });
-  const unlisted = await inParallel(found ?? [], AT_ONCE, async (workflowId) => {
+  const unlisted = await inParallel(found ?? [], AT_ONCE, async (workflowId): Promise<WorkItem[]> => {
     const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
     if ((await ledger.work.open({ runKey, limit: 1 })).rows.length > 0) return [];
     const run = await client.workflow
@@ -137,7 +173,8 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
     // The run's search attribute still names the reason after an operator has seen it.
     const isSeen = (row: WorkRow & { closed?: WorkEnd }) => row.reason === reason && row.closed?.how === 'seen';
     if (typeof reason !== 'string' || (await ledger.work.of(runKey)).some(isSeen)) return [];
-    return [{ runKey, reason }];
+    const detail = 'the ledger has no row of it yet, or is not the one that the run has used';
+    return [{ kind: 'run', runKey, reason, detail, command: `credit-journey status ${runKey}` }];
   });
   return unlisted.flat();
 }

@@ -42,13 +42,37 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
   notAsked: 'the provider was not asked',
 };
 
-/** Cases that an operator must look at although no run waits for a decision. */
+/** Cases that an operator must look at although no run waits for a decision. A run shows `what` and `advice` around their place. */
 export const ATTENTION_GUIDE = {
   lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
-  ssnMismatch: { words: 'another SSN', page: 'docs/runbook/ssn-mismatch.md' },
-  reportChanged: { words: 'the report changed', page: 'docs/runbook/report-changed.md' },
-  revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
+  ssnMismatch: {
+    words: 'another SSN',
+    what: 'The report has another SSN than the request:',
+    advice: 'It may be another person’s.',
+    page: 'docs/runbook/ssn-mismatch.md',
+  },
+  reportChanged: {
+    words: 'the report changed',
+    what: 'The report differs from the one before by more than `attentionAbove` lets pass:',
+    advice: 'Look at it before closing.',
+    page: 'docs/runbook/report-changed.md',
+  },
+  revokedAfterPosting: {
+    words: 'consent withdrawn',
+    what: 'Consent withdrawn after posting:',
+    advice: 'The gateway takes nothing back.',
+    page: 'docs/runbook/revoked-after-posting.md',
+  },
+  [PORTFOLIO_UNAVAILABLE]: {
+    words: PORTFOLIO_UNAVAILABLE,
+    meaning: 'The file of a portfolio review cannot be read or written. The review continues once it can be.',
+    page: 'docs/runbook/portfolio-unavailable.md',
+  },
 } as const;
+
+function findAttention(reason: string): { words: string; page: string; meaning?: string } | undefined {
+  return Object.hasOwn(ATTENTION_GUIDE, reason) ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE] : undefined;
+}
 
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
 export function runbookPage(failureType: FailureType): string {
@@ -96,6 +120,28 @@ export interface HeldInquiry
   since?: string;
   /** The attempt that a decision judges. */
   attempt?: number;
+}
+
+/** The command that resolves a row; on a terminal it asks for the options that are missing. */
+export function resolveCommand({
+  runKey,
+  reason,
+  customerTraceNumber,
+  attempt,
+  allowedActions,
+}: Partial<Pick<HeldInquiry, 'customerTraceNumber' | 'attempt'>> & {
+  runKey: string;
+  reason: string;
+  allowedActions: readonly (HoldAction | 'seen')[];
+}): string {
+  if (allowedActions.includes('seen')) {
+    const about =
+      customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;
+    return `credit-journey seen ${about} --by <name> --reason <why>`;
+  }
+  // The cause of other flags has to be mended.
+  if (customerTraceNumber === undefined) return `credit-journey status ${runKey}`;
+  return `credit-journey resolve ${runKey} ${customerTraceNumber} --attempt ${attempt}`;
 }
 
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
@@ -164,24 +210,17 @@ function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: App
 
 /** `undefined` for a reason that has no page. */
 export function findPage(reason: string): string | undefined {
-  if (isFailureType(reason)) return runbookPage(reason);
-  if (reason === PORTFOLIO_UNAVAILABLE) return 'docs/runbook/portfolio-unavailable.md';
-  return Object.hasOwn(ATTENTION_GUIDE, reason)
-    ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].page
-    : undefined;
+  return isFailureType(reason) ? runbookPage(reason) : findAttention(reason)?.page;
 }
 
 export function reasonWords(reason: string): string {
-  return Object.hasOwn(ATTENTION_GUIDE, reason)
-    ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE].words
-    : reason;
+  return findAttention(reason)?.words ?? reason;
 }
 
 /** Describes the event behind a hold or a flag in a sentence. */
 export function meaningSentence(reason: string): string {
   if (isFailureType(reason)) return capitalize(FAILURES[reason].happened);
-  if (reason !== PORTFOLIO_UNAVAILABLE) return `${capitalize(reasonWords(reason))}.`;
-  return 'The file of a portfolio review cannot be read or written. The review continues once it can be.';
+  return findAttention(reason)?.meaning ?? `${capitalize(reasonWords(reason))}.`;
 }
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */

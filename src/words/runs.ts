@@ -2,26 +2,26 @@
  * Describes a run in words: its state, its waits, its work so far, and the parts that need an operator. The command
  * line, the API and the Temporal UI print these. Nothing personal is in them. Pure.
  */
+import type { RunAnswers } from '../messages/answers.ts';
 import type {
   AnsweredInquiry,
   HoldStatus,
-  JourneyState,
   JourneyStatus,
   ShareStatus,
   StageStatus,
   TerminalState,
 } from '../messages/journey/shapes.ts';
-import type { PortfolioState, PortfolioStatus } from '../messages/portfolio/shapes.ts';
-import type { ConsumerResult, PullState, PullStatus } from '../messages/pull/shapes.ts';
-import type { ShareReportState, ShareReportStatus } from '../messages/share/shapes.ts';
+import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
+import type { ConsumerResult, PullStatus } from '../messages/pull/shapes.ts';
+import type { ShareReportStatus } from '../messages/share/shapes.ts';
 import { problemWords } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import { type RunKind, runName, toRunKey } from '../model/run-key.ts';
+import { ID_NAMES, type RunKind, runName, toRunKey } from '../model/run-key.ts';
 import { nameOfUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
 import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
 
-export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
+export type AnyStatus = RunAnswers[RunKind]['status'];
 
 export interface Gate {
   before: StageCode;
@@ -52,15 +52,12 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
 }
 
 export function runKind(status: AnyStatus): RunKind {
-  if ('reviewId' in status) return 'portfolio';
-  if ('pullId' in status) return 'pull';
-  return 'shareId' in status ? 'share' : 'journey';
+  return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in status) ?? 'journey';
 }
 
 export function runKeyIn(status: AnyStatus): string {
-  if ('reviewId' in status) return toRunKey('portfolio', status.reviewId);
-  if ('pullId' in status) return toRunKey('pull', status.pullId);
-  return 'shareId' in status ? toRunKey('share', status.shareId) : status.journeyId;
+  const kind = runKind(status);
+  return toRunKey(kind, (status as unknown as Record<string, string>)[ID_NAMES[kind]] ?? '');
 }
 
 /** Whether an operator must act before the run continues, or after it has. */
@@ -304,18 +301,11 @@ export function describeAttention({ status, files }: RunView, w: Writer): string
   });
 }
 
-const ATTENTION: Record<'ssnMismatch' | 'reportChanged' | 'revokedAfterPosting', [what: string, then: string]> = {
-  ssnMismatch: ['The report has another SSN than the request:', 'It may be another person’s.'],
-  reportChanged: [
-    'The report differs from the one before by more than `attentionAbove` lets pass:',
-    'Look at it before closing.',
-  ],
-  revokedAfterPosting: ['Consent withdrawn after posting:', 'The gateway takes nothing back.'],
-};
+type RunAttention = NonNullable<(StageStatus | ShareStatus)['attention']>;
 
-function attentionSentences(attention: keyof typeof ATTENTION, which: string, w: Writer): string {
-  const [what, then] = ATTENTION[attention];
-  return `${w.strong(what)} ${which}. ${then} ${w.page(ATTENTION_GUIDE[attention].page)}`;
+function attentionSentences(attention: RunAttention, which: string, w: Writer): string {
+  const { what, advice, page } = ATTENTION_GUIDE[attention];
+  return `${w.strong(what)} ${which}. ${advice} ${w.page(page)}`;
 }
 
 function filesSentences({ path, away }: { path: string; away?: string }, w: Writer): string {
@@ -323,14 +313,10 @@ function filesSentences({ path, away }: { path: string; away?: string }, w: Writ
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
-// The words of each state. `null` means that the run has not ended.
+// The words of each end.
 
-interface States {
-  journey: JourneyState;
-  pull: PullState;
-  share: ShareReportState;
-  portfolio: PortfolioState;
-}
+type Status<Kind extends RunKind> = RunAnswers[Kind]['status'];
+type OpenState = 'running' | 'waitingAtGate' | 'waitingForConsent' | 'held' | 'examining' | 'paused' | 'stopping';
 
 const WITHDRAWN = 'It has ended: it was withdrawn.';
 const ABANDONED = 'It has ended: a person gave up the inquiry.';
@@ -340,12 +326,8 @@ const TERMINAL: Readonly<Record<TerminalState, string>> = {
   failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
 };
 
-const ENDS: { readonly [Kind in RunKind]: Readonly<Record<States[Kind], string | null>> } = {
+const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['state'], OpenState>, string>> } = {
   journey: {
-    running: null,
-    waitingAtGate: null,
-    waitingForConsent: null,
-    held: null,
     completed: 'It has completed.',
     stopped: 'It has ended: a stage came back without a record.',
     expired: 'It has ended: no platform passed a gate in time.',
@@ -354,8 +336,6 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<States[Kind], string |
     ...TERMINAL,
   },
   pull: {
-    running: null,
-    held: null,
     record: 'It has completed with a record.',
     noRecord: 'It has completed: there is no record.',
     noReport: 'It has completed: the answer has no report.',
@@ -364,9 +344,6 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<States[Kind], string |
     ...TERMINAL,
   },
   share: {
-    running: null,
-    waitingForConsent: null,
-    held: null,
     posted: 'It has completed: the share is posted.',
     notPosted: 'It has ended: a person says that it was not posted.',
     denied: 'It has ended: consent was denied. Nothing was posted.',
@@ -378,22 +355,19 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<States[Kind], string |
     ...TERMINAL,
   },
   portfolio: {
-    examining: null,
-    running: null,
-    paused: null,
-    held: null,
-    stopping: null,
     completed: 'It has completed.',
     withdrawn: WITHDRAWN,
     ...TERMINAL,
   },
 };
 
-export function endSentence<Kind extends RunKind>(kind: Kind, state: States[Kind]): string | null {
-  return ENDS[kind][state];
+/** Returns `null` for a run that has not ended. */
+export function endSentence(kind: RunKind, state: AnyStatus['state']): string | null {
+  const ends: Readonly<Partial<Record<string, string>>> = ENDS[kind];
+  return ends[state] ?? null;
 }
 
-type OpenReview = Exclude<PortfolioState, 'completed' | 'withdrawn' | TerminalState>;
+type OpenReview = Extract<PortfolioStatus['state'], OpenState>;
 
 /** The sentences lack their full stops. */
 const REVIEW_PROGRESS: Readonly<Record<OpenReview, string>> = {

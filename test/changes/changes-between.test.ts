@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import type { ApplicantChanges } from '../../src/changes/report-changes.ts';
+import type { ChangeOptions } from '../../src/fields/change-options.ts';
 import type { Consumer, ConsumerAccount, GatewayResponse, ResponseEntry } from '../../src/gateway/responses.ts';
-import type { ChangeOptions } from '../../src/model/change-options.ts';
 import { reportOf } from './report-worlds.ts';
 
 const CARD: ConsumerAccount = {

@@ -51,18 +51,3 @@ test('a proof of a repeat holds its message', async () => {
   assert.deepEqual(pathsOf(elsewhere), ['/journeyId']);
   assert.deepEqual(pathsOf(altered), ['/reason']);
 });
-
-test('--all is refused before anything is sent where every profile takes a decision only with a proof', async () => {
-  const decision = ['--action', 'resend', '--provider-said', 'notAsked', '--by', 'operator', '--reason', 'mended'];
-  const all = ['resolve', '--all', '--type', 'NotEntitled', ...decision, '--yes', '--address', '127.0.0.1:9'];
-  const [refused, tried] = await Promise.all([
-    runCli([...all, '--json'], { env: { DECISION_TRUST: 'proof' } }),
-    runCli([...all, '--json'], { env: { DECISION_TRUST: 'namespace' } }),
-  ]);
-  assert.equal(refused.code, 2);
-  assert.match(
-    errorOf(refused).message,
-    /every gateway profile here takes a decision only with a proof, and --all can give none/,
-  );
-  assert.equal(tried.code, 1, 'it has asked for the server');
-});

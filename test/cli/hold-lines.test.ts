@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
-import { parseSince } from '../../src/cli/decisions/work-query.ts';
-import { listHold, resolveCommand } from '../../src/cli/output/hold-lines.ts';
+import { parseSince } from '../../src/cli/decisions/since.ts';
 import { commandLines, rowTable } from '../../src/cli/output/output.ts';
+import type { WorkRow } from '../../src/ledger/holds/work.ts';
+import { describeHold } from '../../src/operator/holds.ts';
 import type { DecidableHold } from '../../src/operator/judge-decision.ts';
+import { resolveCommand } from '../../src/words/holds.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
-const HOLD: DecidableHold = {
-  runKey: 'x'.repeat(64),
-  customerTraceNumber: TRACE,
-  productCode: 'SECONDUSE',
-  shareId: 'S-1',
-  reason: 'CredentialsRefused',
-  since: '2026-01-02T03:04:05.678Z',
-  attempt: 12,
-  heldBy: 'run',
-  allowedActions: ['resend', 'abandon'],
+const ROW: WorkRow = {
+  ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), gatewayProfile: 'default', shareId: 'S-1' },
+  ...{ reason: 'CredentialsRefused', since: '2026-01-02T03:04:05.678Z', attempt: 12 },
 };
+const INQUIRY = { customerTraceNumber: TRACE, productCode: 'SECONDUSE' } as const;
+
+const HOLD: DecidableHold = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIRY, heldBy: 'run' };
 
 describe('what needs a person, in lines', () => {
   test('keeps to 80 columns, and its command can be copied whole', () => {
-    const lines = rowTable([listHold(HOLD)], 80);
+    const { reason, since, runKey } = HOLD;
+    const lines = rowTable([{ reason, since, runKey, command: resolveCommand(HOLD) }], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));

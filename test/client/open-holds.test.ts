@@ -6,8 +6,8 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { readDecidable } from '../../src/operator/decide.ts';
+import { decideInLedger, markSeen } from '../../src/operator/ledger-decisions.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
-import { toHold } from '../../src/operator/open-work.ts';
 import { untilIdle } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
@@ -96,13 +96,13 @@ describe('a decision', { concurrency: 4 }, () => {
     }
     const withoutConsumers = { ...accepted, reference: { ...REFERENCE, applicants: [] } };
     await assert.rejects(journey.resolve(decision(one, withoutConsumers)), InvalidInputError);
-    await assert.rejects(journeys.decideInLedger(decision(one, withoutConsumers)), InvalidInputError);
+    await assert.rejects(decideInLedger(journeys, decision(one, withoutConsumers)), InvalidInputError);
     await assert.rejects(
-      journeys.decideInLedger(decision(one)),
+      decideInLedger(journeys, decision(one)),
       (error) => error instanceof DecisionRefusedError && /is running: it must be told/.test(error.reason),
     );
-    await assert.rejects(journeys.decideInLedger(decision({ customerTraceNumber: 'PQNONE' })), DecisionRefusedError);
-    await assert.rejects(journeys.markSeen(decision(one)), DecisionRefusedError);
+    await assert.rejects(decideInLedger(journeys, decision({ customerTraceNumber: 'PQNONE' })), DecisionRefusedError);
+    await assert.rejects(markSeen(journeys, decision(one)), DecisionRefusedError);
     assert.deepEqual(await state(), before);
     await one.handle.terminate('done');
   });
@@ -116,7 +116,7 @@ describe('a decision', { concurrency: 4 }, () => {
       [{ action: 'accept', outcome: 'noRecord' }, /NotEntitled allows resend, abandon without a run/],
     ];
     for (const [change, expected] of cases) {
-      const error = await journeys.decideInLedger(decision(one, change)).catch((thrown) => thrown);
+      const error = await decideInLedger(journeys, decision(one, change)).catch((thrown) => thrown);
       assert.ok(error instanceof DecisionRefusedError, String(error));
       assert.match(error.reason, expected);
     }
@@ -127,16 +127,16 @@ describe('a decision', { concurrency: 4 }, () => {
     const one = await held('1503');
     await one.handle.terminate('gone');
     const resend = decision(one, { action: 'resend', providerSaid: 'notPosted' });
-    assert.equal((await journeys.decideInLedger(resend)).duplicate, false);
-    assert.equal((await journeys.decideInLedger(resend)).duplicate, true);
+    assert.equal((await decideInLedger(journeys, resend)).duplicate, false);
+    assert.equal((await decideInLedger(journeys, resend)).duplicate, true);
     await assert.rejects(
-      journeys.decideInLedger({ ...resend, action: 'abandon', by: 'another' }),
+      decideInLedger(journeys, { ...resend, action: 'abandon', by: 'another' }),
       (error) =>
         error instanceof DecisionRefusedError &&
         error.reason === '/decisionId was used before with other content: /action, /by differ',
     );
     await assert.rejects(
-      journeys.decideInLedger(decision(one)),
+      decideInLedger(journeys, decision(one)),
       (error) => error instanceof DecisionRefusedError && /decided already/.test(error.reason),
     );
     const again = await harness.start(one.input);
@@ -152,20 +152,20 @@ describe('a decision', { concurrency: 4 }, () => {
   test('in the ledger to accept is what the next start of the journey goes on with', async () => {
     const one = await held('4002');
     await one.handle.terminate('gone');
-    const [row] = (await ledger.work.open({ customerTraceNumber: one.customerTraceNumber, limit: 1 })).rows;
-    const open = await readDecidable(journeys, toHold(row ?? assert.fail()));
-    assert.deepEqual([open.heldBy, open.allowedActions], ['ledger', ['resend', 'accept', 'abandon']]);
+    const { customerTraceNumber } = one;
+    const open = await readDecidable(journeys, { runKey: one.input.journeyId, customerTraceNumber });
+    assert.deepEqual([open?.heldBy, open?.allowedActions], ['ledger', ['resend', 'accept', 'abandon']]);
     const ofAnother = { ...REFERENCE, applicants: [{ applicantId: '2A', consumerId: 'C-2' }] };
     await assert.rejects(
-      journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: ofAnother })),
+      decideInLedger(journeys, decision(one, { action: 'accept', outcome: 'record', reference: ofAnother })),
       (error) => error instanceof DecisionRefusedError && /and no other/.test(error.reason),
     );
     const accept = decision(one, { action: 'accept', outcome: 'record', reference: REFERENCE });
-    assert.equal((await journeys.decideInLedger(accept)).duplicate, false);
-    assert.equal((await journeys.decideInLedger(accept)).duplicate, true);
+    assert.equal((await decideInLedger(journeys, accept)).duplicate, false);
+    assert.equal((await decideInLedger(journeys, accept)).duplicate, true);
     const without = decision(one, { decisionId: accept.decisionId, action: 'accept', outcome: 'noRecord' });
     await assert.rejects(
-      journeys.decideInLedger(without),
+      decideInLedger(journeys, without),
       (error) => error instanceof DecisionRefusedError && /: \/outcome, \/reference differ$/.test(error.reason),
     );
     const again = await harness.start(one.input);

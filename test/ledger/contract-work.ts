@@ -321,6 +321,8 @@ function readingTests(opened: Open): void {
     assert.equal(await names({ kind: 'flagged' }), 'PortfolioUnavailable');
     assert.equal(await names({ gatewayProfile: 'east' }), 'C E');
     assert.equal(await names({ endUserCode: 'EU2' }), 'B D');
+    assert.equal(await names({ productCode: 'SECONDUSE', kind: 'held' }), 'D');
+    assert.equal(await names({ since: at(-25) }), 'PortfolioUnavailable D E');
     assert.equal(await names({ runKey: review }), 'A PortfolioUnavailable');
     assert.equal(await names({ runKey: 'J-1', reason: 'OutcomeUnknown' }), 'D E');
     assert.deepEqual(

@@ -17,6 +17,7 @@ import {
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { rowRunKey } from '../../src/model/run-key.ts';
+import { decideInLedger } from '../../src/operator/ledger-decisions.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
@@ -281,12 +282,12 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     await handle.terminate('gone');
     const message = resendOf(hold);
     for (const [bad, reason] of await badProofs(message)) {
-      assert.equal(await reasonOf(journeys.decideInLedger(bad as Message)), reason);
+      assert.equal(await reasonOf(decideInLedger(journeys, bad as Message)), reason);
     }
     assert.deepEqual(await decided(journeyId), []);
     const proven = await provenDecision(message);
-    assert.equal((await journeys.decideInLedger(proven)).duplicate, false);
-    assert.equal((await journeys.decideInLedger(await provenDecision(message))).duplicate, true);
+    assert.equal((await decideInLedger(journeys, proven)).duplicate, false);
+    assert.equal((await decideInLedger(journeys, await provenDecision(message))).duplicate, true);
     assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
   });
 });

@@ -36,11 +36,11 @@ async function shown() {
   const answer = (await route.handle(call as never)) as { body: { data: { runKey: string }[] } };
   const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
   const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
-  const { failing } = JSON.parse(ran.stdout) as { failing: { workflowId: string; cause: string }[] };
+  const { list } = JSON.parse(ran.stdout) as { list: { kind: string; runKey: string; detail: string }[] };
   return {
     doctor: check.status,
     queue: answer.body.data.map(({ runKey }) => runKey),
-    holds: failing,
+    holds: list.flatMap(({ kind, runKey, detail }) => (kind === 'stuck' ? [[runKey, detail.split(';')[0]]] : [])),
     metric: await countFailingRuns(client, config.taskQueue),
   };
 }
@@ -79,7 +79,7 @@ test('doctor, the work queue, the list of holds and the metric show it, and no l
     doctor: 'warn',
     // The run has published no search attribute yet, and a caller who reaches all runs sees it.
     queue: [journeyId],
-    holds: [{ workflowId: handle.workflowId, cause: 'WorkflowTaskFailedCauseWorkflowWorkerUnhandledFailure' }],
+    holds: [[journeyId, 'WorkflowTaskFailedCauseWorkflowWorkerUnhandledFailure']],
     metric: 1,
   });
   await addKeys(foreignFile, config.keyRingFile);

@@ -321,8 +321,8 @@ test('a report with another SSN is told, shown and listed where the profile goes
   assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
   let found: { runKey: string; reason: string }[] = [];
   await until(async () => {
-    const listed = JSON.parse((await cli('holds')).stdout) as { holds: typeof found };
-    found = listed.holds.filter((hold) => hold.runKey === journeyId);
+    const listed = JSON.parse((await cli('holds')).stdout) as { list: typeof found };
+    found = listed.list.filter((hold) => hold.runKey === journeyId);
     return found.length > 0;
   }, 'the flag is not listed');
   assert.deepEqual(

@@ -10,6 +10,7 @@ import { isFailureType } from '../../model/failure-types.ts';
 import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
+import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
   describeLateAnswer,
@@ -20,7 +21,6 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { describeHold, holdSchema } from '../holds/open-work.ts';
 import { unknownRun } from '../problem.ts';
 import { type Reply, type Route, route } from '../route.ts';
 import type { ApiServices } from '../services.ts';

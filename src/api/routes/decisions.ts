@@ -1,7 +1,6 @@
 /** Decisions about inquiries on hold: of one run, the same about many, and a preview of their effect. */
 import { z } from 'zod';
 import { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
-import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -10,15 +9,12 @@ import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { type Decided, decideMany, type EarlierDecision, type Previewed, previewMany } from '../../operator/decide.ts';
-import { signedDecision } from '../holds/signing.ts';
 import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { signedDecision } from '../signing.ts';
 
-const given = decision
-  .schema(failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max))
-  .omit({ by: true })
-  .meta({ id: 'decision' });
+const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
 /** The answer does not say the run's state: that is in its status, which takes a separate scope. */
 const decidedSchema = z
@@ -132,8 +128,7 @@ export const decisionRoutes: readonly Route[] = [
       const [decided] = await decideMany(services.journeys, [{ runKey }], prepare);
       if (!decided || !('made' in decided))
         throw decided ? translateRefusal(decided) : new Error('nothing was decided');
-      const { status: _, ...made } = decided.made;
-      return { status: 200, body: made };
+      return { status: 200, body: decided.made };
     },
   }),
   route({

@@ -5,25 +5,30 @@ import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
-import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
+import { instantText } from '../../ledger/audit/audited.ts';
+import { type FlagReason, placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
+import { PRODUCTS } from '../../model/products.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
+import { describeHold, holdSchema } from '../../operator/holds.ts';
+import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
-import { type ApiCaller, readersReach } from '../caller.ts';
-import { describeHold, holdSchema } from '../holds/open-work.ts';
+import { readersReach } from '../caller.ts';
 import { describeCursor, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
 import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
-const FLAGS = [...(Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[]), PORTFOLIO_UNAVAILABLE] as const;
+const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 
-const filters = {
+/** The conditions of the listing, over HTTP and on the command line. */
+export const holdFilters = z.strictObject({
   kind: z.enum(['held', 'flagged']).exactOptional().describe('Only rows of this kind.'),
   reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
+  since: instantText.exactOptional().describe('Only rows from this instant on, RFC 3339.'),
+  productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
   runKey: z
@@ -34,20 +39,15 @@ const filters = {
     )
     .exactOptional()
     .describe('Only of this run; of a review also of its rows.'),
-};
-const countQuery = z.strictObject(filters);
+});
 const listQuery = z.strictObject({
   limit: limitParameter,
   after: describeCursor(z.string()),
-  ...filters,
+  ...holdFilters.shape,
 });
 
-/** For whom a run is, here the ledger alone says. */
-function filtersIn(
-  { kind, reason, profile, endUserCode, runKey }: z.infer<typeof countQuery>,
-  caller: ApiCaller,
-): WorkFilters {
-  return { ...omitUndefined({ kind, reason, gatewayProfile: profile, endUserCode, runKey }), ...readersReach(caller) };
+export function toWorkFilters({ profile: gatewayProfile, ...filters }: z.infer<typeof holdFilters>): WorkFilters {
+  return { ...filters, ...omitUndefined({ gatewayProfile }) };
 }
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
@@ -95,8 +95,10 @@ export const holdRoutes: readonly Route[] = [
     answers: { 200: { description: 'One page.', schema: holdList } },
     async handle(call): Promise<Reply<200>> {
       const { query, caller } = call;
+      const { limit: _, after: __, ...conditions } = query;
       const asOf = new Date().toISOString();
-      const filters = filtersIn(query, caller);
+      // For whom a run is, here the ledger alone says.
+      const filters = { ...toWorkFilters(conditions), ...readersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([
         readPage<WorkRow, string>(call, {
@@ -117,11 +119,12 @@ export const holdRoutes: readonly Route[] = [
     operationId: 'countHolds',
     summary: 'Count what needs a person, by kind and reason',
     scope: 'holds:read',
-    query: countQuery,
+    query: holdFilters,
     answers: { 200: { description: 'The counts, the largest first.', schema: countsSchema } },
     async handle({ services, caller, query }): Promise<Reply<200>> {
       const asOf = new Date().toISOString();
-      const counts = await (await services.openLedger()).work.counts(filtersIn(query, caller));
+      const ledger = await services.openLedger();
+      const counts = await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) });
       return { status: 200, body: { asOf, counts, isWhole: true } };
     },
   }),
@@ -143,7 +146,7 @@ export const holdRoutes: readonly Route[] = [
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       note({ journeyId: inquiry.runKey, customerTraceNumber });
       try {
-        const { duplicate } = await services.journeys.markSeen({ decisionId, customerTraceNumber, by: by(), reason });
+        const { duplicate } = await markSeen(services.journeys, { decisionId, customerTraceNumber, by: by(), reason });
         return { status: 200, body: { accepted: true, duplicate } };
       } catch (error) {
         if (error instanceof DecisionRefusedError) throw refusedMessage(error);
@@ -167,7 +170,7 @@ export const holdRoutes: readonly Route[] = [
     async handle({ services, params, body, by }): Promise<Reply<200>> {
       const { runKey } = params;
       const seen = parseWith(runSeenBody, body);
-      if (await services.journeys.markRunSeen({ runKey, ...seen, by: by() })) {
+      if (await markRunSeen(services.journeys, { runKey, ...seen, by: by() })) {
         return { status: 200, body: { accepted: true, duplicate: false } };
       }
       const ledger = await services.openLedger();

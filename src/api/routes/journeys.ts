@@ -1,6 +1,5 @@
 /** Journeys: started, read, listed, and every message to them but consents (consents.ts) and decisions (decisions.ts). */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend } from '../../messages/extend.ts';
@@ -10,11 +9,11 @@ import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
-import { signedAdvance } from '../holds/signing.ts';
 import type { Route } from '../route.ts';
+import { signedAdvance } from '../signing.ts';
 import { bodyWithout, runRoutes } from './runs.ts';
 
-const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+const applicants = applicantsSchema;
 const GIVEN = ['journeyId', 'by'];
 
 export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({

@@ -46,7 +46,8 @@ export const unmatchedConsentRoutes: readonly Route[] = [
       const { runKey, reason } = parseWith(seenBody, call.body);
       call.note({ journeyId: runKey });
       await requireReach(call, runKey);
-      const count = await call.services.journeys.markConsentsSeen({ runKey, by: call.by(), reason });
+      const ledger = await call.services.openLedger();
+      const count = await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey, by: call.by(), reason });
       call.note({ count });
       return { status: 200, body: { accepted: true, count } };
     },

@@ -227,7 +227,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
       return await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
     await withJourneys(
       options,
-      async (journeys, output, client) => {
+      async (journeys, output) => {
         const services = localServices(journeys, process.env);
         if (!route.operationId.startsWith('start')) return act(services, output);
         const { body } = await callLocally(services, route, call);
@@ -238,7 +238,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
         const { runKey, workflowId } = handle;
         const ids = { [ID_NAMES[kind]]: id, ...(kind === 'journey' ? {} : { id: runKey }), workflowId };
         const shown = { ...ids, taskQueue: journeys.taskQueue };
-        process.exitCode = await showStarted(handle, shown, output, { client, watch: options.watch });
+        process.exitCode = await showStarted(handle, shown, output, options.watch);
       },
       spec.needs === 'both' ? { besideLedger: true } : {},
     );

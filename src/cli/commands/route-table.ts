@@ -516,10 +516,13 @@ export async function registerRouteCommands(program: Command, named: string | un
     // Loaded for the command that is called: its options come from schemas.
     if (isCalled(spec.name)) await (await import('./route-command.ts')).fillRoute(command, spec);
   }
+  const holds = program.command('holds').description(HOLDS);
+  if (isCalled('holds')) (await import('./runs/holds-command.ts')).fillHolds(holds);
   const resolve = program.command('resolve').description(RESOLVE);
   if (isCalled('resolve')) (await import('./runs/resolve-command.ts')).fillResolve(resolve);
 }
 
+const HOLDS = 'list what needs a person, with the command that resolves it: exits with 3 if there is anything';
 const RESOLVE = 'decide about an inquiry on hold; on a terminal the command asks for missing options';
 
 const GROUPS: Readonly<Record<string, string>> = {

@@ -1,58 +1,59 @@
-/** The provider's answers about many inquiries, from a file: which decision about which trace number. */
+/** The provider's answers about many inquiries, from a CSV file: which decision about which trace number. */
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { omitUndefined } from '../../base/defined.ts';
-import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import { parseJson, readText } from '../output/json-input.ts';
+import { readText } from '../output/json-input.ts';
 import { optionKey } from '../output/option-names.ts';
 import { applyOptions } from '../output/schema-options.ts';
 import { checkDecision, DECISION_MEMBERS, type DraftDecision } from './decision-flags.ts';
 
+/** The members that an answer gives, not checked yet. */
+export type Answer = Partial<DraftDecision> & { customerTraceNumber?: string };
+
 /** A decision about one inquiry, checked by itself; whether its hold allows it is judged later. */
-export type AnsweredInquiry = DraftDecision &
-  Required<Pick<DraftDecision, 'attempt' | 'action'>> & {
-    customerTraceNumber: string;
-  };
+export type AnsweredInquiry = DraftDecision & Required<Pick<Answer, 'customerTraceNumber' | 'attempt'>>;
 
 /** Each member of a decision that an option gives is a column, under the option's name in camel case. */
-const COLUMNS = DECISION_MEMBERS.map(({ flag }) => optionKey(flag));
+const COLUMNS = ['customerTraceNumber', ...DECISION_MEMBERS.map(({ flag }) => optionKey(flag))];
 const FLAGS = DECISION_MEMBERS.filter(({ kind }) => kind === 'flag').map(({ flag }) => optionKey(flag));
 
 /** `consumerId:1A`: one column for each applicant. */
 const CONSUMER_COLUMN = /^consumerId:(?=.)/;
 
-/**
- * Reads a JSON list of decisions, or CSV with one decision a line. Options supply members that an answer lacks.
- *
- * @throws UsageError, InvalidInputError with every problem: its path is the answer's place, from 0, and the member
- */
-export async function readAnswers(file: string): Promise<unknown[]> {
-  const content = await readText(file, '--answers');
-  if (!/^\s*[[{]/.test(content)) return answersOfCsv(content);
-  const answers = parseJson(content);
-  if (!Array.isArray(answers)) throw new InvalidInputError([{ path: '', rule: 'must be a list of decisions' }]);
-  return answers;
+/** @throws UsageError, InvalidInputError where the file is no CSV with a header of these columns */
+export async function readAnswers(file: string): Promise<Answer[]> {
+  const [header = [], ...lines] = parseRecords(await readText(file, '--answers'));
+  requireHeader(header);
+  return lines.map((fields) => parseAnswer(header, fields));
 }
 
-/** @throws InvalidInputError as `readAnswers` */
-export function checkedAnswers(answers: readonly unknown[], defaults: Partial<DraftDecision>): AnsweredInquiry[] {
-  const decisions = answers.map((answer) => withDefaults(answer, defaults));
+/**
+ * Makes a decision of each answer. Options supply the members that an answer lacks.
+ *
+ * @throws InvalidInputError with every problem: its path is the answer's place, from 0, and the member
+ */
+export function checkedAnswers(answers: readonly Answer[], defaults: Partial<DraftDecision>): AnsweredInquiry[] {
+  const { outcome, ...others } = defaults;
+  const decisions = answers.map((answer) => {
+    const decision = { ...others, decisionId: `D-${randomUUID()}`, ...answer };
+    return { ...(decision.action === 'accept' ? omitUndefined({ outcome }) : {}), ...decision } as AnsweredInquiry;
+  });
   const problems: Problem[] = decisions.length === 0 ? [{ path: '', rule: 'must have at least one answer' }] : [];
-  const seen = new Set<unknown>();
+  const seen = new Set<string>();
   for (const [index, decision] of decisions.entries()) {
     problems.push(...listProblems(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
-    const trace = isRecord(decision) ? decision.customerTraceNumber : undefined;
-    if (trace !== undefined && seen.has(trace)) {
+    const { customerTraceNumber } = decision;
+    if (seen.has(customerTraceNumber)) {
       problems.push({ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' });
     }
-    seen.add(trace);
+    seen.add(customerTraceNumber);
   }
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return decisions as AnsweredInquiry[];
+  return decisions;
 }
 
-function listProblems(decision: unknown): readonly Problem[] {
+function listProblems(decision: AnsweredInquiry): readonly Problem[] {
   try {
     checkDecision(decision);
     return [];
@@ -62,57 +63,34 @@ function listProblems(decision: unknown): readonly Problem[] {
   }
 }
 
-function withDefaults(answer: unknown, { outcome, ...defaults }: Partial<DraftDecision>): unknown {
-  if (!isRecord(answer)) return answer;
-  const decision = { ...defaults, decisionId: `D-${randomUUID()}`, ...answer } as Record<string, unknown>;
-  return { ...(decision.action === 'accept' ? omitUndefined({ outcome }) : {}), ...decision };
-}
-
-function answersOfCsv(content: string): Record<string, unknown>[] {
-  const [header = [], ...lines] = parseRecords(content);
-  const problems = headerProblems(header);
-  if (problems.length > 0) throw new InvalidInputError(problems);
-  return lines.map((fields) => parseAnswer(header, fields));
-}
-
 function parseRecords(content: string): string[][] {
   try {
-    return parse(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+    return parse(content, { relax_column_count: true, skip_empty_lines: true, trim: true });
   } catch {
     // The error's message quotes the field.
-    throw new InvalidInputError([{ path: '', rule: 'must be a JSON list, or CSV with a header' }]);
+    throw new InvalidInputError([{ path: '', rule: 'must be CSV with a header' }]);
   }
 }
 
-/** The words of the header are not repeated: a file without one begins with an answer. */
-function headerProblems(header: readonly string[]): Problem[] {
-  const known = ['customerTraceNumber', ...COLUMNS];
-  const unknown = header.flatMap((name, index) =>
-    known.includes(name) || CONSUMER_COLUMN.test(name) ? [] : [index + 1],
-  );
-  const missing = ['customerTraceNumber', 'attempt'].filter((name) => !header.includes(name));
-  const rules = [
-    ...(missing.length > 0 ? [`lacks ${missing.join(' and ')} in its header`] : []),
-    ...(unknown.length > 0
-      ? [`has columns that are not known, by their places: ${unknown.slice(0, 20).join(', ')}`]
-      : []),
-    ...(new Set(header).size < header.length ? ['has a column more than once'] : []),
-  ];
-  return rules.map((rule) => ({ path: '', rule }));
+/** Names no word of the header: a file without one begins with an answer. */
+function requireHeader(header: readonly string[]): void {
+  const isKnown = header.every((name) => COLUMNS.includes(name) || CONSUMER_COLUMN.test(name));
+  const isWhole = ['customerTraceNumber', 'attempt'].every((name) => header.includes(name));
+  if (isKnown && isWhole && new Set(header).size === header.length) return;
+  const rule = `must have a header with customerTraceNumber and attempt; the columns are ${COLUMNS.join(', ')}, consumerId:<applicantId>`;
+  throw new InvalidInputError([{ path: '', rule }]);
 }
 
 /** Skips empty fields. A field of the wrong form is left for the decision's own check to refuse. */
-function parseAnswer(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
+function parseAnswer(header: readonly string[], fields: readonly string[]): Answer {
   const filled = header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : []));
   const { customerTraceNumber, ...given } = Object.fromEntries(
     filled.map(([name, text]) => [name, FLAGS.includes(name) && text === 'true' ? true : text]),
   );
-  const answer = applyOptions(DECISION_MEMBERS, given, { customerTraceNumber });
+  const answer = applyOptions(DECISION_MEMBERS, given, omitUndefined({ customerTraceNumber }));
   const applicants = filled.flatMap(([name, consumerId]) =>
     CONSUMER_COLUMN.test(name) ? [{ applicantId: name.replace(CONSUMER_COLUMN, ''), consumerId }] : [],
   );
-  const { reference = {} } = answer as { reference?: object };
-  return applicants.length === 0 && answer.reference === undefined
-    ? answer
-    : { ...answer, reference: { ...reference, applicants } };
+  if (applicants.length === 0 && answer.reference === undefined) return answer;
+  return { ...answer, reference: { ...(answer.reference as DraftDecision['reference']), applicants } } as Answer;
 }

@@ -1,8 +1,7 @@
 /** Shared steps of the commands that talk to one run: connect, act, show, disconnect. */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
+import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, runKeyProblem } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -12,48 +11,6 @@ import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { statusLines } from '../output/status-lines.ts';
-
-// `start` reports a worker's refusal of a run's input if it comes soon enough. Otherwise `status` reports it.
-
-type Run = ReturnType<CreditJourneys['run']>;
-
-/** A worker checks an input in some 50 ms. If no worker is free, `status` reports the result later. */
-const CHECK_WAIT_MS = 1_000;
-const LOOK_AGAIN_MS = 50;
-
-/** Events of a run before its first activity. */
-const EVENTS_BEFORE_CHECK = 4;
-
-/**
- * Waits until a worker has checked the input of a run that was started, for a second at the most. Asks the server alone:
- * a question to a worker that is away would stay open when the command ends.
- *
- * @throws InvalidInputError with what the worker refuses; JourneyFailedError
- */
-async function untilChecked(run: Run, client: Client): Promise<void> {
-  const endsAt = performance.now() + CHECK_WAIT_MS;
-  while (performance.now() < endsAt) {
-    const standing = await readProgress(client, run.workflowId);
-    if (standing === 'closed') await run.result();
-    if (standing !== 'open') return;
-    await delay(LOOK_AGAIN_MS);
-  }
-}
-
-/** `open`: its input is not checked yet. */
-async function readProgress(client: Client, workflowId: string): Promise<'open' | 'checked' | 'closed'> {
-  try {
-    const { status, historyLength, raw } = await client.workflow.getHandle(workflowId).describe();
-    if (status.name !== 'RUNNING') return 'closed';
-    const { pendingActivities, pendingWorkflowTask } = raw;
-    const isChecking = pendingActivities?.some(({ activityType }) => activityType?.name?.startsWith('prepare'));
-    // A workflow task follows the check, and ends a run whose input is refused.
-    return isChecking || pendingWorkflowTask || historyLength <= EVENTS_BEFORE_CHECK ? 'open' : 'checked';
-  } catch {
-    // The run has started, so a server that does not answer now is no failure of the start.
-    return 'checked';
-  }
-}
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
@@ -100,28 +57,14 @@ export function requireRunKey(runKey: string, option = '<id>'): void {
   throw new InvalidInputError([{ path, rule, option } as TypedProblem]);
 }
 
-/**
- * Shows a run that was started, and with `watch` its progress. Returns the exit code.
- *
- * @throws what the worker refuses of its input
- */
-export async function showStarted(
-  run: Started<AnyRun>,
-  ids: object,
-  output: Output,
-  { client, watch = false }: { client: Client; watch?: boolean | undefined },
-): Promise<number> {
+/** Shows a run that was started, and with `watch` its progress. Returns the exit code. */
+export async function showStarted(run: Started<AnyRun>, ids: object, output: Output, watch = false): Promise<number> {
   const { runKey, workflowId, isNew } = run;
-  const started = { ...ids, isNew };
   const words = isNew ? `started ${runKey}` : `${runKey} was started before, with the same input: nothing has changed`;
   const human = () => [output.colors.green(`${words} (workflow ${workflowId})`)];
-  if (watch) {
-    output.event(started, human);
-    return showProgress(run, output);
-  }
-  await untilChecked(run, client);
-  output.answer(started, human);
-  return EXIT.done;
+  if (watch) output.event({ ...ids, isNew }, human);
+  else output.answer({ ...ids, isNew }, human);
+  return watch ? showProgress(run, output) : EXIT.done;
 }
 
 /**
@@ -129,42 +72,26 @@ export async function showStarted(
  * exit code.
  */
 export async function showProgress(run: AnyRun, output: Output, { throughHolds = false } = {}): Promise<number> {
-  const { signal, stop } = interruption();
+  // Ctrl-C ends a watch in good order. The journey continues without it.
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => controller.abort());
+  const { signal } = controller;
   let attention = false;
-  try {
-    const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
-    for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
-      if (output.isJson) output.event(status, () => []);
-      else output.redraw(statusLines(status, output));
-      attention = needsPerson(status);
-      // A review continues beside its holds. Its state is `held` only when no other work is left.
-      const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
-      if (attention && !throughHolds && waits) return EXIT.needsPerson;
-    }
-    if (signal.aborted) return EXIT.interrupted;
-    // Throws the run's failure, if it failed.
-    await run.result();
-    return attention ? EXIT.needsPerson : EXIT.done;
-  } finally {
-    stop();
+  const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
+  for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
+    if (output.isJson) output.event(status, () => []);
+    else output.redraw(statusLines(status, output));
+    attention = needsPerson(status);
+    // A review continues beside its holds. Its state is `held` only when no other work is left.
+    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
+    if (attention && !throughHolds && waits) return EXIT.needsPerson;
   }
+  if (signal.aborted) return EXIT.interrupted;
+  // Throws the run's failure, if it failed.
+  await run.result();
+  return attention ? EXIT.needsPerson : EXIT.done;
 }
 
 function isOpen(state: string): boolean {
   return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
-}
-
-/** Lets Ctrl-C end a watch in good order. The journey continues without it. */
-function interruption(): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  process.once('SIGINT', abort);
-  process.once('SIGTERM', abort);
-  return {
-    signal: controller.signal,
-    stop: () => {
-      process.off('SIGINT', abort);
-      process.off('SIGTERM', abort);
-    },
-  };
 }

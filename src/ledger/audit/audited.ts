@@ -21,7 +21,7 @@ const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const optionalText = text.exactOptional();
 
-const instantText = z
+export const instantText = z
   .string()
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
   .meta({ format: 'date-time', pattern: INSTANT });
@@ -336,14 +336,12 @@ type Query<Name extends keyof Records> = z.infer<Records[Name]['input']> & Reade
 export type AuditDecision = z.infer<typeof auditDecision>;
 export type AuditedAttempt = Row<'inquiries'>;
 export type AuditedDecision = Row<'decisions'>;
-export type AuditedConsent = Omit<Row<'consents'>, 'hasProof'>;
+export type AuditedConsent = Row<'consents'>;
 export type AuditedShare = Row<'shares'>;
 export type AuditedShareWithdrawal = Row<'withdrawnShares'>;
 export type AuditedAccess = Row<'accesses'>;
 export type AuditedDisposal = Row<'disposals'>;
 export type UnmatchedConsent = Row<'unmatchedConsents'>;
-export type SharedReportView = NonNullable<AuditedShare['report']>;
-export type ShareConsent = AuditedShare['consents'][number];
 export type Posted = AuditedAttempt['posted'];
 
 export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {

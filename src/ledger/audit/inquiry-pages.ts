@@ -2,21 +2,14 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
-import type { Outcome } from '../../model/inquiry.ts';
-import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
+import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import {
-  ANSWERS,
-  type AttemptRow,
-  DESCRIPTION,
-  type DecisionRow,
-  type InquiryRow,
-  openOutcome,
-} from '../inquiries/inquiries.ts';
+import { ANSWERS, DESCRIPTION, type DecisionRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/retention-log.ts';
@@ -37,20 +30,32 @@ const PAGE_SIZE = 1_000;
 /** By time of the claim. */
 const ORDER = ['claimed_at', 'customer_trace_number', 'attempt'] as const;
 
-export type AttemptPlace = Pick<AttemptRow, (typeof ORDER)[number]>;
+export type AttemptPlace = Pick<Row<'attempts'>, (typeof ORDER)[number]>;
 
 /**
  * Reads only: attempts that were claimed in a period, oldest first. Each comes with its purpose, its decisions and
  * consents, and its outcome. Attempts that are claimed meanwhile may be among them. For a past period the whole is one
  * consistent view, except for late answers.
  */
-export function readAttemptsPage(
+export async function readAttemptsPage(
   tx: Transaction,
   query: InquiriesQuery,
   after?: AttemptPlace,
   pageSize = PAGE_SIZE,
 ): Promise<Page<AuditedAttempt, AttemptPlace>> {
-  return new PageReader(tx, query).read(after, pageSize);
+  const { fromMs, beforeMs } = periodMs(query);
+  const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(tx.session, {
+    from: 'attempts',
+    columns: ORDER,
+    where: ['claimed_at >= $1 AND claimed_at < $2'],
+    values: [Math.max(fromMs, after?.claimed_at ?? 0), beforeMs],
+    order: ORDER,
+    after,
+    limit: pageSize,
+  });
+  const [first, last] = [places[0], places.at(-1)];
+  const rows = first && last ? await readRows(tx, query, first, last) : [];
+  return { items: await describeAttempts(tx, rows), end };
 }
 
 /** The outcome of the attempt `a`, by `AUDIT_OUTCOMES`. */
@@ -62,222 +67,129 @@ function outcomeSql({ now }: SqlDialect): string {
 /** How many applicants the list `["1A","2A"]` has; NULL before the first claim. */
 const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
 
-const OF_ATTEMPT = [
-  ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['return_reason_code', 'applicant_outcomes', 'sent_trace_number'],
-  ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
-  ...['late_return_code', 'late_return_reason_code', 'late_applicant_outcomes'],
-];
+type FoundRow = InquiryRow & Row<'attempts'> & { audit_outcome: AuditOutcome; first_attempt: number; now: number };
 
-/** The answers to open if the query names no reference: those whose number the audit shows. A record's stays sealed. */
-const NEEDED_ANSWERS = [
-  "CASE WHEN a.state = 'answered' AND a.outcome <> 'record' THEN a.answer END AS answer",
-  "CASE WHEN a.late_outcome <> 'record' THEN a.late_answer END AS late_answer",
-];
-
-type FoundRow = InquiryRow &
-  Omit<Row<'attempts'>, 'run_id' | 'workflow_id'> & {
-    audit_outcome: AuditOutcome;
-    first_attempt: number;
-    now: number;
-  };
-
-class PageReader {
-  readonly #tx: Transaction;
-  readonly #query: InquiriesQuery;
-
-  constructor(tx: Transaction, query: InquiriesQuery) {
-    this.#tx = tx;
-    this.#query = query;
-  }
-
-  async read(after: AttemptPlace | undefined, limit: number): Promise<Page<AuditedAttempt, AttemptPlace>> {
-    const { fromMs, beforeMs } = periodMs(this.#query);
-    const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(this.#tx.session, {
-      from: 'attempts',
-      columns: ORDER,
-      where: ['claimed_at >= $1 AND claimed_at < $2'],
-      values: [Math.max(fromMs, after?.claimed_at ?? 0), beforeMs],
-      order: ORDER,
-      after,
-      limit,
-    });
-    const [first, last] = [places[0], places.at(-1)];
-    const wanted = first && last ? (await this.#rows(first, last)).filter((row) => this.#isReferred(row)) : [];
-    if (wanted.length === 0) return { items: [], end };
-    const numbers = [...new Set(wanted.map((row) => row.customer_trace_number))];
-    const amended = wanted.flatMap(({ amends }) => amends ?? []);
-    const decisions = Map.groupBy(
-      await this.#about<DecisionRow>('* FROM decisions', [...numbers, ...amended], 'ORDER BY recorded_at, decision_id'),
-      (row) => row.customer_trace_number,
-    );
-    const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
-    const links = isShared
-      ? await this.#about<ConsentLinkRow>(CONSENT_LINKS, numbers, 'ORDER BY applicant_id, consent_id')
-      : [];
-    const consents = Map.groupBy(links, attemptKey);
-    const holdsOn = await readHoldsByOwner(this.#tx.session, wanted);
-    const counts = await this.#about<AccessCountRow>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
-    const accesses = new Map(counts.map((row) => [attemptKey(row), row]));
-    return {
-      items: wanted.map((row) => ({
-        ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
-        ...this.#withoutRecord(row),
-        ...(row.late_at === null ? {} : { late: this.#late(row, row.late_at) }),
-        ...toAccesses(accesses.get(attemptKey(row))),
-        legalHolds: holdsOn(row.run_key),
-      })),
-      end,
-    };
-  }
-
-  /** Reads rows about these trace numbers. */
-  #about<Row>(selected: string, numbers: readonly string[], then: string): Promise<Row[]> {
-    return this.#tx.session.rows<Row>(
-      `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(numbers)}) ${then}`,
-      numbers,
-    );
-  }
-
-  /** The wanted attempts from the first to the last place of a page. */
-  #rows(first: AttemptPlace, last: AttemptPlace): Promise<FoundRow[]> {
-    const values: SqlValue[] = [...toValues(first), ...toValues(last)];
-    const place = (value: SqlValue) => `$${values.push(value)}`;
-    const { endUser, productCode, outcome, reportReferenceNumber, runKey, customerTraceNumber, applicants } =
-      this.#query;
-    const conditions = [
-      ...withoutForeignRuns('i.run_key', this.#query, place),
-      ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
-      ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
-      ...(runKey === undefined ? [] : [`i.run_key = ${place(runKey)}`]),
-      ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
-      ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
-      ...(outcome === undefined ? [] : [`${outcomeSql(this.#tx.dialect)} = ${place(outcome)}`]),
-      ...(reportReferenceNumber === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
-    ];
-    const columns = [
-      'i.*',
-      ...OF_ATTEMPT.map((name) => `a.${name}`),
-      ...(reportReferenceNumber === undefined ? NEEDED_ANSWERS : ANSWERS.map((name) => `a.${name}`)),
-      `${outcomeSql(this.#tx.dialect)} AS audit_outcome`,
-      `${this.#tx.dialect.now} AS now`,
-      // Closed attempts come before it, and were never sent.
-      '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
-    ];
-    const ordered = ORDER.map((column) => `a.${column}`).join(', ');
-    return this.#tx.session.rows<FoundRow>(
-      `SELECT ${columns.join(', ')} FROM attempts a
-       JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-       WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
-         AND ${['1 = 1', ...conditions].join(' AND ')}
-       ORDER BY ${ordered}`,
-      values,
-    );
-  }
-
-  /** Whether the row has the wanted reference, where one is wanted. */
-  #isReferred(row: FoundRow): boolean {
-    const { reportReferenceNumber } = this.#query;
-    if (reportReferenceNumber === undefined) return true;
-    return ANSWERS.some((column) => {
-      const answer = this.#answerIn(row, column);
-      if (!answer) return false;
-      return [...listReferenceNumbers(answer), answer.noRecordReference].includes(reportReferenceNumber);
-    });
-  }
-
-  /** The number is sealed with its answer: of a record it is half of a share. */
-  #withoutRecord(row: FoundRow): Pick<AuditedAttempt, 'noRecordReference'> {
-    if (row.state !== 'answered' || row.outcome === null || row.outcome === 'record') return {};
-    return omitUndefined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
-  }
-
-  /** Describes an answer that arrived after its attempt was superseded, like any other answer. */
-  #late(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
-    const { late_outcome: outcome, late_applicant_outcomes: told } = row;
-    return {
-      at: utcInstant(lateAtMs),
-      ...omitUndefined({
-        outcome: outcome ?? undefined,
-        returnCode: row.late_return_code ?? undefined,
-        returnReasonCode: row.late_return_reason_code ?? undefined,
-      }),
-      ...listOutcomes(row, { outcome, told }),
-      ...(outcome === null || outcome === 'record'
-        ? {}
-        : omitUndefined({ noRecordReference: this.#answerIn(row, 'late_answer')?.noRecordReference })),
-    };
-  }
-
-  #answerIn(row: FoundRow, column: (typeof ANSWERS)[number]): Outcome | undefined {
-    return openOutcome(this.#tx.cipher, row, column);
-  }
+/** The wanted attempts from the first to the last place of a page. */
+async function readRows(
+  { session, dialect, cipher }: Transaction,
+  query: InquiriesQuery,
+  first: AttemptPlace,
+  last: AttemptPlace,
+): Promise<FoundRow[]> {
+  const values: SqlValue[] = [first, last].flatMap((place) => ORDER.map((column) => place[column]));
+  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const is = (column: string, value: SqlValue | undefined) =>
+    value === undefined ? [] : [`${column} = ${place(value)}`];
+  const { endUser, reportReferenceNumber: wanted } = query;
+  const conditions = [
+    ...withoutForeignRuns('i.run_key', query, place),
+    ...is('i.product_code', query.productCode),
+    ...is('i.run_key', query.runKey),
+    ...is('i.customer_trace_number', query.customerTraceNumber),
+    ...is(APPLICANTS_SQL, query.applicants),
+    ...is(outcomeSql(dialect), query.outcome),
+    ...(endUser === undefined ? [] : [`${place(endUser)} IN (i.end_user_code, i.end_user)`]),
+    ...(wanted === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
+  ];
+  const ordered = ORDER.map((column) => `a.${column}`).join(', ');
+  // Closed attempts come before the first attempt, and were never sent.
+  const rows = await session.rows<FoundRow>(
+    `SELECT i.*, a.*, ${outcomeSql(dialect)} AS audit_outcome, ${dialect.now} AS now,
+       (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt
+     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
+       AND ${['1 = 1', ...conditions].join(' AND ')}
+     ORDER BY ${ordered}`,
+    values,
+  );
+  return wanted === undefined ? rows : rows.filter((row) => hasReference(cipher, row, wanted));
 }
 
-const CONSENT_LINKS = 'customer_trace_number, attempt, applicant_id, consent_id FROM attempt_consents';
+function hasReference(cipher: LedgerCipher, row: FoundRow, wanted: string): boolean {
+  return ANSWERS.some((column) => {
+    const answer = openOutcome(cipher, row, column);
+    return answer && [...listReferenceNumbers(answer), answer.noRecordReference].includes(wanted);
+  });
+}
+
+async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow[]): Promise<AuditedAttempt[]> {
+  if (rows.length === 0) return [];
+  const numbers = [...new Set(rows.map((row) => row.customer_trace_number))];
+  const amended = rows.flatMap(({ amends }) => amends ?? []);
+  const readAbout = <Found>(selected: string, about: readonly string[], then: string) =>
+    session.rows<Found>(
+      `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(about)}) ${then}`,
+      about,
+    );
+  const decisions = Map.groupBy(
+    await readAbout<DecisionRow>('* FROM decisions', [...numbers, ...amended], 'ORDER BY recorded_at, decision_id'),
+    (row) => row.customer_trace_number,
+  );
+  const grants = Map.groupBy(
+    await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
+    attemptKey,
+  );
+  const counts = await readAbout<AccessCountRow>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
+  const accesses = new Map(counts.map((row) => [attemptKey(row), toFields(row, ['count', 'reissues', 'last_at'])]));
+  const holdsOn = await readHoldsByOwner(session, rows);
+  return rows.map((row) => ({
+    ...toFields(row, ATTEMPT),
+    ...readAnswer(cipher, row, ''),
+    outcome: row.audit_outcome,
+    ...judgeAttempt(row, decisions),
+    ...omitUndefined({
+      applicants: toFields(row, ['applicant_ids']).applicantIds?.length,
+      late: row.late_at === null ? undefined : { at: utcInstant(row.late_at), ...readAnswer(cipher, row, 'late_') },
+      accesses: accesses.get(attemptKey(row)),
+    }),
+    consents: (grants.get(attemptKey(row)) ?? []).map((grant) => toFields(grant, ['applicant_id', 'consent_id'])),
+    legalHolds: holdsOn(row.run_key),
+  }));
+}
+
+const ATTEMPT = [
+  ...DESCRIPTION,
+  'attempt',
+  'sent_trace_number',
+  'http_status',
+  'failure_type',
+  'claimed_at',
+  'requested_at',
+  'abandoned_at',
+  'disposed_at',
+] as const;
 
 const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpose) AS reissues,
   max(recorded_at) AS last_at FROM report_accesses`;
 
-type OfAttempt = Pick<AttemptRow, 'customer_trace_number' | 'attempt'>;
+type OfAttempt = Pick<Row<'attempts'>, 'customer_trace_number' | 'attempt'>;
 type AccessCountRow = OfAttempt & { count: number; reissues: number; last_at: number };
-type ConsentLinkRow = OfAttempt & { applicant_id: string; consent_id: string };
-
-function toAccesses(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
-  return row ? { accesses: toFields(row, ['count', 'reissues', 'last_at']) } : {};
-}
-
-function toValues(place: AttemptPlace): SqlValue[] {
-  return ORDER.map((column) => place[column]);
-}
 
 function attemptKey(row: OfAttempt): string {
   return `${row.customer_trace_number} ${row.attempt}`;
 }
 
-function auditedAttempt(
+/** Says which decisions are about the attempt, and whether it was posted. */
+function judgeAttempt(
   row: FoundRow,
   decisions: ReadonlyMap<string, DecisionRow[]>,
-  consents: readonly ConsentLinkRow[],
-): Omit<AuditedAttempt, 'legalHolds'> {
+): Pick<AuditedAttempt, 'posted' | 'permittedBy' | 'decision'> {
   const own = decisions.get(row.customer_trace_number) ?? [];
-  const judging = own.filter(
-    (candidate) => candidate.attempt === row.attempt && judgesAttempts(candidate.failure_type),
-  );
+  const judging = own.filter(({ attempt, failure_type }) => attempt === row.attempt && judgesAttempts(failure_type));
   const said = judging.findLast(({ provider_said }) => provider_said === 'posted' || provider_said === 'notPosted');
-  const permit = findPermit(row, own, decisions);
-  const decision = judging.at(-1);
   const state = effectiveState({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
   const isAnsweredLate = row.late_state === 'answered';
-  const isAnswered = row.answer_kind !== null || isAnsweredLate;
   const isAcceptedAsNotPosted =
     row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
   return {
-    ...toFields(row, DESCRIPTION),
-    ...(row.applicant_ids === null ? {} : { applicants: (JSON.parse(row.applicant_ids) as string[]).length }),
-    ...toFields(row, [
-      'attempt',
-      'sent_trace_number',
-      'return_code',
-      'return_reason_code',
-      'http_status',
-      'failure_type',
-      'claimed_at',
-      'requested_at',
-      'abandoned_at',
-      'disposed_at',
-    ]),
-    outcome: row.audit_outcome,
     posted: isPosted({
-      state,
-      isAnswered,
-      isAcceptedAsNotPosted,
-      ...(said ? { providerSaid: said.provider_said } : {}),
+      ...{ state, isAnswered: row.answer_kind !== null || isAnsweredLate, isAcceptedAsNotPosted },
+      ...omitUndefined({ providerSaid: said?.provider_said }),
     }),
-    consents: consents.map((link) => toFields(link, ['applicant_id', 'consent_id'])),
-    ...listOutcomes(row, { outcome: row.outcome, told: row.applicant_outcomes }),
-    ...(permit ? { permittedBy: decisionView(permit) } : {}),
-    ...(decision ? { decision: decisionView(decision) } : {}),
+    ...omitUndefined({
+      permittedBy: toDecision(findPermit(row, own, decisions)),
+      decision: toDecision(judging.at(-1)),
+    }),
   };
 }
 
@@ -296,22 +208,40 @@ function findPermit(
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
 }
 
-function decisionView(row: DecisionRow): AuditDecision {
-  return toFields(row, ['decision_id', 'action', 'by', 'reason', 'provider_said', 'decided_at', 'proven_by']);
+function toDecision(row: DecisionRow | undefined): AuditDecision | undefined {
+  return row && toFields(row, ['decision_id', 'action', 'by', 'reason', 'provider_said', 'decided_at', 'proven_by']);
 }
 
-/** Whom the answer does not name has no record, or has what the one answer says. */
+/** The answer of an attempt, or one that came late. The number of one without a record is sealed: of a record it is half of a share. */
+function readAnswer(cipher: LedgerCipher, row: FoundRow, prefix: '' | 'late_') {
+  const outcome = row[`${prefix}outcome`];
+  const isWithoutRecord = outcome !== null && outcome !== 'record' && (prefix !== '' || row.state === 'answered');
+  const opened = isWithoutRecord ? openOutcome(cipher, row, `${prefix}answer`) : undefined;
+  const columns = {
+    outcome,
+    return_code: row[`${prefix}return_code`],
+    return_reason_code: row[`${prefix}return_reason_code`],
+    applicant_outcomes: row[`${prefix}applicant_outcomes`],
+  };
+  const { applicantOutcomes = [], ...said } = toFields(columns);
+  return {
+    ...said,
+    ...listOutcomes(row, outcome, applicantOutcomes),
+    ...omitUndefined({ noRecordReference: opened?.noRecordReference }),
+  };
+}
+
+/** An applicant whom the answer does not name has no record, or has what the one answer says. */
 function listOutcomes(
-  { product_code, applicant_ids }: Pick<InquiryRow, 'product_code' | 'applicant_ids'>,
-  { outcome, told: list }: { outcome: string | null; told: string | null },
+  row: FoundRow,
+  outcome: FoundRow['outcome'],
+  named: readonly ApplicantOutcome[],
 ): Pick<AuditedAttempt, 'applicantOutcomes'> {
-  if (product_code === 'SECONDUSE' || outcome === null) return {};
-  const told = JSON.parse(list ?? '[]') as ApplicantOutcome[];
-  const asked =
-    applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
-  const others = outcome === 'record' ? 'noRecord' : (outcome as ReportOutcome);
-  const outcomes = asked.map(
-    (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+  if (row.product_code === 'SECONDUSE' || outcome === null) return {};
+  const { applicantIds = named.map(({ applicantId }) => applicantId) } = toFields(row, ['applicant_ids']);
+  const others = outcome === 'record' ? 'noRecord' : outcome;
+  const outcomes = applicantIds.map(
+    (id) => named.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
   );
   return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
 }

@@ -1,12 +1,14 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
 
 import { omitUndefined } from '../../base/defined.ts';
+import type { ProductCode } from '../../model/products.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { type ConsentRow, consentRecord } from '../consents/consents.ts';
 import type { Page } from '../database/pages.ts';
+import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { referenceDigest } from '../reports/report-references.ts';
-import type { AuditedAttempt, AuditedShare, ShareConsent, SharedReportView, SharesQuery } from './audited.ts';
+import type { AuditedAttempt, AuditedShare, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
 
 /**
@@ -42,24 +44,24 @@ function createFilter(
 }
 
 interface ReportRow {
-  customer_trace_number: string;
+  share_trace_number: string;
   reference_digest: string;
   report_end_user_code: string | null;
-  report_trace_number: string | null;
-  report_run_key: string | null;
-  report_product_code: AuditedAttempt['productCode'] | null;
-  report_end_user: string | null;
+  /** NULL, as the other columns of its inquiry, where the ledger does not know the report. */
+  customer_trace_number: string | null;
+  run_key: string;
+  product_code: ProductCode;
+  end_user_code: string | null;
 }
 
-type GrantRow = ConsentRow & { customer_trace_number: string; attempt: number };
+type GrantRow = Row<'consents'> & { run_key: string; customer_trace_number: string; attempt: number };
 
 async function withReports(session: SqlSession, attempts: readonly AuditedAttempt[]): Promise<Found[]> {
   const traceNumbers = [...new Set(attempts.map(({ customerTraceNumber }) => customerTraceNumber))];
   const places = listPlaceholders(traceNumbers);
   const reports = await session.rows<ReportRow>(
-    `SELECT i.customer_trace_number, s.reference_digest, s.report_end_user_code,
-       o.customer_trace_number AS report_trace_number, o.run_key AS report_run_key,
-       o.product_code AS report_product_code, o.end_user_code AS report_end_user
+    `SELECT i.customer_trace_number AS share_trace_number, s.reference_digest, s.report_end_user_code,
+       o.customer_trace_number AS customer_trace_number, o.run_key, o.product_code, o.end_user_code
      FROM inquiries i JOIN report_shares s ON s.run_key = i.run_key AND s.share_id = i.share_id
      LEFT JOIN (report_references r JOIN inquiries o
        ON o.customer_trace_number = r.customer_trace_number AND o.product_code <> 'SECONDUSE')
@@ -68,44 +70,38 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
     traceNumbers,
   );
   const grants = await session.rows<GrantRow>(
-    `SELECT c.*, l.customer_trace_number, l.attempt FROM attempt_consents l
+    `SELECT c.*, c.journey_id AS run_key, l.customer_trace_number, l.attempt FROM attempt_consents l
      JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
        AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
      WHERE l.customer_trace_number IN (${places}) ORDER BY c.applicant_id, c.consent_id`,
     traceNumbers,
   );
-  const reportOf = new Map(reports.map((row) => [row.customer_trace_number, row]));
+  const reportOf = new Map(reports.map((row) => [row.share_trace_number, row]));
   return attempts.map((attempt) => {
-    const row = reportOf.get(attempt.customerTraceNumber);
-    const report = row ? reportView(row) : null;
-    const sharedBy = report?.endUserCode ?? row?.report_end_user_code ?? undefined;
+    const { customerTraceNumber } = attempt;
+    const row = reportOf.get(customerTraceNumber);
+    const sharedBy = row?.end_user_code ?? row?.report_end_user_code ?? undefined;
     const own = grants.filter(
-      (grant) => grant.customer_trace_number === attempt.customerTraceNumber && grant.attempt === attempt.attempt,
+      (grant) => grant.customer_trace_number === customerTraceNumber && grant.attempt === attempt.attempt,
     );
-    return {
-      referenceDigest: row?.reference_digest ?? null,
-      share: {
-        ...attempt,
-        report,
-        ...omitUndefined({ sharedBy }),
-        consents: own.map(shareConsent),
-      },
+    const share = {
+      ...attempt,
+      report: row ? toReport(row) : null,
+      ...omitUndefined({ sharedBy }),
+      consents: own.map((grant) => toFields(grant, CONSENT)),
     };
+    return { share, referenceDigest: row?.reference_digest ?? null };
   });
 }
 
-function reportView(row: ReportRow): SharedReportView | null {
-  const { report_trace_number, report_run_key, report_product_code, report_end_user } = row;
-  if (report_trace_number === null || report_run_key === null || report_product_code === null) return null;
-  return {
-    customerTraceNumber: report_trace_number,
-    runKey: report_run_key,
-    productCode: report_product_code,
-    ...(report_end_user === null ? {} : { endUserCode: report_end_user }),
-  };
-}
+const CONSENT = ['run_key', 'share_id', 'applicant_id', 'consent_id', 'decided_at', 'evidence'] as const;
 
-function shareConsent(row: GrantRow): ShareConsent {
-  const { journeyId: runKey, shareId, applicantId, consentId, decidedAt, evidence } = consentRecord(row);
-  return { runKey, shareId, applicantId, consentId, decidedAt, ...omitUndefined({ evidence }) };
+function toReport({ customer_trace_number, ...row }: ReportRow): AuditedShare['report'] {
+  if (customer_trace_number === null) return null;
+  return toFields({ ...row, customer_trace_number }, [
+    'customer_trace_number',
+    'run_key',
+    'product_code',
+    'end_user_code',
+  ]);
 }

@@ -20,7 +20,7 @@ export type Columns<Fields> = {
 
 const NAMES = Object.keys(TABLES) as TableName[];
 const JSON_COLUMNS = new Set(NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'json')));
-const FLAGS = new Set(NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'flag')));
+const FLAGS = new Set(['has_proof', ...NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'flag'))]);
 
 /** These columns of the row, as an object; without a list all of them. */
 export function toFields<Row extends object, Column extends keyof Row & string>(
@@ -57,6 +57,11 @@ export function toColumns<Name extends TableName>(
 function encode(column: string, value: unknown): SqlValue {
   if (JSON_COLUMNS.has(column)) return JSON.stringify(value);
   return FLAGS.has(column) ? Number(value) : (value as SqlValue);
+}
+
+/** The column that holds this member of an object. */
+export function toColumnName(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The names of these columns in an object. */

@@ -101,8 +101,11 @@ export interface WorkFilters extends ReadersReach {
   kind?: WorkKind;
   reason?: WorkKey['reason'];
   gatewayProfile?: string;
+  productCode?: ProductCode;
   /** The end user of the row itself: for a share, its secondary user. */
   endUserCode?: string;
+  /** RFC 3339: only rows from then on. */
+  since?: string;
   /** For a portfolio review, all of its rows match as well. */
   runKey?: string;
   customerTraceNumber?: string;
@@ -224,18 +227,20 @@ export async function hasOpenWork({ session }: Transaction, runKey: string): Pro
 }
 
 function condition(filters: WorkFilters) {
-  const { kind, reason, gatewayProfile, endUserCode, profiles, endUsers, runKey, customerTraceNumber } = filters;
+  const { kind, reason, gatewayProfile, productCode, endUserCode, profiles, endUsers, runKey } = filters;
   const values: SqlValue[] = [];
   const terms: string[] = [];
-  const place = (value: string) => `$${values.push(value)}`;
+  const place = (value: SqlValue) => `$${values.push(value)}`;
   const is = (column: string, value: string | undefined) => {
     if (value !== undefined) terms.push(`w.${column} = ${place(value)}`);
   };
   is('kind', kind);
   is('reason', reason);
   is('profile', gatewayProfile);
+  is('product_code', productCode);
   is('end_user_code', endUserCode);
-  is('customer_trace_number', customerTraceNumber);
+  is('customer_trace_number', filters.customerTraceNumber);
+  if (filters.since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(filters.since))} AS BIGINT)`);
   if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {

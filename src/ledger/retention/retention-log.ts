@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
-import type { AuditedDisposal } from '../audit/audited.ts';
 import type { FieldsToWrite } from '../database/columns.ts';
 import { type Place, toFields } from '../database/rows.ts';
 import {
@@ -37,10 +36,6 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
     [runKey],
   );
   return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
-}
-
-export function toEvent(row: EventRow): AuditedDisposal {
-  return toFields(row, ['run_key', 'product_code', 'kind', 'matter', 'by', 'reason', 'run', 'details', 'recorded_at']);
 }
 
 /** Scopes whose last disposal was begun and not finished. */

@@ -9,7 +9,7 @@ import {
   withAuthorizationOptions,
 } from '../../decisions/authorization.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
-import { parseSince } from '../../decisions/work-query.ts';
+import { parseSince } from '../../decisions/since.ts';
 import {
   type OutputOptions,
   type ServerOptions,

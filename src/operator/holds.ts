@@ -1,14 +1,15 @@
-/** Work that needs an operator, by the ledger's rows. The list needs no worker, and it includes lost runs. */
+/** A row of the work that needs a person: its schema, what it means, and what each decision about it does. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
-import type { WorkRow } from '../../ledger/holds/work.ts';
-import { holdStatusSchema } from '../../messages/journey/shapes.ts';
-import { FAILURES, HOLD_ACTIONS, isFailureType } from '../../model/failure-types.ts';
-import { PRODUCTS } from '../../model/products.ts';
-import { PROVIDER_SAID } from '../../model/provider-word.ts';
-import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
-import { parseRunKey } from '../../model/run-key.ts';
-import { type OpenHold, toHold } from '../../operator/open-work.ts';
+import { omitUndefined } from '../base/defined.ts';
+import type { WorkRow } from '../ledger/holds/work.ts';
+import { holdStatusSchema } from '../messages/journey/shapes.ts';
+import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
+import { LASTING_FLAGS } from '../model/inquiry.ts';
+import { PRODUCTS } from '../model/products.ts';
+import { PROVIDER_SAID } from '../model/provider-word.ts';
+import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
+import { parseRunKey } from '../model/run-key.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
 import {
   type DecidedInquiry,
   describeAction,
@@ -16,10 +17,8 @@ import {
   meaningSentence,
   PROVIDER_WORDS,
   questionSentences,
-} from '../../words/holds.ts';
-import { AS_TEXT } from '../../words/writer.ts';
-
-// The meaning of a row, and the effect of each decision about it.
+} from '../words/holds.ts';
+import { AS_TEXT } from '../words/writer.ts';
 
 const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision needs one of these.' });
 const deed = {
@@ -54,33 +53,6 @@ const guideSchema = z
     ),
   })
   .meta({ id: 'holdGuide' });
-
-type Guide = z.infer<typeof guideSchema>;
-
-function writeGuide(hold: OpenHold): Guide {
-  const { reason, productCode, customerTraceNumber } = hold;
-  const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
-  return {
-    meaning: meaningSentence(reason),
-    ...omitUndefined({
-      onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-      ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
-      runbook: findPage(reason),
-    }),
-    providerWords: { ...PROVIDER_WORDS },
-    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
-  };
-}
-
-/** The ledger does not know whether the run is open. So the words are those for a running one. */
-function toDecidedInquiry({ runKey, reason, productCode, shareId, attempt = 0 }: OpenHold): DecidedInquiry {
-  const failureType = isFailureType(reason) ? reason : null;
-  // Every hold has its product. The words for a row that was only flagged do not mention one.
-  const product = productCode ?? 'CR';
-  return { run: parseRunKey(runKey).kind, isRunning: true, failureType, productCode: product, shareId, attempt };
-}
-
-// The list of work that needs an operator.
 
 const fields = holdStatusSchema.shape;
 const instant = z.string().meta({ format: 'date-time' });
@@ -119,18 +91,59 @@ export const holdSchema = z
   })
   .meta({ id: 'hold' });
 
-type Hold = z.infer<typeof holdSchema>;
+export type Hold = z.infer<typeof holdSchema>;
 
-/** A row as the API answers it. */
-export function describeHold(row: WorkRow): Hold {
-  const hold = toHold(row);
-  const { runKey, customerTraceNumber, allowedActions } = hold;
+/** A row of the ledger, as every surface lists it. No run is asked whether it is still open: `readDecidable` does. */
+export function describeHold({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
+  const { kind, reason, since, runKey, customerTraceNumber } = row;
+  const allowedActions = listActions(row);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
   const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
   const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
-  return {
-    ...(hold as Hold),
+  const hold = {
+    ...{ holdId: workId, kind, reason, since, runKey, profile: gatewayProfile },
+    ...row,
+    ...(details as Partial<Hold>),
+    allowedActions,
     ...(allowedActions.length === 0 ? {} : { decideAt }),
-    guide: writeGuide(hold),
   };
+  return { ...hold, guide: writeGuide(hold) };
+}
+
+/** The last two digits of a trace number count its amendments. */
+function listActions({
+  kind,
+  reason,
+  productCode,
+  customerTraceNumber,
+}: Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'customerTraceNumber'>): Hold['allowedActions'] {
+  if (kind === 'held' && isFailureType(reason)) {
+    const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
+    return FAILURES[reason].actions.filter((action) => action !== 'amend' || mayAmend);
+  }
+  // For the other flags of a run, an operator has to fix the cause.
+  return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen'] : [];
+}
+
+function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
+  const { reason, productCode, customerTraceNumber } = hold;
+  const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
+  return {
+    meaning: meaningSentence(reason),
+    ...omitUndefined({
+      onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
+      ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+      runbook: findPage(reason),
+    }),
+    providerWords: { ...PROVIDER_WORDS },
+    // The ledger does not know whether the run is open. So the words are those for a running one.
+    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold, true))),
+  };
+}
+
+/** Every hold has its product. The words for a row that was only flagged do not mention one. */
+export function toDecidedInquiry(hold: Omit<Hold, 'guide'>, isRunning: boolean): DecidedInquiry {
+  const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
+  const failureType = isFailureType(reason) ? reason : null;
+  return { run: parseRunKey(runKey).kind, isRunning, failureType, productCode, shareId, attempt };
 }

@@ -1,11 +1,11 @@
 /** Signs operators' decisions for the API: over the checked message, in the name that the token gives. */
 
-import { type AdvanceMessage, advance } from '../../messages/advance.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { MessageOf } from '../../messages/message.ts';
-import { decision } from '../../messages/resolve-inquiry.ts';
-import { decisionContent, repeatContent } from '../../model/decision-content.ts';
-import type { ApiServices } from '../services.ts';
+import { type AdvanceMessage, advance } from '../messages/advance.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import type { MessageOf } from '../messages/message.ts';
+import { decision } from '../messages/resolve-inquiry.ts';
+import { decisionContent, repeatContent } from '../model/decision-content.ts';
+import type { ApiServices } from './services.ts';
 
 type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
 
