@@ -5,9 +5,9 @@ import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
-import { ANSWERS } from '../answers.ts';
 import {
   answeredFields,
+  journeyResultSchema,
   problemSchema,
   SHARE_OUTCOMES,
   shareStatusSchema,
@@ -15,6 +15,8 @@ import {
   stageAttentionSchema,
   TERMINAL_STATES,
 } from '../journey/shapes.ts';
+import { portfolioResultSchema } from '../portfolio/shapes.ts';
+import { pullResultSchema } from '../pull/shapes.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
@@ -113,7 +115,7 @@ const EVENTS = {
     customerTraceNumber: customerTraceNumber.exactOptional(),
   }),
   'journey.ended': event(['journey'], {
-    outcome: endSchema(ANSWERS.journey.result.shape.outcome.options),
+    outcome: endSchema(journeyResultSchema.shape.outcome.options),
     shares: z
       .array(
         shareStatusSchema.pick({
@@ -131,7 +133,7 @@ const EVENTS = {
   'pull.answered': event(['pull'], { productCode: pullProduct, ...answered }),
   'pull.ended': event(['pull'], {
     productCode: pullProduct,
-    outcome: endSchema(ANSWERS.pull.result.shape.outcome.options),
+    outcome: endSchema(pullResultSchema.shape.outcome.options),
   }),
   'share.ended': event(['journey', 'share'], {
     shareId,
@@ -142,7 +144,7 @@ const EVENTS = {
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
   }),
-  'portfolio.ended': event(['review'], { outcome: endSchema(ANSWERS.portfolio.result.shape.outcome.options) }),
+  'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
 };
 
 export type WebhookEventType = keyof typeof EVENTS;
