@@ -1,9 +1,9 @@
 /** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../../model/run-key.ts';
+import { describeRun } from './describe-run.ts';
 import { hasStatus, translatedError } from './errors.ts';
 import { lateConsentIdPrefix } from './run-messages.ts';
 
@@ -39,49 +39,39 @@ export async function findRuns(client: Client, journeyId: string, known: readonl
   const own = toWorkflowId(journeyId);
   const delivery = webhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
-  const note = (run: RunName & { status: { name: string } }) => {
-    const isClosed = CLOSED.has(run.status.name);
+  const note = ({ workflowId, runId, status }: RunName & { status: { name: string } }) => {
     // Closed is final, and visibility may not know it yet.
-    if (!found.get(run.runId)?.isClosed) {
-      found.set(run.runId, { workflowId: run.workflowId, runId: run.runId, isClosed });
-    }
+    const isClosed = CLOSED.has(status.name) || found.get(runId)?.isClosed === true;
+    found.set(runId, { workflowId, runId, isClosed });
   };
   try {
-    const workflowIds = new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)]);
-    for (const workflowId of workflowIds) {
-      for await (const run of client.workflow.list({ query: `WorkflowId = ${quote(workflowId)}` })) note(run);
-    }
+    const workflowIds = [...new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)])];
     const prefix = lateConsentIdPrefix(journeyId);
-    for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH ${quote(prefix)}` })) {
-      // This journey's id may be the beginning of another's.
-      if (/^[0-9a-f]{16}$/.test(run.workflowId.slice(prefix.length))) note(run);
+    const conditions = workflowIds.map((workflowId) => `WorkflowId = ${quote(workflowId)}`);
+    for (const query of [...conditions, `WorkflowId STARTS_WITH ${quote(prefix)}`]) {
+      for await (const run of client.workflow.list({ query })) {
+        // This journey's id may be the beginning of another's.
+        const isOwn =
+          workflowIds.includes(run.workflowId) || /^[0-9a-f]{16}$/.test(run.workflowId.slice(prefix.length));
+        if (isOwn) note(run);
+      }
     }
-    const current: Partial<RunName>[] = [...workflowIds].map((workflowId) => ({ workflowId }));
+    const current: Partial<RunName>[] = workflowIds.map((workflowId) => ({ workflowId }));
     const listedAsOpen = [...found.values()].filter(({ isClosed }) => !isClosed);
     for (const { workflowId = '', runId } of [...current, ...known, ...listedAsOpen]) {
-      const described = await describe(client, workflowId, runId);
+      const described = await describeRun(client, workflowId, runId);
       if (described) note(described);
       else if (runId !== undefined) found.delete(runId);
     }
   } catch (error) {
     throw translatedError(error, journeyId);
   }
-  const names = (isWanted: (run: RunName & { isClosed: boolean }) => boolean) =>
-    [...found.values()].filter(isWanted).map(({ workflowId, runId }) => ({ workflowId, runId }));
-  return {
-    open: names(({ isClosed, workflowId }) => !isClosed && workflowId !== delivery),
-    delivering: names(({ isClosed, workflowId }) => !isClosed && workflowId === delivery),
-    closed: names(({ isClosed }) => isClosed),
-  };
-}
-
-async function describe(client: Client, workflowId: string, runId: string | undefined) {
-  try {
-    return await client.workflow.getHandle(workflowId, runId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
+  const runs: JourneyRuns = { open: [], delivering: [], closed: [] };
+  for (const { isClosed, workflowId, runId } of found.values()) {
+    const kind = isClosed ? 'closed' : workflowId === delivery ? 'delivering' : 'open';
+    runs[kind].push({ workflowId, runId });
   }
+  return runs;
 }
 
 /** Ids hold no quotes (docs/protection.md); those in a ledger may be of another make. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { describeRun } from '../connection/describe-run.ts';
 import { translatedError } from '../connection/errors.ts';
 
 /**
@@ -11,10 +11,9 @@ import { translatedError } from '../connection/errors.ts';
 export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
   if (workflowId === '') return false;
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
+    const status = (await describeRun(client, workflowId))?.status.name;
+    return status === 'RUNNING' || status === 'PAUSED';
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
     throw translatedError(error, runKeyFromWorkflowId(workflowId) ?? workflowId);
   }
 }

@@ -10,6 +10,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { describeRun } from '../connection/describe-run.ts';
 import { hasStatus, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
@@ -217,24 +218,14 @@ export abstract class RunHandle<Kind extends RunKind> {
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
+        // The server answers alike for a closed run and for one that never existed.
+        if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
           throw new JourneyFinishedError(this.runKey);
         }
         throw error;
       }
     };
     return this.#context.calls.make({ runKey: this.runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
-  }
-
-  /** Distinguishes a closed run from one that never existed: the server answers the message alike. */
-  async #exists(): Promise<boolean> {
-    try {
-      await this.handle().describe();
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {

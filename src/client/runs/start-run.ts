@@ -24,37 +24,19 @@ export interface StartInputs {
   share: ShareReportInput;
 }
 
-interface KindOfStart<Input> {
-  definition(input: unknown): InputDefinition;
-  /** Begins the static details. */
-  about: string;
-  /** The static summary: nothing personal. */
-  summary(input: Input): string;
-}
-
-const KINDS: { [Kind in RunKind]: KindOfStart<StartInputs[Kind]> } = {
-  journey: {
-    definition: () => lendingJourney,
-    about: 'One loan’s credit reports and shares.',
-    summary: ({ journeyId, endUserCode }) => `journey ${journeyId} · ${endUserCode}`,
-  },
-  pull: {
-    definition: choosePullInput,
-    about: 'One credit report.',
-    summary: ({ productCode, pullId, endUserCode }) =>
-      [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
-  },
-  portfolio: {
-    definition: () => portfolioReview,
-    about: 'ACCTRVW for each row of a portfolio file.',
-    summary: ({ reviewId, endUserCode }) => `portfolio ${reviewId} · ${endUserCode}`,
-  },
-  share: {
-    definition: () => shareReport,
-    about: 'One report shared with one secondary user.',
-    summary: (share) => `share ${share.shareId} · ${nameOfUser(share)}`,
-  },
+const DEFINITIONS: Record<RunKind, (input: unknown) => InputDefinition> = {
+  journey: () => lendingJourney,
+  pull: choosePullInput,
+  portfolio: () => portfolioReview,
+  share: () => shareReport,
 };
+
+/** Has nothing personal. */
+function describeStart({ kind, id, input }: CheckedStart<RunKind>): string {
+  const what = kind === 'pull' ? `${(input as PullInput).productCode} pull` : kind;
+  const user = nameOfUser(input);
+  return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
+}
 
 /** A start whose input has been checked. */
 interface CheckedStart<Kind extends RunKind> {
@@ -78,7 +60,7 @@ export function checkStart<Kind extends RunKind>(
 
 /** Brings two forms that mean the same to one. */
 function parseInput<Kind extends RunKind>(kind: Kind, input: unknown, maxApplicants: number): StartInputs[Kind] {
-  return parseMessage(KINDS[kind].definition(input), input, { maxApplicants }) as StartInputs[Kind];
+  return parseMessage(DEFINITIONS[kind](input), input, { maxApplicants }) as StartInputs[Kind];
 }
 
 /**
@@ -93,9 +75,8 @@ export async function startRun<Kind extends RunKind>(
   workClass: WorkClass,
 ): Promise<boolean> {
   const { kind, id, runKey, input } = start;
-  const { definition, about, summary } = KINDS[kind];
   try {
-    await client.workflow.start(definition(input).workflows[0] as string, {
+    await client.workflow.start(DEFINITIONS[kind](input).workflows[0] as string, {
       workflowId: toWorkflowId(runKey),
       taskQueue,
       args: [input],
@@ -104,8 +85,8 @@ export async function startRun<Kind extends RunKind>(
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       priority: toPriority(workClass, input.endUserCode),
       // Payloads like any other, and so encrypted; nothing personal all the same.
-      staticSummary: summary(input),
-      staticDetails: `${about} The current details say where it stands and what resolves a hold; they need a running worker.`,
+      staticSummary: describeStart(start),
+      staticDetails: 'The current details say where it stands and what resolves a hold; they need a running worker.',
     });
     return true;
   } catch (error) {

@@ -56,11 +56,8 @@ export class HistoryEvents {
 
 type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServerError;
 
-export interface WatchOptions {
-  /** Ends the iteration quietly. */
-  signal?: AbortSignal | undefined;
-  /** How long each question may take, in milliseconds, before `onUnavailable` is called. Default 5,000. */
-  timeoutMs?: number | undefined;
+/** `signal` ends the iteration quietly. `timeoutMs`: how long each question may take. Default 5,000. */
+export interface WatchOptions extends CallOptions {
   /** Called once each time that no worker, no server or no codec server answers; the watch continues by itself. */
   onUnavailable?: (error: Unavailable) => void;
 }
@@ -88,63 +85,44 @@ export async function* watchRun<Status extends object>(
   options: WatchOptions,
 ): AsyncGenerator<Status> {
   const { signal } = options;
+  const about = { runKey: watched.runKey, late: serverLate };
+  const patiently = <T>(ask: () => Promise<T>) => whenAnswered(watched, options, ask);
   let known: string | undefined;
-  let run = await whenAnswered(watched, options, () => describe(watched, options));
+  let run = await patiently(() => describe(watched, options));
   while (run) {
     const events = new HistoryEvents(watched.handle, run.runId);
-    const about = { runKey: watched.runKey, late: serverLate };
-    let isClosed = run.isClosed;
-    for (;;) {
-      const status = await statusOrEnd(watched, options);
+    for (let { isClosed } = run; ; ) {
+      const status = (await patiently(() => askStatus(watched, options))) ?? null;
       if (signal?.aborted) return;
-      if (status !== null) {
-        const text = JSON.stringify(status);
-        if (text !== known) yield status;
-        known = text;
-      }
+      const text = JSON.stringify(status);
+      if (status !== null && text !== known) yield status;
+      known = text;
       if (isClosed || status === null) break;
-      const next = await whenAnswered(watched, options, () =>
-        events.next((ask) => watched.calls.make(about, { signal }, ask)),
-      );
+      const next = await patiently(() => events.next((ask) => watched.calls.make(about, { signal }, ask)));
       if (next === undefined) return;
       isClosed = next.isClosed;
     }
-    const latest = await whenAnswered(watched, options, () => describe(watched, options));
+    const latest = await patiently(() => describe(watched, options));
     run = latest && latest.runId !== run.runId ? latest : undefined;
   }
 }
 
-interface Run {
-  runId: string;
-  isClosed: boolean;
-}
-
-async function describe(
-  { handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>,
-  options: WatchOptions,
-): Promise<Run> {
-  const { runId, status } = await calls.make({ runKey }, toCallOptions(options), () => handle.describe());
+async function describe({ handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>, options: CallOptions) {
+  const { runId, status } = await calls.make({ runKey }, options, () => handle.describe());
   return { runId, isClosed: status.name !== 'RUNNING' };
 }
 
-function toCallOptions({ signal, timeoutMs }: WatchOptions): CallOptions {
-  return { signal, timeoutMs };
-}
-
 /** `null` when the run has closed and no worker can answer its query. */
-async function statusOrEnd<Status extends object>(
+async function askStatus<Status extends object>(
   watched: WatchedRun<Status>,
-  options: WatchOptions,
+  options: CallOptions,
 ): Promise<Status | null> {
-  const status = await whenAnswered(watched, options, async () => {
-    try {
-      return await watched.status(toCallOptions(options));
-    } catch (error) {
-      if (error instanceof WorkerUnavailableError && (await describe(watched, options)).isClosed) return null;
-      throw error;
-    }
-  });
-  return status ?? null;
+  try {
+    return await watched.status(options);
+  } catch (error) {
+    if (error instanceof WorkerUnavailableError && (await describe(watched, options)).isClosed) return null;
+    throw error;
+  }
 }
 
 /** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
