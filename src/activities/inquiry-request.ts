@@ -1,5 +1,4 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that is sent. */
-import { omitUndefined } from '../base/defined.ts';
 import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import { type GatewayProfile, hasFingerprint } from '../gateway/profile.ts';
@@ -11,7 +10,7 @@ import {
 } from '../gateway/requests.ts';
 import { parseApplicants, parseFailsafeApplicants } from '../messages/inputs/parse-message.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
-import type { InquiryContent } from '../model/inquiry.ts';
+import { type InquiryContent, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
@@ -41,7 +40,8 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
  *   applicant is made up
  */
 export function buildRequest(profile: GatewayProfile, args: InquiryContent, claimedAt: Date): GatewayRequest {
-  const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
+  const { productCode, customerTraceNumber } = args.inquiry;
+  const terms = pickTerms(args.inquiry);
   const problems = [
     ...entitlementProblems(profile, args.inquiry),
     ...madeUpProblems(profile, args.applicants ?? []),
@@ -58,10 +58,9 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     return buildSecondUseRequest({
       profile,
       customerTraceNumber,
-      permissiblePurposeCode: permissiblePurposeCode ?? '',
       reference: args.reference,
       originalInquiryAt,
-      ...omitUndefined({ endUserCode, endUser }),
+      ...{ permissiblePurposeCode: '', ...terms },
     });
   }
   const applicants = args.applicants ?? [];
@@ -70,18 +69,15 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     profile,
     productCode,
     customerTraceNumber,
-    endUserCode: endUserCode ?? '',
-    permissiblePurposeCode: permissiblePurposeCode ?? '',
+    ...{ endUserCode: '', permissiblePurposeCode: '', ...terms },
     // The interface's table refuses applicants that lack anything.
     applicants: applicants as Applicant[],
   });
 }
 
 /** One product requested for one end user under one purpose, and the paths of the two. */
-interface Entitlement {
+interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePurposeCode'> {
   productCode: ProductCode;
-  endUserCode?: string | undefined;
-  permissiblePurposeCode?: string | undefined;
   /** Default: `/endUserCode`. */
   endUserPath?: string;
   /** Default: `/permissiblePurposeCode`. */

@@ -11,6 +11,7 @@ import {
   shareReport,
 } from '../messages/inputs/share-report.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
+import { pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
@@ -178,13 +179,8 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
         const { profile, runKey, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);
         const { source: report, reference, endUserCode: reportEndUserCode } = shared;
-        const { shareId, permissiblePurposeCode } = share;
-        const sharedWith = toSecondaryUser(share);
-        checkRequestCanBeBuilt(
-          profile,
-          { productCode: 'SECONDUSE', ...sharedWith, permissiblePurposeCode },
-          { reference },
-        );
+        const { shareId } = share;
+        checkRequestCanBeBuilt(profile, { productCode: 'SECONDUSE', ...pickTerms(share) }, { reference });
         const { reportReferenceNumber } = reference;
         const row = { runKey, shareId, reportReferenceNumber, reportEndUserCode };
         if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
@@ -193,7 +189,12 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
           ]);
         }
         const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
-        const question = { shareId, ...sharedWith, reportReferenceNumber, ...omitUndefined({ reportRunKey }) };
+        const question = {
+          shareId,
+          ...toSecondaryUser(share),
+          reportReferenceNumber,
+          ...omitUndefined({ reportRunKey }),
+        };
         const [standing] = await lookUpShares(ledger, {
           ...{ runKey, firstRunId, consentTrust: profile.consentTrust, shares: [question], shareIds: [shareId] },
           applicantIds: reference.applicants.map(({ applicantId }) => applicantId),

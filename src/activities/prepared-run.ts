@@ -18,7 +18,7 @@ import {
   type ShareInput,
 } from '../messages/request-share.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
-import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
+import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
@@ -146,7 +146,7 @@ function workflowIdProblems({ runKey, path }: OwnerInput): Problem[] {
  */
 export function checkRequestCanBeBuilt(
   profile: GatewayProfile,
-  asked: Pick<InquiryDescription, 'productCode' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'>,
+  asked: Pick<InquiryDescription, 'productCode' | keyof InquiryTerms>,
   content: Omit<InquiryContent, 'inquiry'>,
 ): void {
   const { environment, name, customerId } = profile;
@@ -281,15 +281,14 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
 
 function shareEntitlementProblems(
   profile: GatewayProfile,
-  { endUserCode, permissiblePurposeCode }: ShareInput,
+  share: ShareInput,
   { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
 ): Problem[] {
   return entitlementProblems(profile, {
     productCode: 'SECONDUSE',
-    endUserCode,
-    permissiblePurposeCode: permissiblePurposeCode ?? journeyPurposeCode,
+    ...pickTerms({ permissiblePurposeCode: journeyPurposeCode, ...share }),
     endUserPath: `${path}/endUserCode`,
-    purposePath: permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
+    purposePath: share.permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
   });
 }
 

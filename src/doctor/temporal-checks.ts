@@ -8,7 +8,7 @@ import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-att
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
-import { describeDeployment, promotionCommand, stateIn } from '../temporal/worker-deployment.ts';
+import { describeDeployment, promotionCommand, stateIn, TASK_QUEUE_TYPES } from '../temporal/worker-deployment.ts';
 import {
   type Check,
   type DoctorContext,
@@ -21,10 +21,6 @@ import {
   pass,
   warn,
 } from './check.ts';
-
-/** `temporal.api.enums.v1.TaskQueueType` */
-const WORKFLOW = 1;
-const ACTIVITY = 2;
 
 /** Half of a check's time is over when this begins. */
 const WHY_MS = 2_000;
@@ -112,11 +108,15 @@ const RECENT_MS = 2 * 60_000;
 export function workerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
   const hasEndpoints = profiles.some(({ webhooks }) => webhooks?.length);
   return [
-    queueCheck('workers', (taskQueue) => taskQueue, [WORKFLOW, ACTIVITY]),
+    queueCheck('workers', (taskQueue) => taskQueue, [TASK_QUEUE_TYPES.workflow, TASK_QUEUE_TYPES.activity]),
     ...profiles.map(({ name }) =>
-      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [ACTIVITY]),
+      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [
+        TASK_QUEUE_TYPES.activity,
+      ]),
     ),
-    ...(hasEndpoints ? [queueCheck('workers/webhooks', toWebhookQueue, [ACTIVITY], 'events wait')] : []),
+    ...(hasEndpoints
+      ? [queueCheck('workers/webhooks', toWebhookQueue, [TASK_QUEUE_TYPES.activity], 'events wait')]
+      : []),
   ];
 }
 

@@ -38,9 +38,8 @@ interface Waiter {
 
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #queue = new Set<Waiter>();
-  readonly #running = new CallerCounts();
-  readonly #waiting = new CallerCounts();
+  readonly #waiting = new Set<Waiter>();
+  readonly #running = new Map<string, number>();
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
@@ -49,62 +48,46 @@ export class Slots {
   /** `false` where too many wait already, or it took too long. A caller that got a slot releases it, once. */
   async take(caller: string): Promise<boolean> {
     const { running, waiting, waitingPerCaller, waitMs } = this.#limits;
-    if (this.#running.total < running && this.#mayRun(caller)) {
-      this.#running.add(caller);
+    const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    if (total < running && this.#mayRun(caller)) {
+      this.#change(caller, 1);
       return true;
     }
-    if (this.#waiting.total >= waiting || this.#waiting.get(caller) >= waitingPerCaller) return false;
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        caller,
-        settle: (mayRun) => {
-          clearTimeout(timer);
-          this.#queue.delete(waiter);
-          this.#waiting.remove(caller);
-          if (mayRun) this.#running.add(caller);
-          resolve(mayRun);
-        },
-      };
-      const timer = setTimeout(waiter.settle, waitMs, false);
-      this.#queue.add(waiter);
-      this.#waiting.add(caller);
-    });
+    const own = [...this.#waiting].filter((waiter) => waiter.caller === caller).length;
+    if (this.#waiting.size >= waiting || own >= waitingPerCaller) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const settle = (mayRun: boolean) => {
+      clearTimeout(timer);
+      this.#waiting.delete(waiter);
+      if (mayRun) this.#change(caller, 1);
+      resolve(mayRun);
+    };
+    const waiter: Waiter = { caller, settle };
+    const timer = setTimeout(settle, waitMs, false);
+    this.#waiting.add(waiter);
+    return promise;
   }
 
   release(caller: string): void {
-    this.#running.remove(caller);
-    let next: Waiter | undefined;
-    for (const waiter of this.#queue) {
-      if (!this.#mayRun(waiter.caller)) continue;
-      if (!next || this.#running.get(waiter.caller) < this.#running.get(next.caller)) next = waiter;
-    }
+    this.#change(caller, -1);
+    const [next] = [...this.#waiting]
+      .filter((waiter) => this.#mayRun(waiter.caller))
+      .sort((a, b) => this.#count(a.caller) - this.#count(b.caller));
     next?.settle(true);
   }
 
   #mayRun(caller: string): boolean {
-    return this.#running.get(caller) < this.#limits.runningPerCaller;
-  }
-}
-
-/** How many of something each caller has. */
-class CallerCounts {
-  readonly #counts = new Map<string, number>();
-  total = 0;
-
-  get(caller: string): number {
-    return this.#counts.get(caller) ?? 0;
+    return this.#count(caller) < this.#limits.runningPerCaller;
   }
 
-  add(caller: string): void {
-    this.total += 1;
-    this.#counts.set(caller, this.get(caller) + 1);
+  #count(caller: string): number {
+    return this.#running.get(caller) ?? 0;
   }
 
-  remove(caller: string): void {
-    this.total -= 1;
-    const count = this.get(caller) - 1;
-    if (count > 0) this.#counts.set(caller, count);
-    else this.#counts.delete(caller);
+  #change(caller: string, by: 1 | -1): void {
+    const count = this.#count(caller) + by;
+    if (count > 0) this.#running.set(caller, count);
+    else this.#running.delete(caller);
   }
 }
 

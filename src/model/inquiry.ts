@@ -1,4 +1,5 @@
 /** The terms of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
+import { omitUndefined } from '../base/defined.ts';
 import type { FailsafeApplicant } from './applicant.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from './failure-types.ts';
 import type { Problem } from './problems.ts';
@@ -85,8 +86,23 @@ export function isKnownNotPosted(state: AttemptState): boolean {
   return (NOT_POSTED_STATES as readonly AttemptState[]).includes(state);
 }
 
-/** The name, end user and purpose of an inquiry: the ledger's row without its digest. Nothing personal. */
-export interface InquiryDescription {
+/** For whom an inquiry is made, and why. They travel as one from the input to the request and to the ledger's row. */
+export interface InquiryTerms {
+  endUserCode?: string;
+  endUser?: string;
+  permissiblePurposeCode?: string;
+}
+
+export function pickTerms({
+  endUserCode,
+  endUser,
+  permissiblePurposeCode,
+}: { [Name in keyof InquiryTerms]?: string | undefined }): InquiryTerms {
+  return omitUndefined({ endUserCode, endUser, permissiblePurposeCode });
+}
+
+/** The name and terms of an inquiry: the ledger's row without its digest. Nothing personal. */
+export interface InquiryDescription extends InquiryTerms {
   customerTraceNumber: string;
   environment: Environment;
   profile: string;
@@ -99,9 +115,6 @@ export interface InquiryDescription {
   shareId?: string;
   /** Counts amendments and deliberate repeats of a stage. 0 for the first. */
   ordinal: number;
-  endUserCode?: string;
-  endUser?: string;
-  permissiblePurposeCode?: string;
   /** The trace number that this inquiry amends. */
   amends?: string;
 }

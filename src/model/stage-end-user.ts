@@ -2,6 +2,7 @@
 
 import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
+import { type InquiryTerms, pickTerms } from './inquiry.ts';
 import type { ProductCode, StageCode } from './products.ts';
 import { rowRunKey, toRunKey } from './run-key.ts';
 
@@ -25,33 +26,20 @@ export function stageInquiry(
   productCode: StageCode,
 ) {
   const permissiblePurposeCode = permissiblePurposeCodes[productCode];
-  const endUserCode = findEndUser(endUsers, productCode);
-  return { runKey, productCode, endUserCode, ...omitUndefined({ permissiblePurposeCode }) };
+  const terms = pickTerms({ endUserCode: findEndUser(endUsers, productCode), permissiblePurposeCode });
+  return { runKey, productCode, ...terms };
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */
-export function pullInquiry<Product extends ProductCode>(pull: {
-  pullId: string;
-  productCode: Product;
-  endUserCode?: string;
-  permissiblePurposeCode?: string;
-}) {
-  const { pullId, productCode, endUserCode, permissiblePurposeCode } = pull;
-  return { runKey: toRunKey('pull', pullId), productCode, ...omitUndefined({ endUserCode, permissiblePurposeCode }) };
+export function pullInquiry<Product extends ProductCode>(
+  pull: { pullId: string; productCode: Product } & InquiryTerms,
+) {
+  return { runKey: toRunKey('pull', pull.pullId), productCode: pull.productCode, ...pickTerms(pull) };
 }
 
 /** Describes the inquiry of one row of a review. */
-export function rowInquiry(
-  review: { reviewId: string; endUserCode: string; permissiblePurposeCode: string },
-  accountId: string,
-) {
-  const { reviewId, endUserCode, permissiblePurposeCode } = review;
-  return {
-    runKey: rowRunKey(reviewId, accountId),
-    productCode: 'ACCTRVW' as const,
-    endUserCode,
-    permissiblePurposeCode,
-  };
+export function rowInquiry(review: { reviewId: string } & InquiryTerms, accountId: string) {
+  return { runKey: rowRunKey(review.reviewId, accountId), productCode: 'ACCTRVW' as const, ...pickTerms(review) };
 }
 
 /** The rule of a share's end user. */

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { omitUndefined } from '../base/defined.ts';
-import type { InquiryDescription } from './inquiry.ts';
+import { type InquiryDescription, type InquiryTerms, pickTerms } from './inquiry.ts';
 import { TRACE_LETTERS } from './products.ts';
 
 /** RFC 4648 base 32: no digit can be mistaken for a letter when it is read out on the telephone. */
@@ -72,10 +72,7 @@ export function base32(bytes: Uint8Array, length: number): string {
 }
 
 type RunOfInquiry = Pick<InquiryDescription, 'environment' | 'profile' | 'customerId' | 'workflowType'>;
-type AskedInquiry = Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId' | 'endUser'> & {
-  endUserCode?: string | undefined;
-  permissiblePurposeCode?: string | undefined;
-};
+type AskedInquiry = Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId'> & InquiryTerms;
 
 /**
  * Describes an inquiry as the ledger keeps it, with its trace number.
@@ -84,7 +81,7 @@ type AskedInquiry = Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId
  */
 export function describeInquiry(
   { environment, profile, customerId, workflowType }: RunOfInquiry,
-  { runKey, productCode, shareId, endUserCode, endUser, permissiblePurposeCode }: AskedInquiry,
+  { runKey, productCode, shareId, ...terms }: AskedInquiry,
   ordinal: number,
   amends?: string,
 ): InquiryDescription {
@@ -93,6 +90,7 @@ export function describeInquiry(
     customerTraceNumber: traceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
     ...{ runKey, productCode, ordinal },
-    ...omitUndefined({ shareId, endUserCode, endUser, permissiblePurposeCode, amends }),
+    ...pickTerms(terms),
+    ...omitUndefined({ shareId, amends }),
   };
 }

@@ -30,6 +30,9 @@ export interface DeploymentView {
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
 const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'unknown'];
 
+/** `temporal.api.enums.v1.TaskQueueType` */
+export const TASK_QUEUE_TYPES = { workflow: 1, activity: 2 } as const;
+
 /** gRPC's `NOT_FOUND`. */
 const NOT_FOUND = 5;
 
@@ -133,9 +136,6 @@ function describeState(state: VersionState, version: DeploymentVersion): string 
 
 // Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
 
-/** `temporal.api.enums.v1.TaskQueueType` */
-const WORKFLOW = 1;
-
 interface Fleet {
   namespace: string;
   taskQueue: string;
@@ -151,7 +151,7 @@ export async function fleetIsRunning(
   const { pollers } = await service.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },
-    taskQueueType: WORKFLOW,
+    taskQueueType: TASK_QUEUE_TYPES.workflow,
   });
   return (pollers ?? []).some(({ deploymentOptions }) => {
     const { deploymentName, buildId } = deploymentOptions ?? {};

@@ -22,14 +22,14 @@ import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { activityMetrics } from '../telemetry/activity-metrics.ts';
 import { Metrics, type QueueKind, watchEventLoop } from '../telemetry/metrics.ts';
-import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
+import { TASK_QUEUE_TYPES } from '../temporal/worker-deployment.ts';
 
 // Figures that every worker reads alike, at intervals. The ledger gives the work for operators, and whether it is an
 // older copy. Temporal gives the runs and the backlogs of the queues. The key ring gives how long its keys may still
 // encrypt.
 
-interface Watched {
+interface FleetFigures {
   client: Client;
   taskQueue: string;
   metrics: Metrics;
@@ -37,9 +37,6 @@ interface Watched {
   signal: AbortSignal;
   /** Returns true if runs can be searched by the attribute. */
   knows(name: SearchAttributeName): Promise<boolean>;
-}
-
-interface FleetFigures extends Watched {
   ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
@@ -47,29 +44,14 @@ interface FleetFigures extends Watched {
   profiles: readonly string[];
 }
 
-/**
- * Reads at once and then every `everyMs`, until the signal. Never rejects: a figure that cannot be read keeps its
- * value.
- */
-async function repeat({ everyMs, signal }: Watched, read: () => Promise<unknown>): Promise<void> {
+/** Reads at once and then every `everyMs`, until the signal. A figure that cannot be read keeps its value. */
+export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
+  const { everyMs, signal } = figures;
   while (!signal.aborted) {
-    await read().catch(() => {});
+    const readings = [readKeys, readWork, readCopy, readRuns, readFailingRuns, readBacklogs];
+    await Promise.allSettled(readings.map((read) => read(figures)));
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
   }
-}
-
-/** `temporal.api.enums.v1.TaskQueueType` */
-const WORKFLOW = 1;
-const ACTIVITY = 2;
-
-export function watchFleetFigures(figures: FleetFigures): Promise<void> {
-  return repeat(figures, async () => {
-    readKeys(figures);
-    await Promise.allSettled([
-      ...[readWork(figures), readCopy(figures)],
-      ...[readRuns(figures), readFailingRuns(figures), readBacklogs(figures)],
-    ]);
-  });
 }
 
 /** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
@@ -149,30 +131,30 @@ async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Pr
 }
 
 /**
- * Shows whether the server answers. The SDK's own count of pollers does not change while it is away, since polls are
- * retried.
+ * Counts the tasks that wait, and shows whether the server answers. The SDK's own count of pollers does not change while
+ * it is away, since polls are retried.
  */
-async function readBacklogs(figures: FleetFigures): Promise<void> {
-  await countBacklogs(figures).then(
-    () => figures.metrics.put('temporalUp', true, {}),
-    () => figures.metrics.put('temporalUp', false, {}),
-  );
-}
-
-async function countBacklogs({ client, taskQueue, profiles, metrics }: FleetFigures): Promise<void> {
+async function readBacklogs({ client, taskQueue, profiles, metrics }: FleetFigures): Promise<void> {
   const gateways = profiles.map((profile) => toGatewayQueue(taskQueue, profile));
   const queues: [QueueKind, string[], number[]][] = [
-    ['journeys', [taskQueue], [WORKFLOW, ACTIVITY]],
-    ['gateway', gateways, [ACTIVITY]],
-    ['webhooks', [toWebhookQueue(taskQueue)], [ACTIVITY]],
+    ['journeys', [taskQueue], [TASK_QUEUE_TYPES.workflow, TASK_QUEUE_TYPES.activity]],
+    ['gateway', gateways, [TASK_QUEUE_TYPES.activity]],
+    ['webhooks', [toWebhookQueue(taskQueue)], [TASK_QUEUE_TYPES.activity]],
   ];
-  await Promise.all(
-    queues.map(async ([kind, names, types]) => {
-      const asked = names.flatMap((name) => types.map((type) => readBacklog(client, name, type)));
-      const tasks = await Promise.all(asked);
-      const total = tasks.reduce((sum, count) => sum + count, 0);
-      metrics.put('taskBacklog', total, { queue: kind });
-    }),
+  const counts = queues.map(async ([queue, names, types]) => {
+    const asked = names.flatMap((name) => types.map((type) => readBacklog(client, name, type)));
+    const tasks = await Promise.all(asked);
+    metrics.put(
+      'taskBacklog',
+      tasks.reduce((sum, count) => sum + count, 0),
+      { queue },
+    );
+  });
+  const answers = await Promise.allSettled(counts);
+  metrics.put(
+    'temporalUp',
+    answers.every(({ status }) => status === 'fulfilled'),
+    {},
   );
 }
 
@@ -183,7 +165,7 @@ async function readBacklog(client: FleetFigures['client'], name: string, taskQue
   return Number(stats?.approximateBacklogCount ?? 0);
 }
 
-function readKeys({ keys, metrics }: FleetFigures): void {
+async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
   for (const { use, ageDays, status } of keyAges(keys.ring)) {
     if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
   }
@@ -218,7 +200,11 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
   const { telemetry, environment, profiles, taskQueue, temporal } = config;
   const metrics = new Metrics(Runtime.instance().metricMeter);
   metrics.begin(profiles.keys(), config.worker.deployment?.buildId);
-  const tracing = await loadTracing(telemetry.traceEndpoint, environment);
+  const { traceEndpoint } = telemetry;
+  const tracing =
+    traceEndpoint === undefined
+      ? undefined
+      : (await import('../telemetry/worker-tracing.ts')).startWorkerTracing(traceEndpoint, environment);
   const end = new AbortController();
   let watching: Promise<unknown> | undefined;
   const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
@@ -250,15 +236,6 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
       await tracing?.close();
     },
   };
-}
-
-async function loadTracing(
-  endpoint: string | undefined,
-  environment: Config['environment'],
-): Promise<WorkerTracing | undefined> {
-  if (endpoint === undefined) return undefined;
-  const { startWorkerTracing } = await import('../telemetry/worker-tracing.ts');
-  return startWorkerTracing(endpoint, environment);
 }
 
 function exchangeMetrics(metrics: Metrics): ExchangeObserver {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
-import { type Reach, reachesAll } from '../caller.ts';
+import type { Reach } from '../caller.ts';
 import { keepReached } from '../reach.ts';
 import type { Call } from '../route.ts';
 
@@ -101,14 +101,8 @@ function namesIn(reach: Reach): string | readonly string[] {
   return reach === '*' ? reach : [...reach].sort();
 }
 
-/** A page ends behind about so many judged rows, a second or two of questions; one without a row of the caller's reads on. */
-const MOST_JUDGED = 1_000;
+/** A page without a row of the caller's ends after so many rows of others: a second or two of questions. */
 const MOST_JUDGED_IN_VAIN = 20_000;
-
-interface Batch<Row> {
-  rows: readonly Row[];
-  hasMore: boolean;
-}
 
 /** A list of rows, of which each is about a run. */
 interface PagedList<Row, Place> {
@@ -116,33 +110,26 @@ interface PagedList<Row, Place> {
   query: { after?: string | undefined; limit?: string | undefined };
   /** Default: the query's. */
   limit?: number;
-  /** Reads all rows behind the place, or from the first. */
-  read(place: Place | undefined, limit: number): AsyncIterable<Batch<Row>>;
+  /** Reads all rows behind the place, or from the first, at most `limit` at once. */
+  read(place: Place | undefined, limit: number): AsyncIterable<{ rows: readonly Row[]; hasMore: boolean }>;
   readOwner(row: Row): string;
+  /** Returns the place behind the last row that was read. */
   toPlace(row: Row): Place;
 }
 
-/**
- * Fills a page with rows that the caller reaches; its cursor names none of the others. Among many rows of others the page
- * ends early, at a row that may be another's.
- */
+/** Returns the first rows that the caller reaches. The page ends with the rows that were read at once, full or not. */
 export async function readPage<Row, Place>(asking: Asking, list: PagedList<Row, Place>): Promise<Page<Row>> {
   const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, readOwner, toPlace } = list;
   const cursors = cursorsFor(asking, name, query);
   const place = query.after === undefined ? undefined : ((await cursors.open(query.after)) as Place);
-  const isAll = reachesAll(asking.caller);
-  const found: Row[] = [];
   let judged = 0;
-  let last: Row | undefined;
   for await (const { rows, hasMore } of read(place, limit)) {
-    found.push(...(await keepReached(asking, rows, readOwner)));
+    const data = await keepReached(asking, rows, readOwner);
     judged += rows.length;
-    const isFull = found.length > limit || (found.length === limit && isAll && hasMore);
-    const isLong = judged >= (found.length > 0 ? MOST_JUDGED : MOST_JUDGED_IN_VAIN);
-    last = isFull ? found[limit - 1] : hasMore && isLong ? rows.at(-1) : undefined;
-    if (last !== undefined) break;
+    if (hasMore && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;
+    asking.note({ count: data.length });
+    return hasMore ? { data, hasMore, next: await cursors.seal(toPlace(rows.at(-1) as Row)) } : toPage(data);
   }
-  const data = found.slice(0, limit);
-  asking.note({ count: data.length });
-  return last === undefined ? toPage(data) : { data, hasMore: true, next: await cursors.seal(toPlace(last)) };
+  asking.note({ count: 0 });
+  return toPage<Row>([]);
 }

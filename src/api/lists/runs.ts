@@ -115,9 +115,6 @@ export const allRunsQuery = listQuery.extend({
 
 type Asking = Pick<Call, 'services' | 'caller' | 'note'>;
 
-/** The rows that one page from Temporal has where many of them may be of other callers. */
-const ROWS_PER_FILTERED_PAGE = 50;
-
 export async function listRuns(
   call: { query: z.infer<typeof listQuery> } & Asking,
   kind?: RunKind,
@@ -129,28 +126,32 @@ export async function listRuns(
   const registered = isPlain ? [] : await askSearchAttributes(client.connection, client.options.namespace);
   if (needsAttention) requireAttributes(registered, 'needsAttention', ['NeedsAttention']);
   if (waitsFor && waitsFor !== 'repair') requireAttributes(registered, 'waitsFor', ['NeedsAttention', 'WaitsFor']);
-  let asOf = new Date().toISOString();
-  const page = await readPage<Row, Cursor>(call, {
+  let place = { asOf: new Date().toISOString(), token: '' };
+  const page = await readPage<ListedRun, typeof place>(call, {
     ...{ name: `runs ${kind ?? ''}`, query },
-    read(place = { asOf, token: '' }, limit) {
-      asOf = place.asOf;
+    async *read(first = place, limit) {
+      place = first;
       const conditions = [
         kind === undefined ? RUNS_WITH_INQUIRIES : workflowTypesFilter(RUN_KINDS[kind]),
         // A run that has handed over is gone on with by another, under the same id.
         "ExecutionStatus != 'ContinuedAsNew'",
-        `StartTime <= '${asOf}'`,
+        `StartTime <= '${place.asOf}'`,
         ...(open || waitsFor ? [RUNNING] : []),
         ...(needsAttention ? ['NeedsAttention IS NOT NULL'] : []),
         ...(waitsFor ? [toCondition(waitsFor)] : []),
         ...reachFilter(caller, registered),
       ];
-      const pageSize = reachesAll(caller) ? limit : ROWS_PER_FILTERED_PAGE;
-      return batchesAfter(client, { query: conditions.join(' AND '), pageSize }, place);
+      const asked = { query: conditions.join(' AND '), pageSize: limit };
+      do {
+        const { rows, token } = await askPage(client, asked, place.token);
+        place = { ...place, token };
+        yield { rows, hasMore: token !== '' };
+      } while (place.token !== '');
     },
-    readOwner: ({ run }) => run.runKey,
-    toPlace: ({ place }) => ({ asOf, ...place }),
+    readOwner: ({ runKey }) => runKey,
+    toPlace: () => place,
   });
-  return { asOf, ...page, data: page.data.map(({ run }) => run) };
+  return { asOf: place.asOf, ...page };
 }
 
 const RUNNING = "ExecutionStatus = 'Running'";
@@ -168,8 +169,7 @@ export async function countWaiting({ services, caller }: Asking): Promise<z.infe
     const conditions = [RUNS_WITH_INQUIRIES, RUNNING, toCondition(waitsFor), ...reachFilter(caller, registered)];
     const query = conditions.join(' AND ');
     if (reachesAll(caller)) return { count: (await client.workflow.count(query)).count, isWhole: true };
-    const { namespace } = client.options;
-    const asked = { namespace, query, pageSize: MOST_COUNTED };
+    const asked = { namespace: client.options.namespace, query, pageSize: MOST_COUNTED };
     const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions(asked);
     const runs = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
     const reached = await keepReached({ services, caller }, runs, ({ runKey }) => runKey);
@@ -195,47 +195,6 @@ export async function countWaiting({ services, caller }: Asking): Promise<z.infe
 
 const COUNTED_BY: readonly SearchAttributeName[] = ['NeedsAttention', 'WaitsFor', 'GatewayProfile', 'EndUserCodes'];
 
-/** The end of a page: after one run of a page of Temporal's. */
-interface Place {
-  /** Temporal's token for its page, base64url. Empty for the first page. */
-  token: string;
-  /** The run's id as Temporal knows it. Absent where the page begins. */
-  runId?: string;
-}
-
-interface Cursor extends Place {
-  asOf: string;
-}
-
-interface Row {
-  run: ListedRun;
-  place: Place;
-}
-
-async function* batchesAfter(
-  client: Client,
-  asked: { query: string; pageSize: number },
-  first: Place,
-): AsyncGenerator<{ rows: Row[]; hasMore: boolean }> {
-  let { token, runId } = first;
-  for (let hasMore = true; hasMore; ) {
-    const page = await askPage(client, { ...asked, nextPageToken: Buffer.from(token, 'base64url') });
-    const next = Buffer.from(page.next).toString('base64url');
-    hasMore = next !== '';
-    const behind = page.runs.findIndex(({ execution }) => runId !== undefined && execution?.runId === runId);
-    // A run that has closed meanwhile has another place in the order: all of its page is read again.
-    const rows = page.runs.slice(behind + 1).flatMap((raw, index, all) => {
-      const run = listedRun(raw);
-      const id = raw.execution?.runId ?? '';
-      const place: Place = index === all.length - 1 && hasMore ? { token: next } : { token, runId: id };
-      return run ? [{ run, place }] : [];
-    });
-    yield { rows, hasMore };
-    token = next;
-    runId = undefined;
-  }
-}
-
 /** @throws Refusal 400 */
 function requireAttributes(
   registered: readonly SearchAttributeName[],
@@ -256,21 +215,23 @@ type RawInfo = NonNullable<
   Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions']
 >[number];
 
-/** One page of the server's own. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
+/** Reads one page of the server. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
 async function askPage(
   client: Client,
-  request: { query: string; pageSize: number; nextPageToken: Uint8Array },
-): Promise<{ runs: RawInfo[]; next: Uint8Array }> {
-  const { namespace } = client.options;
+  asked: { query: string; pageSize: number },
+  token: string,
+): Promise<{ rows: ListedRun[]; token: string }> {
+  const request = { namespace: client.options.namespace, ...asked, nextPageToken: Buffer.from(token, 'base64url') };
   try {
     const { executions, nextPageToken } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-      client.workflowService.listWorkflowExecutions({ namespace, ...request }),
+      client.workflowService.listWorkflowExecutions(request),
     );
-    return { runs: executions ?? [], next: nextPageToken ?? new Uint8Array() };
+    const rows = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
+    return { rows, token: Buffer.from(nextPageToken ?? []).toString('base64url') };
   } catch (error) {
     const told = translatedServerError(error);
     // The server refuses a token that is none of its own.
-    if (request.nextPageToken.length > 0 && told instanceof TemporalRefusedError) {
+    if (token !== '' && told instanceof TemporalRefusedError) {
       throw new Refusal('after', 'after must be the next of a page before');
     }
     throw told;

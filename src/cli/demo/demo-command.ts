@@ -7,7 +7,6 @@ import { EXIT } from '../output/exit-codes.ts';
 
 interface DemoFlags {
   exit?: true;
-  dataDir?: string;
   headless?: true;
 }
 
@@ -21,20 +20,14 @@ export function registerDemoCommand(program: Command): void {
     .command('demo')
     .description('start everything, run a joint application through all stages, and narrate it live')
     .option('--exit', 'end after the journey instead of staying up until Ctrl-C')
-    .option('--data-dir <path>', 'keep the data here (default: a temporary directory, removed at the end)')
     .option('--headless', 'without the Temporal UI')
     .addHelpText('after', EXAMPLE)
-    .action(async ({ exit, dataDir, headless }: DemoFlags) => {
-      const own = dataDir === undefined ? temporaryDirectory() : undefined;
-      try {
-        process.exitCode = await demo({ dataDir: dataDir ?? (own as TemporaryDirectory).path, exit, headless });
-      } finally {
-        own?.remove();
-      }
+    .action(async (flags: DemoFlags) => {
+      process.exitCode = await demo(flags);
     });
 }
 
-async function demo(flags: { dataDir: string; exit: true | undefined; headless: true | undefined }): Promise<number> {
+async function demo({ exit = false, headless = false }: { exit?: boolean; headless?: boolean }): Promise<number> {
   // Loaded here, so that `--help` answers at once.
   const [{ startDevEnvironment }, { stopSignal }, { createNarrator }, { tellDemo }] = await Promise.all([
     import('../../local/dev/dev-environment.ts'),
@@ -43,35 +36,27 @@ async function demo(flags: { dataDir: string; exit: true | undefined; headless: 
     import('./demo-story.ts'),
   ]);
   const stopped = stopSignal().then(() => 'stopped' as const);
-  const opening = createNarrator();
-  opening.plain('Starting a Temporal server, the sandbox gateway and a worker ...');
-  const starting = startDevEnvironment({
-    dataDir: flags.dataDir,
-    headless: flags.headless ?? false,
-    temporalPort: 0,
-    uiPort: 0,
-    sandboxPort: 0,
-    onEvent: (message) => opening.plain(message),
-  });
+  const { plain } = createNarrator();
+  plain('Starting a Temporal server, the sandbox gateway and a worker ...');
+  const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
+  const starting = startDevEnvironment({ dataDir: temporaryDirectory(), headless, ...ports, onEvent: plain });
   const environment = await Promise.race([starting, stopped]);
   // Services that have been started by then end with this process.
   if (environment === 'stopped') process.exit(EXIT.interrupted);
   const broken = environment.broken.then((reason) => Promise.reject(new Error(reason)));
   broken.catch(() => {});
   try {
-    opening.plain(`  Temporal  ${environment.temporalAddress}`);
-    opening.plain(`  UI        ${environment.uiUrl ?? 'none (headless)'}`);
+    plain(`  Temporal  ${environment.temporalAddress}`);
+    plain(`  UI        ${environment.uiUrl ?? 'none (headless)'}`);
     if (environment.uiUrl !== undefined) {
-      opening.plain('            shows payloads decoded and redacted, through the codec server');
+      plain('            shows payloads decoded and redacted, through the codec server');
     }
-    opening.plain(`  sandbox   ${environment.sandboxUrl}`);
-    opening.plain(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
-    const narrator = createNarrator();
-    const told = await Promise.race([tellDemo(environment, narrator), stopped, broken]);
+    plain(`  sandbox   ${environment.sandboxUrl}`);
+    plain(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
+    const told = await Promise.race([tellDemo(environment, createNarrator()), stopped, broken]);
     if (told === 'stopped') return EXIT.interrupted;
-    if (told.runUrl) narrator.plain(`\nThe run: ${told.runUrl}`);
-    if (flags.exit) return EXIT.done;
-    narrator.plain('\nEverything stays up until Ctrl-C.');
+    if (exit) return EXIT.done;
+    plain('\nEverything stays up until Ctrl-C.');
     await Promise.race([stopped, broken]);
     return EXIT.done;
   } finally {
@@ -79,21 +64,15 @@ async function demo(flags: { dataDir: string; exit: true | undefined; headless: 
   }
 }
 
-interface TemporaryDirectory {
-  path: string;
-  remove(): void;
-}
-
-/** Removed at the end, and as well as can be when a signal ends the process at once. */
-function temporaryDirectory(): TemporaryDirectory {
+/** Makes a directory that is removed when the process ends, as well as can be. */
+function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'credit-journey-demo-'));
-  const remove = () => {
+  process.once('exit', () => {
     try {
       rmSync(path, { recursive: true, force: true, maxRetries: 3 });
     } catch {
       // A server that was killed a moment ago may still be writing. The remaining files are in the temporary directory.
     }
-  };
-  process.once('exit', remove);
-  return { path, remove };
+  });
+  return path;
 }

@@ -78,36 +78,20 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
  * @throws TemporalBinaryNotFoundError; Error, with the end of its log, when it does not come up.
  */
 export async function startTemporalServer(options: TemporalServerOptions = {}): Promise<TemporalServer> {
+  const { env = process.env, headless = false, namespace = 'default', searchAttributes = SEARCH_ATTRIBUTES } = options;
   const binary =
-    options.binaryPath ??
-    (
-      await findTemporalBinary({
-        ...omitUndefined({ onProgress: options.onProgress, env: options.env }),
-      })
-    ).path;
-  return startOnce(binary, options);
-}
-
-/** Shortens a log to its end and its beginning, where a server that broke down gives the reason. */
-function shortenLog(log: string): string {
-  const most = 1_000;
-  return log.length <= 2 * most ? log : `${log.slice(0, most)}\n...\n${log.slice(-most)}`;
-}
-
-async function startOnce(binary: string, options: TemporalServerOptions): Promise<TemporalServer> {
+    options.binaryPath ?? (await findTemporalBinary(omitUndefined({ onProgress: options.onProgress, env }))).path;
   const [freePort = 0, freeUiPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
-  const namespace = options.namespace ?? 'default';
-  const searchAttributes = options.searchAttributes ?? SEARCH_ATTRIBUTES;
   if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
   const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
-  const log = openSync(logFile, 'a', 0o600);
-  const child = await startOwnedChild(binary, serverArguments({ ...options, port, uiPort, searchAttributes }), {
-    env: options.env ?? process.env,
-    stdio: ['ignore', log, log],
-  }).finally(() => closeSync(log));
+  const output = openSync(logFile, 'a', 0o600);
+  const args = listArguments({ ...options, headless, namespace, port, uiPort, searchAttributes });
+  const child = await startOwnedChild(binary, args, { env, stdio: ['ignore', output, output] }).finally(() =>
+    closeSync(output),
+  );
 
   const removeScratch = () => {
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
@@ -122,12 +106,14 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
     const text = await readFile(logFile, 'utf8').catch(() => '');
     removeScratch();
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`the Temporal server did not start (${reason})\n${shortenLog(text.trim())}`);
+    // A server that breaks down gives the reason first, and then every stack.
+    const log = text.length <= 4_000 ? text : `${text.slice(0, 2_000)}\n...\n${text.slice(-2_000)}`;
+    throw new Error(`the Temporal server did not start (${reason})\n${log.trim()}`);
   }
   return {
     address,
     namespace,
-    ...(options.headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
+    ...(headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
     pid: child.pid,
     logFile,
     ended: child.ended,
@@ -139,46 +125,29 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
   };
 }
 
-function serverArguments(
-  options: TemporalServerOptions & {
-    port: number;
-    uiPort: number;
-    searchAttributes: Readonly<Record<string, string>>;
-  },
-): string[] {
-  const dynamicConfig = { ...DYNAMIC_CONFIG, ...options.dynamicConfig };
+type Arguments = Required<
+  Pick<TemporalServerOptions, 'headless' | 'namespace' | 'port' | 'uiPort' | 'searchAttributes'>
+> &
+  Pick<TemporalServerOptions, 'dataDir' | 'dynamicConfig' | 'uiCodecEndpoint'>;
+
+function listArguments(options: Arguments): string[] {
+  const { port, uiPort, headless, uiCodecEndpoint, namespace, searchAttributes, dataDir } = options;
+  const ui = ['--ui-port', String(uiPort), ...(uiCodecEndpoint ? ['--ui-codec-endpoint', uiCodecEndpoint] : [])];
+  // Without the pragmas a database file makes everything about three times slower.
+  const database = (folder: string) => [
+    ...['--db-filename', join(folder, 'temporal.db')],
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=1'],
+  ];
   return [
-    'server',
-    'start-dev',
-    '--ip',
-    LOOPBACK,
-    '--port',
-    String(options.port),
-    ...(options.headless ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
-    ...(options.headless || options.uiCodecEndpoint === undefined
-      ? []
-      : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
-    '--log-level',
-    'warn',
-    ...(options.namespace ? ['--namespace', options.namespace] : []),
-    ...Object.entries(options.searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...Object.entries(dynamicConfig).flatMap(([key, value]) => [
+    ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'warn'],
+    ...['--namespace', namespace],
+    ...(headless ? ['--headless'] : ui),
+    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig }).flatMap(([key, value]) => [
       '--dynamic-config-value',
       `${key}=${JSON.stringify(value)}`,
     ]),
-    ...(options.dataDir === undefined ? [] : databaseArguments(options.dataDir)),
-  ];
-}
-
-/** Without the pragmas a database file makes everything about three times slower. */
-function databaseArguments(dataDir: string): string[] {
-  return [
-    '--db-filename',
-    join(dataDir, 'temporal.db'),
-    '--sqlite-pragma',
-    'journal_mode=WAL',
-    '--sqlite-pragma',
-    'synchronous=1',
+    ...(dataDir === undefined ? [] : database(dataDir)),
   ];
 }
 

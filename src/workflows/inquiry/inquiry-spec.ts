@@ -4,7 +4,7 @@ import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import type { InquiryContent, InquiryDescription, Outcome } from '../../model/inquiry.ts';
+import type { InquiryContent, InquiryDescription, InquiryTerms, Outcome } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { ContinuationWait } from '../run/continuation.ts';
 import type { Holds, RepeatDecision } from '../run/holds.ts';
@@ -13,10 +13,7 @@ import type { RetryWaits } from '../run/run.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec
-  extends Pick<
-      InquiryDescription,
-      'runKey' | 'productCode' | 'shareId' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'
-    >,
+  extends Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId' | keyof InquiryTerms>,
     Omit<InquiryContent, 'inquiry'> {
   /** The report that the answer is compared with. */
   compareWith?: ComparedReport;

@@ -7,9 +7,9 @@ import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import { consentValidForMs } from '../../messages/request-share.ts';
-import type { Outcome } from '../../model/inquiry.ts';
+import { type Outcome, pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser, toSecondaryUser } from '../../model/stage-end-user.ts';
+import { nameOfUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import {
   changeShare,
@@ -269,14 +269,13 @@ class SharePosting {
   #spec(): InquirySpec {
     const { input } = this.#share;
     const validForMs = consentValidForMs(input);
-    const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#run.sharePurposeCode;
     return {
       runKey: this.#run.runKey,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
       reference: this.#report,
-      ...toSecondaryUser(input),
-      ...omitUndefined({ consentValidForMs: validForMs, permissiblePurposeCode }),
+      ...pickTerms({ permissiblePurposeCode: this.#run.sharePurposeCode, ...input }),
+      ...omitUndefined({ consentValidForMs: validForMs }),
     };
   }
 

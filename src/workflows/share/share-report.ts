@@ -16,6 +16,7 @@ import type {
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { closeDown, handleConsents } from '../consent/consents.ts';
@@ -41,9 +42,9 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
    */
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
     super(input, state);
-    const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
+    const { shareId, consentValidFor, awaitConsentFor } = this.input;
     this.takeShare({
-      ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
+      ...{ shareId, ...pickTerms(this.input) },
       ...omitUndefined({ consentValidFor, awaitConsentFor }),
     });
   }

@@ -119,7 +119,7 @@ test('it names each legal hold that covers the run, by its matter, and so does t
   );
   const { data: inquiries } = (await api.call(`/v1/inquiries?runKey=${journeyId}`)).json;
   assert.deepEqual(
-    inquiries[0].legalHolds.map(({ journeyId: of, matter, reason }: Json) => [of, matter, reason]),
+    inquiries[0].legalHolds.map(({ runKey: of, matter, reason }: Json) => [of, matter, reason]),
     ['M-1', 'M-2'].map((matter) => [journeyId, matter, who.reason]),
   );
 });
