@@ -1,6 +1,5 @@
 /** The addresses of the ledger and the key ring. */
 import { omitUndefined } from '../base/defined.ts';
-import type { DurabilitySetting } from '../ledger/database/durability.ts';
 import { type EnvironmentReader, readPart } from './environment.ts';
 import { ledgerAddressProblem } from './rules.ts';
 
@@ -38,15 +37,13 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
  * Reads the means that keep commits when a server fails, and who decided so. This decision of a named operator overrules
  * the state that PostgreSQL shows.
  */
-function readDurability(reader: EnvironmentReader): DurabilitySetting {
+function readDurability(reader: EnvironmentReader) {
   const kind = reader.get('LEDGER_DURABILITY');
-  if (kind === 'replication') return { kind };
-  const by = reader.get('LEDGER_DURABILITY_BY');
-  if (by === undefined && reader.environment === 'sandbox') return { kind };
-  if (by === undefined) {
+  const by = kind === 'replication' ? undefined : reader.get('LEDGER_DURABILITY_BY');
+  if (by === undefined && kind !== 'replication' && reader.environment !== 'sandbox') {
     reader.report('LEDGER_DURABILITY_BY', `is required with LEDGER_DURABILITY=${kind}: who decided so, and why`);
   }
-  return { kind, by: by ?? '' };
+  return { kind, ...omitUndefined({ by }) };
 }
 
 function readUrl(reader: EnvironmentReader): string {
