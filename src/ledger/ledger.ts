@@ -34,14 +34,14 @@ import {
 import { readDurability } from './database/durability.ts';
 import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
-import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
+import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { closeWork, flagRun, openHold, recordSeen, seeRun } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
-import { beginPause, endPause, forgetWaiting, noteWaiting, readPauses, readWaiting } from './pauses.ts';
+import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -178,16 +178,12 @@ export class SqlLedger extends SealedReports {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
-    for (let races = 1; ; races++) {
-      const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
-      // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
-      if (verdict.kind === 'ledgerRestored') {
-        await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
-      }
-      if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
-      // If the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
-      if (await this.transactions.write((tx) => noteWaiting(tx, request))) return verdict;
+    const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+    // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
+    if (verdict.kind === 'ledgerRestored') {
+      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
     }
+    return verdict;
   }
 
   /**

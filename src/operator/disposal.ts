@@ -26,54 +26,41 @@ export type DisposalSelection =
       limit: number;
     };
 
-interface PlannedDisposal {
-  runKey: string;
-  productCode?: ProductCode;
+export interface FinishedDisposal extends DisposalScope {
   inquiries: number;
   reports: number;
-  /** Runs that Temporal still has: closed ones, and the delivery of events. */
-  runs: number;
-  /** Events wait for an endpoint: they are dropped. */
-  delivering?: true;
-  newestAt?: string;
-  /** When an unfinished disposal began. */
-  begunAt?: string;
-  /** See `FinishedDisposal`. */
-  shares?: string[];
-}
-
-export interface RefusedDisposal {
-  runKey: string;
-  productCode?: ProductCode;
-  obstacles: (Obstacle | { reason: 'runOpen' | 'runsRemain' })[];
-  /** Histories that are gone from Temporal all the same: deleted before the obstacle came. */
-  histories: number;
-}
-
-export interface DisposalPlan {
-  planned: PlannedDisposal[];
-  refused: RefusedDisposal[];
-  /** There are more that are old enough: plan again after these. */
-  more: boolean;
-  /** Begun before and not finished, also outside this selection: to be repeated by id, or by age and product. */
-  unfinished: { runKey: string; productCode?: ProductCode }[];
-  /** By id, where nothing is left: when it was disposed of. */
-  disposedAt?: string;
-  /** Present with `disposedAt`; see `FinishedDisposal`. */
-  shares?: string[];
-}
-
-export interface FinishedDisposal {
-  runKey: string;
-  productCode?: ProductCode;
-  inquiries: number;
-  reports: number;
+  /** Runs that Temporal has, or had: closed ones, and the delivery of events. */
   runs: number;
   /**
    * Shares of its reports that were made by themselves, by run key (`share:<shareId>`), of which there is something
    * left. Each is an owner of its own: it stays until it is disposed of by its own id. Absent where there are none.
    */
   shares?: string[];
+}
+
+interface PlannedDisposal extends FinishedDisposal {
+  /** Events wait for an endpoint: they are dropped. */
+  delivering?: true;
+  newestAt?: string;
+  /** When an unfinished disposal began. */
+  begunAt?: string;
+}
+
+export interface RefusedDisposal extends DisposalScope {
+  obstacles: (Obstacle | { reason: 'runOpen' | 'runsRemain' })[];
+  /** Histories that are gone from Temporal all the same: deleted before the obstacle came. */
+  histories: number;
+}
+
+export interface DisposalPlan extends Pick<FinishedDisposal, 'shares'> {
+  planned: PlannedDisposal[];
+  refused: RefusedDisposal[];
+  /** There are more that are old enough: plan again after these. */
+  more: boolean;
+  /** Begun before and not finished, also outside this selection: to be repeated by id, or by age and product. */
+  unfinished: DisposalScope[];
+  /** By id, where nothing is left: when it was disposed of. With the shares that are left. */
+  disposedAt?: string;
 }
 
 /** Low, since workers use the ledger and the server meanwhile. */
@@ -87,69 +74,48 @@ const PAGE = 50;
  * knows the id
  */
 export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
-  const unfinished = (await context.ledger.retention.unfinished()).map(toName);
+  const unfinished = await context.ledger.retention.unfinished();
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
-  if ('runKey' in selection) {
-    const { runKey } = selection;
-    const item = await planOne(context, { runKey });
-    if (!item) throw new JourneyNotFoundError(runKey);
-    return { ...plan, ...sortPlanned([item]) };
-  }
-  const { olderThanMs, productCode, limit } = selection;
-  let after: AgeQuery['after'];
-  do {
-    const query = { olderThanMs, ...omitUndefined({ productCode, after }) };
-    const size = Math.min(PAGE, limit - plan.planned.length);
-    const page = await context.ledger.retention.olderThan({ ...query, limit: size });
-    const found = await inParallel(page.runKeys, AT_ONCE, (runKey) =>
-      planOne(context, { runKey, ...omitUndefined({ productCode }) }),
-    );
-    const { planned, refused } = sortPlanned(found);
+  const add = ({ planned = [], refused = [], ...others }: Partial<DisposalPlan> = {}) => {
     plan.planned.push(...planned);
     plan.refused.push(...refused);
+    Object.assign(plan, others);
+  };
+  if ('runKey' in selection) {
+    const item = await planOne(context, selection);
+    if (!item) throw new JourneyNotFoundError(selection.runKey);
+    add(item);
+    return plan;
+  }
+  const { olderThanMs, limit, ...ofProduct } = selection;
+  let after: AgeQuery['after'];
+  do {
+    const query = { olderThanMs, ...ofProduct, ...omitUndefined({ after }) };
+    const size = Math.min(PAGE, limit - plan.planned.length);
+    const page = await context.ledger.retention.olderThan({ ...query, limit: size });
+    const found = await inParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, { runKey, ...ofProduct }));
+    for (const item of found) if (item?.disposedAt === undefined) add(item);
     after = page.next;
   } while (after && plan.planned.length < limit);
   return { ...plan, more: after !== undefined };
 }
 
-type PlannedOne =
-  | { planned: PlannedDisposal }
-  | { refused: RefusedDisposal }
-  | ({ disposedAt: string } & Pick<DisposalPlan, 'shares'>);
-
-function sortPlanned(found: readonly (PlannedOne | undefined)[]) {
-  const all = found.filter((item) => item !== undefined);
-  const [first] = all;
-  return {
-    planned: all.flatMap((item) => ('planned' in item ? [item.planned] : [])),
-    refused: all.flatMap((item) => ('refused' in item ? [item.refused] : [])),
-    ...(first && 'disposedAt' in first ? first : {}),
-  };
-}
-
 /** `undefined` where neither ledger nor Temporal has anything of it. */
-async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
+async function planOne(context: DisposalContext, scope: DisposalScope): Promise<Partial<DisposalPlan> | undefined> {
   const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
   const runs = await findRuns(client, scope.runKey, view.runs);
   const obstacles = listObstacles(view, runs);
-  if (obstacles.length > 0) return { refused: { ...toName(scope), obstacles, histories: view.histories } };
+  if (obstacles.length > 0) return { refused: [{ ...scope, obstacles, histories: view.histories }] };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
   const count = runs.closed.length + runs.delivering.length;
-  if (inquiries > 0 || count > 0 || begunAt !== undefined) {
-    return {
-      planned: {
-        ...toName(scope),
-        inquiries,
-        reports,
-        runs: count,
-        ...(runs.delivering.length > 0 ? { delivering: true as const } : {}),
-        ...omitUndefined({ newestAt, begunAt }),
-        ...(await separateShares(context, scope)),
-      },
-    };
-  }
-  return disposedAt === undefined ? undefined : { disposedAt, ...(await separateShares(context, scope)) };
+  const isLeft = inquiries > 0 || count > 0 || begunAt !== undefined;
+  if (!isLeft && disposedAt === undefined) return undefined;
+  const shares = await separateShares(context, scope);
+  if (!isLeft) return omitUndefined({ disposedAt, ...shares });
+  const delivering = runs.delivering.length > 0 ? (true as const) : undefined;
+  const facts = { ...omitUndefined({ delivering, newestAt, begunAt }), ...shares };
+  return { planned: [{ ...scope, inquiries, reports, runs: count, ...facts }] };
 }
 
 /** A share that posted nothing is at most in Temporal. */
@@ -184,16 +150,15 @@ function listObstacles(
  */
 export async function disposeItem(
   context: DisposalContext,
-  { runKey, productCode }: Pick<PlannedDisposal, 'runKey' | 'productCode'>,
+  { runKey, productCode }: DisposalScope,
   authorization: Authorization,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
   const { client, ledger } = context;
   const { retention } = ledger;
-  const name = { runKey, ...omitUndefined({ productCode }) };
   const scope: DisposalScope = { runKey, ...omitUndefined({ productCode }) };
   const refuse = async (obstacles: RefusedDisposal['obstacles']) => {
     const { histories } = await retention.view(scope);
-    return { refused: { ...name, obstacles, histories } };
+    return { refused: { ...scope, obstacles, histories } };
   };
   const view = await retention.view(scope);
   const before = listObstacles(view, await findRuns(client, runKey, view.runs));
@@ -212,9 +177,5 @@ export async function disposeItem(
   if (left.closed.length + left.delivering.length > 0) return refuse([{ reason: 'runsRemain' }]);
   const done = await retention.dispose(scope, authorization, deleted);
   if (done.kind === 'refused') return refuse(done.obstacles);
-  return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
-}
-
-function toName({ runKey, productCode }: DisposalScope): { runKey: string; productCode?: ProductCode } {
-  return { runKey, ...omitUndefined({ productCode }) };
+  return { finished: { ...scope, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }

@@ -19,13 +19,9 @@ export function withAuthorizationOptions(command: Command): Command {
 }
 
 /** @throws UsageError */
-export function checkedAuthorization({ by, reason }: AuthorizationOptions): Authorization {
-  const missing = Object.entries({ by, reason }).flatMap(([name, text]) => (text?.trim() ? [] : [`--${name}`]));
-  if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be given`);
-  const authorization = { by: by ?? '', reason: reason ?? '' };
-  const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
-  if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
-  const hidden = Object.entries(authorization).find(([, text]) => HIDDEN_CHARACTER.test(text));
-  if (hidden) throw new UsageError(`--${hidden[0]} must not hold control characters`);
-  return authorization;
+export function checkedAuthorization({ by = '', reason = '' }: AuthorizationOptions): Authorization {
+  const isGood = (text: string) => text.trim() !== '' && text.length <= MAX_LENGTH && !HIDDEN_CHARACTER.test(text);
+  const wrong = Object.entries({ by, reason }).flatMap(([name, text]) => (isGood(text) ? [] : [`--${name}`]));
+  if (wrong.length === 0) return { by, reason };
+  throw new UsageError(`${wrong.join(' and ')} must be 1 to ${MAX_LENGTH} characters, and no control characters`);
 }

@@ -72,42 +72,26 @@ export async function showStarted(run: Started<AnyRun>, ids: object, output: Out
  * exit code.
  */
 export async function showProgress(run: AnyRun, output: Output, { throughHolds = false } = {}): Promise<number> {
-  const { signal, stop } = interruption();
+  // Ctrl-C ends a watch in good order. The journey continues without it.
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => controller.abort());
+  const { signal } = controller;
   let attention = false;
-  try {
-    const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
-    for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
-      if (output.isJson) output.event(status, () => []);
-      else output.redraw(statusLines(status, output));
-      attention = needsPerson(status);
-      // A review continues beside its holds. Its state is `held` only when no other work is left.
-      const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
-      if (attention && !throughHolds && waits) return EXIT.needsPerson;
-    }
-    if (signal.aborted) return EXIT.interrupted;
-    // Throws the run's failure, if it failed.
-    await run.result();
-    return attention ? EXIT.needsPerson : EXIT.done;
-  } finally {
-    stop();
+  const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
+  for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
+    if (output.isJson) output.event(status, () => []);
+    else output.redraw(statusLines(status, output));
+    attention = needsPerson(status);
+    // A review continues beside its holds. Its state is `held` only when no other work is left.
+    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
+    if (attention && !throughHolds && waits) return EXIT.needsPerson;
   }
+  if (signal.aborted) return EXIT.interrupted;
+  // Throws the run's failure, if it failed.
+  await run.result();
+  return attention ? EXIT.needsPerson : EXIT.done;
 }
 
 function isOpen(state: string): boolean {
   return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
-}
-
-/** Lets Ctrl-C end a watch in good order. The journey continues without it. */
-function interruption(): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  process.once('SIGINT', abort);
-  process.once('SIGTERM', abort);
-  return {
-    signal: controller.signal,
-    stop: () => {
-      process.off('SIGINT', abort);
-      process.off('SIGTERM', abort);
-    },
-  };
 }

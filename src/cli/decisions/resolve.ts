@@ -19,14 +19,7 @@ import { createOutput, documentLines, type Output, rowTable, wrap } from '../out
 import { createPrompter, isAsking, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, describeConsequences, showHold } from './ask-decision.ts';
-import {
-  checkDecision,
-  type DraftDecision,
-  proven,
-  type ResolveOptions,
-  readDraft,
-  tracedBy,
-} from './decision-flags.ts';
+import { type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
 import { readFilters } from './hold-filters.ts';
 import { requireRunKey, withJourneys } from './journey-action.ts';
 
@@ -79,13 +72,8 @@ async function planOne(
   { options, output, prompter }: Asked,
 ): Promise<Planner> {
   requireRunKey(runKey);
-  const { draft, proof } = await readDraft(options);
-  const trace = named ?? tracedBy(proof);
-  const complete = (decision: DraftDecision, customerTraceNumber: string) => {
-    const proved = proven(decision, customerTraceNumber, proof);
-    checkDecision({ ...proved, customerTraceNumber }, options, runKey);
-    return proved;
-  };
+  const { draft, complete, trace: proved } = await readDraft(options);
+  const trace = named ?? proved;
   // Without a trace number every other member can be checked.
   if (!prompter) complete(draft, trace ?? 'T');
   return async (journeys) => {
@@ -124,10 +112,8 @@ async function chooseInquiry(journeys: LedgerJourneys, runKey: string, prompter?
 
 /** Plans the same decision about each hold of one kind. */
 async function planSame({ options, filters, output, prompter }: Asked): Promise<Planner> {
-  const { draft } = await readDraft(options);
-  const check = (decision: DraftDecision) =>
-    checkDecision({ ...decision, customerTraceNumber: 'T', attempt: 1 }, options);
-  if (!prompter) check(draft);
+  const { draft, complete } = await readDraft(options);
+  if (!prompter) complete({ ...draft, attempt: 1 }, 'T');
   return async (journeys) => {
     const holds = await readHeld(journeys, filters);
     const [first] = holds;
@@ -140,7 +126,7 @@ async function planSame({ options, filters, output, prompter }: Asked): Promise<
       prompter.say(rowTable(shown, output.width));
       decision = await askForTheRest(first, draft, prompter, { ofMany: true });
     }
-    check(decision);
+    complete({ ...decision, attempt: 1 }, 'T');
     // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map(({ runKey, customerTraceNumber = '', attempt }) => ({
       ...{ runKey, customerTraceNumber },
