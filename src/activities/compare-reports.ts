@@ -3,7 +3,8 @@ import { changesBetween, sealedChangesText } from '../changes/changes-between.ts
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
-import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
+import type { ReportOrigin } from '../ledger/records.ts';
+import type { ReportToCompare } from '../ledger/reports/sealed-reports.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import type { StageCode } from '../model/products.ts';
 import type { ComparedReport, RunIdentity, SubmitInquiryArgs } from './contract.ts';

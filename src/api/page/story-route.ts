@@ -22,7 +22,7 @@ import {
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
 import { unknownRun } from '../problem.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
@@ -64,7 +64,7 @@ type Story = z.infer<typeof storySchema>;
 const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs/{runKey}/story',
     operationId: 'readStory',
@@ -72,15 +72,14 @@ export const storyRoutes: readonly Route[] = [
     description:
       'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
-    about: ({ runKey }) => runKey,
-    answers: { 200: { description: 'The story so far.', schema: storySchema } },
-    async handle({ services, params, signal }): Promise<Reply<200>> {
+    answer: storySchema,
+    async run({ services, params, signal }) {
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
       if (!run.described && run.isNowhere && told.lines.length === 0) throw unknownRun();
-      return { status: 200, body: { asOf, ...buildStory(services, runKey, run, told) } };
+      return { asOf, ...buildStory(services, runKey, run, told) };
     },
   }),
 ];
