@@ -8,6 +8,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import type { Message } from '../../messages/message.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
@@ -164,6 +165,7 @@ const START_PROBLEMS = {
  *
  * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
  *   a run that it reaches
+ * @throws InvalidInputError where the API knows the profiles, and none has this name
  */
 async function startReply<Input extends object>(
   { kind, path, start }: Pick<KindOfRun<Input>, 'kind' | 'path' | 'start'>,
@@ -171,18 +173,22 @@ async function startReply<Input extends object>(
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
   const input = start.check(call);
-  const { productCode, ...members } = input as Record<string, string | undefined>;
+  const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
     throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
   }
+  const isUnknown = services.profiles?.includes(profile) === false;
   const requireUsableId = async () => {
-    if (reachesAll(caller) && !start.require) return;
+    if (reachesAll(caller) && !start.require && !isUnknown) return;
     const there = await services.findRequiredReach(runKey);
     if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
-    if (!there) await start.require?.(call, input);
+    if (there) return;
+    // The names of other profiles are not for every caller.
+    if (isUnknown) throw new InvalidInputError([{ path: '/profile', rule: 'must be a configured gateway profile' }]);
+    await start.require?.(call, input);
   };
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireUsableId();
