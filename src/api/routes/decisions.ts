@@ -111,7 +111,6 @@ export const decisionRoutes: readonly Route[] = [
     description:
       'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.',
     scope: 'holds:decide',
-    about: ({ runKey }) => runKey,
     body: given,
     answers: { 200: { description: 'It was taken.', schema: decidedSchema } },
     problems: {
