@@ -8,6 +8,7 @@
  * method that writes throws `WriterTooOldError` if the ledger asks for a newer program. Two are exceptions: `claim`
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
+import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -42,15 +43,7 @@ import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/w
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
-import type {
-  ClaimRequest,
-  ClaimVerdict,
-  LedgerIdentity,
-  OutcomeRecord,
-  RecordVerdict,
-  RewrapResult,
-  StartFacts,
-} from './records.ts';
+import type { ClaimRequest, ClaimVerdict, LedgerIdentity, OutcomeRecord, RecordVerdict } from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
 import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
@@ -197,7 +190,7 @@ export class SqlLedger extends SealedReports {
     });
   }
 
-  rewrapDataKeys(): Promise<RewrapResult> {
+  rewrapDataKeys() {
     return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
   }
 
@@ -218,8 +211,13 @@ async function mayWrite({ session }: Transaction): Promise<boolean> {
   return (await readOldestWriter(session)) <= SCHEMA_VERSION;
 }
 
-/** Reads only: what a run that begins asks, of the run's owner (model/run-key.ts). */
-async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFacts> {
+export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
+
+/**
+ * Reads only: what a run that begins asks, of the run's owner (model/run-key.ts): whether a disposal was begun, consents came
+ * before it, or something needs a person.
+ */
+async function readStartFacts(tx: Transaction, runKey: string) {
   const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
     readDisposal(tx, runKey),
     readRestore(tx),
@@ -229,7 +227,6 @@ async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFac
   return {
     hasConsents: consents.length > 0,
     hasOpenWork: isOpen,
-    ...(disposedAt === null ? {} : { disposedAt }),
-    ...(newest ? { newest } : {}),
+    ...omitUndefined({ disposedAt: disposedAt ?? undefined, newest }),
   };
 }

@@ -183,6 +183,7 @@ export const TABLES = {
   /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
   decisions: table({
     columns: {
+      // The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`.
       ...ofAttempt,
       decision_id: text(),
       action: text<DecisionAction>(),
