@@ -461,14 +461,20 @@ export async function registerRouteCommands(program: Command, named: string | un
     // Loaded for the command that is called: its options come from schemas.
     if (isCalled(spec.name)) (await import('./route-command.ts')).fillRoute(command, spec);
   }
-  const holds = program.command('holds').description(HOLDS);
-  if (isCalled('holds')) (await import('./runs/holds-command.ts')).fillHolds(holds);
-  const resolve = program.command('resolve').description(RESOLVE);
-  if (isCalled('resolve')) (await import('./runs/resolve-command.ts')).fillResolve(resolve);
+  for (const [name, [fill, description]] of Object.entries(RUN_COMMANDS)) {
+    const command = program.command(name).description(description);
+    if (isCalled(name)) (await import('./run-commands.ts'))[fill](command);
+  }
 }
 
-const HOLDS = 'list what needs a person, with the command that resolves it: exits with 3 if there is anything';
-const RESOLVE = 'decide about an inquiry on hold; on a terminal the command asks for missing options';
+const RUN_COMMANDS = {
+  watch: ['fillWatch', 'show a run’s progress until it ends (0) or needs a person (3); a JSON line per change'],
+  holds: [
+    'fillHolds',
+    'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
+  ],
+  resolve: ['fillResolve', 'decide about an inquiry on hold; on a terminal the command asks for missing options'],
+} as const;
 
 const GROUPS: Readonly<Record<string, string>> = {
   seen: 'take a flag off the list of holds once an operator has looked at it',
