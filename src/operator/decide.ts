@@ -39,19 +39,19 @@ export interface NamedInquiry {
 /**
  * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
  * has no such row.
- *
- * @param isRunning asks whether the run is open
  */
 export async function readDecidable(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
-  isRunning = () => isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
 ): Promise<DecidableHold | undefined> {
   const ledger = await journeys.openedLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
-  const [inquiry, isOpen] = await Promise.all([ledger.inquiry(customerTraceNumber), isRunning()]);
+  const [inquiry, isOpen] = await Promise.all([
+    ledger.inquiry(customerTraceNumber),
+    isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+  ]);
   const hold: DecidableHold = {
     ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
     ...describeHold(row),
@@ -166,13 +166,6 @@ export function previewMany<Named extends NamedInquiry>(
   inquiries: readonly Named[],
   prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
 ): Promise<Previewed<Named>[]> {
-  // All inquiries may be rows of one review.
-  const open = new Map<string, Promise<boolean>>();
-  const isRunning = (workflowId: string) => {
-    const asked = open.get(workflowId) ?? isRunOpen(getSdkClient(journeys), workflowId);
-    open.set(workflowId, asked);
-    return asked;
-  };
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
     const { runKey, customerTraceNumber } = named;
     let hold: DecidableHold | undefined;
@@ -180,7 +173,7 @@ export function previewMany<Named extends NamedInquiry>(
     try {
       const decision = await prepare(named);
       about = { customerTraceNumber, attempt: decision.attempt };
-      hold = await readDecidable(journeys, named, () => isRunning(toWorkflowId(runKey)));
+      hold = await readDecidable(journeys, named);
       const refusal = hold ? decisionProblem(hold, decision) : NOTHING_WAITS;
       if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
       return { ...named, ...omitUndefined({ hold }) };

@@ -64,7 +64,6 @@ const countsSchema = z
         oldest: z.string().meta({ format: 'date-time', description: 'The time since which the oldest row waits.' }),
       }),
     ),
-    isWhole: z.boolean().meta({ description: 'false: at least so many.' }),
   })
   .meta({ id: 'holdCounts' });
 
@@ -123,7 +122,7 @@ export const holdRoutes: readonly Route[] = [
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const counts = await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) });
-      return { status: 200, body: { asOf, counts, isWhole: true } };
+      return { status: 200, body: { asOf, counts } };
     },
   }),
   route({
