@@ -80,4 +80,4 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The only modules of `src` that start the sandbox; `sandbox` imports nothing of `src`. */
-export const SANDBOX_STARTERS = ['src/cli/commands/programs/sandbox-command.ts', 'src/local/dev/dev-environment.ts'];
+export const SANDBOX_STARTERS = ['src/cli/commands/programs/servers.ts', 'src/local/dev/dev-environment.ts'];

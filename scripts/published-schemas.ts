@@ -4,22 +4,15 @@
  * are in `description`.
  */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../src/config/variables.ts';
-import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
 import { MESSAGES } from '../src/messages/all-messages.ts';
 import { ANSWERS } from '../src/messages/answers.ts';
 import { consent } from '../src/messages/consent.ts';
 import { INPUTS } from '../src/messages/inputs/all-inputs.ts';
+import { completeSchema } from '../src/messages/inputs/parse-message.ts';
 import { invalidInputSchema, lateConsentResultSchema, updateRefusedSchema } from '../src/messages/journey/shapes.ts';
 import type { Checked, InputDefinition, Message } from '../src/messages/message.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
 import { RUN_KINDS, type RunKind } from '../src/model/run-key.ts';
-
-/** A profile's own limit is configuration. The published limit is the highest that can be configured. */
-const TABLES = {
-  report: applicantsSchema(GATEWAY_LIMITS.maxApplicants.max),
-  failsafe: failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max),
-};
 
 const APPLICANT_RULES =
   'At most as many applicants as the gateway profile allows (2 unless configured); no two with one applicantId or ssn; ' +
@@ -36,9 +29,8 @@ interface Published {
 function publish(title: string, { published, applicants, schema }: Checked): [string, Published][] {
   if (!published) return [];
   const { file, description, allOf } = published;
-  const table = applicants && TABLES[applicants];
-  const words = table ? `${description} ${APPLICANT_RULES}` : description;
-  const form = schema(table as never);
+  const words = applicants ? `${description} ${APPLICANT_RULES}` : description;
+  const form = completeSchema({ applicants }, schema);
   return [[file, { title, description: words, schema: allOf ? form.meta({ ...form.meta(), allOf }) : form }]];
 }
 

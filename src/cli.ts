@@ -1,20 +1,25 @@
 #!/usr/bin/env node
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
-import { registerApiCommand } from './cli/commands/programs/api-command.ts';
-import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
-import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
 import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
-import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts';
+import {
+  registerDoctorCommand,
+  registerSetupCommand,
+  registerWorkerCommand,
+} from './cli/commands/programs/installation-commands.ts';
 import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
-import { registerLedgerCommand } from './cli/commands/programs/ledger-command.ts';
-import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.ts';
-import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
+import {
+  registerAuditCommand,
+  registerDisposeCommand,
+  registerLedgerCommand,
+} from './cli/commands/programs/ledger-commands.ts';
+import {
+  registerApiCommand,
+  registerCodecServerCommand,
+  registerSandboxCommand,
+} from './cli/commands/programs/servers.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
-import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
-import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerRouteCommands } from './cli/commands/route-table.ts';
-import { registerWatchCommand } from './cli/commands/runs/watch-command.ts';
 import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
@@ -58,7 +63,6 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     registerKeysCommand,
     registerAuditCommand,
     registerLedgerCommand,
-    registerWatchCommand,
     registerWebhooksCommand,
     registerDisposeCommand,
   ]) {

@@ -24,11 +24,12 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
   report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
-  audit_chain, audit_head, retention_events, ledger_restores, inquiry_pauses, paused_inquiries, work_for_people
+  audit_chain, audit_head, retention_events, ledger_restores, inquiry_pauses, work_for_people
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
-GRANT UPDATE (digest, digest_version, workflow_id, run_id, applicant_ids, permitted_repeat, abandoned_at, disposed_at, disposed_by, disposed_reason)
+GRANT UPDATE (digest, workflow_id, run_id, applicant_ids, permitted_repeat, paused_at, abandoned_at, disposed_at, disposed_by,
+  disposed_reason)
   ON inquiries TO ledger_worker;
 -- How it ended; never its place, when it was claimed, until when its answer may come, or who permitted it.
 GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry_after_ms, answer_kind, outcome, return_code,
@@ -39,7 +40,6 @@ GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
 GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
 GRANT UPDATE (told_to, unmatched, listed_from, fault, seen_at, seen_by, seen_reason) ON consents TO ledger_worker;
 GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON work_for_people TO ledger_worker;
-GRANT UPDATE (workflow_id, noted_at), DELETE ON paused_inquiries TO ledger_worker;
 
 -- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
 GRANT UPDATE (body, key_id, wrapped_key) ON sealed_bodies TO ledger_worker;

@@ -3,12 +3,19 @@ import { changesBetween, sealedChangesText } from '../changes/changes-between.ts
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
-import type { ReportOrigin, ReportToCompare } from '../ledger/records.ts';
+import type { ReportOrigin } from '../ledger/records.ts';
+import type { ReportToCompare } from '../ledger/reports/sealed-reports.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import type { StageCode } from '../model/products.ts';
-import type { CompareReportsArgs, SubmitInquiryArgs } from './contract.ts';
+import type { ComparedReport, RunIdentity, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
+
+interface ComparisonArgs {
+  run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
+  earlier: ComparedReport;
+  later: ComparedReport;
+}
 
 /**
  * Compares two reports of the ledger, seals the whole list beside them, and returns only counts and sums. Idempotent: a
@@ -19,7 +26,7 @@ import { translating } from './failures.ts';
 export function createCompareReports(dependencies: ActivityDependencies) {
   const { ledger } = dependencies;
   return {
-    compareReports: ({ run, earlier, later }: CompareReportsArgs) =>
+    compareReports: ({ run, earlier, later }: ComparisonArgs) =>
       translating<StageChanges>(async () => {
         const comparedWith = earlier.productCode;
         const options = findPreparedProfile(dependencies, run.profile).changes;

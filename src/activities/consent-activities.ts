@@ -10,15 +10,9 @@ import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, type Problem, problemIn } from '../model/problems.ts';
 import { type RefusalCause, refusePaths } from '../model/refusals.ts';
 import { parseRunKey } from '../model/run-key.ts';
-import type {
-  ConsentTaken,
-  LookUpSharesArgs,
-  RecordConsentsArgs,
-  RecordConsentsResult,
-  ShareQuestion,
-} from './contract.ts';
+import type { ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { translating } from './failures.ts';
+import { passingFailure, translating } from './failures.ts';
 
 /** Without `firstRunId`, the grants of every start count. */
 type Asker = Pick<RecordConsentsArgs, 'runKey' | 'applicantIds' | 'consentTrust'> & { firstRunId?: string };
@@ -74,6 +68,8 @@ function createRefusal(cause: RefusalCause, ...problems: Problem[]): InvalidInpu
 
 const RECORDED_OTHERWISE = 'must be what was recorded before under this consentId and decision';
 
+const UNPROVEN = 'the proof is refused: ';
+
 /** A message that is to be written, or the reason why it is not. */
 type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken, { kind: 'recorded' }>;
 
@@ -86,9 +82,9 @@ type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken,
 export function createConsentActivities(dependencies: ActivityDependencies) {
   const { ledger, checkConsentProof } = dependencies;
 
-  async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
+  async function record(args: RecordConsentsArgs) {
     const { ledgerId = ledger.identity.ledgerId, firstRunId, consents, faultyGrants, shares, consentTrust } = args;
-    const proven = await Promise.all(consents.map((consent) => prove(consent, consentTrust)));
+    const proven = await Promise.all(consents.map((consent) => prove(consent, () => consentTrust === 'proof')));
     const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
     const shareIds = shares.map(({ shareId }) => shareId);
     const verdicts = await ledger.recordConsents(ledgerId, written, { firstRunId, shareIds, faultyGrants });
@@ -119,24 +115,26 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     return worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
   }
 
-  /** Unreadable keys do not keep a refusal from the ledger: it is recorded without its proof. */
-  async function prove(consent: ConsentRecord, consentTrust: RecordConsentsArgs['consentTrust']): Promise<Proven> {
-    const { receivedAt, ...message } = consent;
+  /**
+   * Refuses a grant whose proof is invalid, or missing where it is required. Always takes a refusal, but without a proof
+   * that is invalid or that no key could check.
+   */
+  async function prove(consent: ConsentRecord, isRequired: () => boolean | Promise<boolean>): Promise<Proven> {
+    const { receivedAt, proof, ...message } = consent;
     const isGrant = consent.decision === 'granted';
-    if (consent.proof === undefined) {
-      const isMissing = isGrant && consentTrust === 'proof';
-      return isMissing ? { kind: 'refused', cause: 'unproven', reason: 'the proof is refused: missing' } : { consent };
+    if (proof === undefined) {
+      return isGrant && (await isRequired())
+        ? { kind: 'refused', cause: 'unproven', reason: `${UNPROVEN}missing` }
+        : { consent };
     }
+    const unproven = { ...message, receivedAt };
     try {
-      const verdict = await checkConsentProof(message, new Date(receivedAt));
+      const verdict = await checkConsentProof({ ...message, proof }, new Date(receivedAt));
       if (verdict.accepted) return { consent };
-      const reason = `the proof is refused: ${verdict.reason}`;
-      return isGrant
-        ? { kind: 'refused', cause: 'unproven', reason }
-        : { consent: withoutProof(consent), doubt: reason };
+      const reason = `${UNPROVEN}${verdict.reason}`;
+      return isGrant ? { kind: 'refused', cause: 'unproven', reason } : { consent: unproven, doubt: reason };
     } catch {
-      if (isGrant) return { kind: 'unjudged' };
-      return { consent: withoutProof(consent), doubt: 'the proof could not be checked' };
+      return isGrant ? { kind: 'unjudged' } : { consent: unproven, doubt: 'the proof could not be checked' };
     }
   }
 
@@ -150,22 +148,17 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     return (known.length > 0 ? known : all).some(({ consentTrust }) => consentTrust === 'proof');
   }
 
-  /** Refuses a grant whose proof is missing or invalid. Always takes a refusal, but drops an invalid proof. */
-  async function checkProof(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
-    const isGrant = consent.decision === 'granted';
-    if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;
-    const verdict = await checkConsentProof(consent, new Date(receivedAt));
-    if (verdict.accepted) return consent;
-    if (isGrant) throw createRefusal('unproven', { path: '/proof', rule: `is refused: ${verdict.reason}` });
-    return withoutProof(consent);
-  }
-
   async function recordLate(consent: ConsentMessage, receivedAt: string): Promise<LateConsentResult> {
     const parsed = parseMessage(consentDefinition, consent);
     if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
       throw createRefusal('inFuture', { path: '/decidedAt', rule: 'must not be in the future' });
     }
-    const late = { ...(await checkProof(parsed, receivedAt)), receivedAt };
+    const proven = await prove({ ...parsed, receivedAt }, () => needsProof(parsed));
+    if (!('consent' in proven)) {
+      if (proven.kind === 'unjudged') throw passingFailure('ActivityFailed');
+      throw createRefusal('unproven', { path: '/proof', rule: proven.reason.slice('the proof '.length) });
+    }
+    const late = proven.consent;
     const { ledgerId } = ledger.identity;
     const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
     const differing = verdict.kind === 'known' ? verdict.paths : [];
@@ -201,8 +194,4 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
         }),
       ),
   };
-}
-
-function withoutProof<T extends ConsentMessage>({ proof: _, ...consent }: T): Omit<T, 'proof'> {
-  return consent;
 }

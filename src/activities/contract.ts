@@ -14,12 +14,10 @@ import type {
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
 import type { CarriedRefusal } from '../ledger/reports/reports.ts';
-import type { RepeatStageMessage } from '../messages/advance.ts';
-import type { PortfolioFormat, PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
+import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import type { PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
@@ -30,8 +28,7 @@ import type { MessageRefusal } from '../model/refusals.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
-import type { Place, PortfolioExamination } from '../portfolio/examine-portfolio.ts';
-import type { FileMark } from '../portfolio/files.ts';
+import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 
 /** The facts that a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {
@@ -171,21 +168,9 @@ export interface CloseAttemptArgs extends LookUpInquiryArgs {
 
 export type CarriedOutcome = OutcomeRecord & { refusal?: CarriedRefusal };
 
-export interface CheckRepeatArgs {
-  profile: string;
-  message: RepeatStageMessage;
-  receivedAt: string;
-}
-
 export interface ComparedReport {
   productCode: StageCode;
   customerTraceNumber: string;
-}
-
-export interface CompareReportsArgs {
-  run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
-  earlier: ComparedReport;
-  later: ComparedReport;
 }
 
 /** A decision as a run has it. The activity that records it judges whether it is proven. */
@@ -222,13 +207,6 @@ export type ConsentTaken =
   /** The keys that its proof needs cannot be read now. */
   | { kind: 'unjudged' };
 
-export interface RecordConsentsResult {
-  /** One for each consent. */
-  taken: ConsentTaken[];
-  /** The consents in force after the recording, one entry for each share. */
-  standings: ShareStanding[];
-}
-
 /** `details[0]` of an `InvalidInput` from the check of a start. */
 export interface RefusedInput {
   problems: readonly Problem[];
@@ -259,28 +237,4 @@ export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' 
 
 export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile> {
   known: KnownFile;
-}
-
-export interface RowsRead {
-  rows: PortfolioRow[];
-  /** The place of the following rows; absent at the file's end. */
-  next?: Place;
-  /** The current mark. It differs from the known one if an unchanged file was found under another mark. */
-  mark: FileMark;
-}
-
-export interface ReviewFile extends Pick<KnownFile, 'folder' | 'file'> {
-  reviewId: string;
-}
-
-export interface PortfolioActivities {
-  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<RunConfig>;
-  /** Reads the whole file, and writes the bad rows' report. */
-  examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
-  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number }): Promise<RowsRead>;
-  /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
-  readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
-  /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
-  writePortfolioResults(args: ReviewFile & { size: number; results: RowResult[] }): Promise<number>;
-  finishPortfolioResults(args: ReviewFile & { size: number }): Promise<void>;
 }

@@ -27,6 +27,7 @@ export function createRunActivities(dependencies: ActivityDependencies) {
 }
 
 /** The activities as workflows call them. */
+export type PortfolioActivities = ReturnType<typeof createPortfolioActivities>;
 export type RunActivities = ReturnType<typeof createRunActivities>;
 export type GatewayActivities = ReturnType<typeof createGatewayActivities>;
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;

@@ -3,6 +3,7 @@ import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { sealedRefusal } from '../ledger/reports/reports.ts';
+import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { canonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
@@ -11,7 +12,6 @@ import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type {
   CarriedOutcome,
-  CheckRepeatArgs,
   CloseAttemptArgs,
   LookUpInquiryArgs,
   RecordDecisionArgs,
@@ -124,7 +124,15 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     recordDecision: (args: RecordDecisionArgs) => translating(() => record(args)),
 
     /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
-    checkRepeatProof: ({ profile, message, receivedAt }: CheckRepeatArgs) =>
+    checkRepeatProof: ({
+      profile,
+      message,
+      receivedAt,
+    }: {
+      profile: string;
+      message: RepeatStageMessage;
+      receivedAt: string;
+    }) =>
       translating(async () => {
         const content = repeatContent(ledger.identity.environment, message);
         const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });

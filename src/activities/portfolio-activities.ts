@@ -2,9 +2,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
+import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { portfolioFolder } from '../messages/portfolio/output-files.ts';
-import { examinePortfolio, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
+import type { RowResult } from '../messages/portfolio/shapes.ts';
+import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
   folderPath,
   openPortfolio,
@@ -15,9 +17,15 @@ import {
   requireUnchanged,
 } from '../portfolio/files.ts';
 import { finishResults, writeResults } from '../portfolio/results.ts';
-import type { KnownFile, PortfolioActivities } from './contract.ts';
+import type { ExaminedFile, KnownFile } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
+
+interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
+  reviewId: string;
+  /** The bytes that are written. */
+  size: number;
+}
 
 /**
  * Creates the activities that read a review's examined file and write its results. Writes are idempotent, and Temporal
@@ -25,9 +33,7 @@ import { translating } from './failures.ts';
  *
  * @throws `PortfolioUnavailable` (repeated), `PortfolioChanged` and `InvalidInput` (final)
  */
-export function createPortfolioActivities(
-  dependencies: ActivityDependencies,
-): Omit<PortfolioActivities, 'preparePortfolio'> {
+export function createPortfolioActivities(dependencies: ActivityDependencies) {
   const { portfolioDirectory } = dependencies.config;
   const pathTo = (folder: string) => folderPath(portfolioDirectory, folder);
   const onBlock = () => heartbeat();
@@ -43,8 +49,9 @@ export function createPortfolioActivities(
   };
 
   return {
-    examinePortfolio: ({ input }) =>
-      translatingPortfolio(async () => {
+    /** Reads the whole file, and writes the bad rows' report. */
+    examinePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
+      translatingPortfolio<ExaminedFile>(async () => {
         const {
           reviewId,
           file,
@@ -62,26 +69,29 @@ export function createPortfolioActivities(
         return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
       }),
 
-    readPortfolioRows: ({ known, from, limit }) =>
+    /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
+    readPortfolioRows: ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) =>
       translatingPortfolio(async () => {
         await using handle = await openPortfolio(pathTo(known.folder), known.file);
         const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
         return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
       }),
 
-    readPortfolioRowsAt: ({ known, places }) =>
+    /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
+    readPortfolioRowsAt: ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) =>
       translatingPortfolio(async () => {
         await using handle = await openPortfolio(pathTo(known.folder), known.file);
         const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
 
-    writePortfolioResults: ({ reviewId, folder, file, size, results }) =>
+    /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
+    writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
       translatingPortfolio(async () => {
         return writeResults(await outputPaths(pathTo(folder), file, reviewId), size, results, onBlock);
       }),
 
-    finishPortfolioResults: ({ reviewId, folder, file, size }) =>
+    finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
       translatingPortfolio(async () => finishResults(await outputPaths(pathTo(folder), file, reviewId), size, onBlock)),
   };
 }

@@ -42,25 +42,6 @@ const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   503: 'Temporal, its workers or the ledger cannot be reached.',
 };
 
-const RESOURCES: Readonly<Record<string, string>> = {
-  journeys: 'The credit-report side of a loan, stage by stage.',
-  consents: 'What consumers have decided about shares.',
-  pulls: 'One report outside a loan’s stages.',
-  shares: 'Reports passed on by themselves, at any time.',
-  'portfolio-reviews': 'Accounts reviewed by the file.',
-  holds: 'What needs a person.',
-  'unmatched-consents': 'Consents that belong to no run.',
-  pauses: 'What stops all inquiries, or those of one profile.',
-  'legal-holds': 'What may not be disposed of.',
-  audit: 'What the ledger has recorded, for auditors.',
-  inquiries: 'What was asked of the gateway, attempt by attempt.',
-  decisions: 'One decision about many inquiries.',
-  session: 'Who calls.',
-  runs: 'Runs of every kind, by their run key.',
-  search: 'Runs, inquiries and decisions by their ids.',
-  waiting: 'How many runs wait, and what for.',
-};
-
 /** Builds the document. It depends on the table alone. */
 export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
   const components = new Components();
@@ -81,7 +62,7 @@ export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
     },
     servers: [{ url: 'http://127.0.0.1:7282' }],
     security: [{ token: [] }],
-    tags: [...new Set(routes.map(toTag))].map((name) => ({ name, description: RESOURCES[name] })),
+    tags: [...new Set(routes.map(toTag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -147,7 +128,7 @@ function buildResponses(route: Route, components: Components): Json {
     return [status, buildResponse(answer, components, `${route.operationId}${status}`)] as const;
   });
   const omitted: Readonly<Record<string, boolean>> = {
-    404: parametersIn(route.path).length === 0 && !route.about,
+    404: parametersIn(route.path).length === 0,
     413: !route.body,
     415: !route.body,
     422: !route.body && !route.query,

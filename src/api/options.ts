@@ -14,6 +14,8 @@ export interface ServiceOptions {
   journeys: LedgerJourneys;
   /** The most that a message may carry; the worker has the last word. */
   maxApplicants: number;
+  /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
+  profiles?: readonly string[];
   /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */
   signer?: DecisionSigner;
   /** An absolute path: results of portfolio reviews are given out from it. */

@@ -7,11 +7,12 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import { REVIEW_ID } from '../base/portable-patterns.ts';
+import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { runKeyProblem } from '../model/run-key.ts';
+import { ID_NAMES, type RunKind, runKeyProblem, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
@@ -27,13 +28,13 @@ export interface AnswerForm {
 }
 
 /** The input of a handler. Everything has been checked but the body's own rules. */
-export interface Call<Params extends string = string, Query = unknown> {
+export interface Call<Params extends string = string, Query = unknown, Body = JsonObject> {
   services: ApiServices;
   caller: SignedInCaller;
   params: Readonly<Record<Params, string>>;
   query: Query;
   /** An object; `{}` for an operation without a body. Without the members that the path or the token gives. */
-  body: JsonObject;
+  body: Body;
   /** Returns the name of the caller, from the token. @throws Refusal 403 */
   by(): string;
   /** Adds to the audit line of the request, even if the request is refused afterwards. */
@@ -69,12 +70,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   description?: string;
   /** The scope that the token must have. */
   scope: Scope;
-  /**
-   * The run that it is about. A token that does not reach it gets the answer to an unknown id, before the handler and
-   * before the body's own rules.
-   */
-  about?: (params: Readonly<Record<ParametersOf<Path>, string>>) => string;
-  /** Set if the operation sends messages to runs that its body names. A POST that is `about` a run needs no mark. */
+  /** Set if the operation sends messages to runs that its body names. A POST with a run in its path needs no mark. */
   sendsMessages?: true;
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
@@ -87,9 +83,7 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   handle(call: Call<ParametersOf<Path>, z.infer<Query>>): Promise<Reply<keyof Answers & number>>;
 }
 
-export interface Route
-  extends Omit<RouteOf<`/v1/${string}`, z.ZodObject, Record<number, AnswerForm>>, 'handle' | 'about'> {
-  about?: (params: Readonly<Record<string, string>>) => string;
+export interface Route extends Omit<RouteOf<`/v1/${string}`, z.ZodObject, Record<number, AnswerForm>>, 'handle'> {
   handle(call: Call): Promise<Reply>;
 }
 
@@ -102,9 +96,52 @@ export function route<
   return definition as unknown as Route;
 }
 
+type Fields = Readonly<Record<string, string>>;
+
+interface SimpleRoute<Path extends string, Query extends z.ZodObject, Body extends z.ZodType>
+  extends Omit<RouteOf<Path, Query, never>, 'body' | 'answers' | 'handle'> {
+  body?: Body;
+  /** The answer's schema, and what the answer means. */
+  answer: z.ZodType;
+  done?: string;
+  /** Returns the answer. The body follows its schema. */
+  run(call: Call<ParametersOf<Path>, z.infer<Query>, z.infer<Body>>): Promise<object>;
+}
+
+/** Returns the route of an operation that has one answer: 200. */
+export function defineRoute<
+  const Path extends `/v1/${string}`,
+  Query extends z.ZodObject,
+  Body extends z.ZodType = z.ZodType<JsonObject>,
+>({ answer, done = 'The answer.', run, ...form }: SimpleRoute<Path, Query, Body>): Route {
+  const { body } = form;
+  const handle = async (call: Call): Promise<Reply<200>> => {
+    const checked = body ? parseWith(body, call.body) : call.body;
+    return { status: 200, body: await run({ ...call, body: checked } as never) };
+  };
+  return { ...form, answers: { 200: { description: done, schema: answer } }, handle } as unknown as Route;
+}
+
+const KINDS_BY_ID = Object.fromEntries(Object.entries(ID_NAMES).map(([kind, name]) => [name, kind as RunKind]));
+
+/**
+ * Returns the key of the run that the first parameter of the path names. A token that does not reach it gets the answer
+ * to an unknown id, before the handler and before the body's own rules.
+ */
+export function findRun({ path }: Pick<Route, 'path'>, params: Fields): string | undefined {
+  const [first = ''] = parametersIn(path);
+  const kind = KINDS_BY_ID[first];
+  return kind ? toRunKey(kind, params[first] ?? '') : params.runKey;
+}
+
+export function isAboutRun({ path }: Pick<Route, 'path'>): boolean {
+  const [first = ''] = parametersIn(path);
+  return first === 'runKey' || first in KINDS_BY_ID;
+}
+
 /** Whether a worker must give the answer. While no worker runs, the call takes all the time that it may. */
-export function isMessage({ method, about, sendsMessages }: Route): boolean {
-  return sendsMessages ?? (method === 'POST' && about !== undefined);
+export function isMessage(route: Route): boolean {
+  return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
 }
 
 /** Returns a problem for each of these members that the body has: the path or the token gives them. */

@@ -18,7 +18,7 @@ import { addPage, protectFromPages } from './page/static-page.ts';
 import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
 import { untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
-import { type Call, isMessage, type Route } from './route.ts';
+import { type Call, findRun, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
 import { listSignInProblems, readCredential, requireOwnPage } from './session/credentials.ts';
@@ -186,7 +186,7 @@ async function answerCaller(
 ): Promise<FastifyReply> {
   const params = readParams(route, request);
   if (!params) throw unknownRun();
-  const about = route.about?.(params);
+  const about = findRun(route, params);
   if (about !== undefined) note({ journeyId: about });
   if (about !== undefined && !reachesAll(caller)) {
     const required = await services.findRequiredReach(about);

@@ -1,4 +1,5 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
+import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
@@ -50,6 +51,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
         portfolioDirectory: reader.get('PORTFOLIO_DIR'),
         temporalUi: reader.get('API_TEMPORAL_UI'),
         runbookUrl: reader.get('RUNBOOK_URL'),
+        profiles: readProfileNames(reader),
       }),
     },
     ledgerAccess: readLedgerAccess(reader),
@@ -77,4 +79,25 @@ function readSignIn(
     signInPath: reader.get('API_SIGN_IN_PATH'),
     signOutPath: reader.get('API_SIGN_OUT_PATH'),
   });
+}
+
+const PROFILE_NAMES = z.looseObject({
+  profiles: z.record(z.string(), z.looseObject({ environment: z.string().exactOptional() })),
+});
+
+/** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
+function readProfileNames(reader: EnvironmentReader): string[] | undefined {
+  const variable = 'GATEWAY_PROFILES_FILE';
+  const path = reader.get(variable);
+  const content = path === undefined ? undefined : reader.file(variable, path);
+  if (content === undefined) return undefined;
+  try {
+    const profiles = Object.entries(PROFILE_NAMES.parse(JSON.parse(content)).profiles);
+    const own = profiles.flatMap(([name, profile]) => (profile.environment === reader.environment ? [name] : []));
+    return ['default', ...own];
+  } catch {
+    // The parser's own message quotes the file.
+    reader.report(variable, 'must name a file that holds JSON with profiles');
+    return undefined;
+  }
 }

@@ -7,7 +7,6 @@ import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig'
 import { omitUndefined } from '../base/defined.ts';
 import { errorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
-import type { Environment } from '../model/products.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
 import { SANDBOX_KEY_RING_FILE } from './variables.ts';
@@ -33,16 +32,7 @@ type PayloadAccess =
   { kind: 'clear' } | { kind: 'keyRing'; file: string } | { kind: 'codecServer'; access: CodecServerAccess };
 
 /** Has no secret of the gateway and no ledger. */
-export interface ClientSettings {
-  payloads: PayloadAccess;
-  environment: Environment;
-  temporal: TemporalOptions;
-  taskQueue: string;
-  /** The setting of the workers' default profile; the worker decides. */
-  maxApplicants: number;
-  /** Traces calls by the provider that the program has registered. */
-  traces: boolean;
-}
+export type ClientSettings = ReturnType<typeof readClientSettings>;
 
 /** The kind of program that loads the settings. */
 export interface ClientUse {
@@ -63,14 +53,16 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
   return readPart(env, (reader) => readClientSettings(reader, use));
 }
 
-export function readClientSettings(reader: EnvironmentReader, use: ClientUse): ClientSettings {
+export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
   refuseKeys(reader, use);
   return {
     environment: reader.environment,
     payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
+    /** The setting of the workers' default profile; the worker decides. */
     maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
+    /** Traces calls by the provider that the program has registered. */
     traces: reader.raw('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
   };
 }

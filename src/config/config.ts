@@ -4,69 +4,18 @@
  */
 import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import type { ProtocolSettings } from '../model/inquiry.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import { type ClientUse, checkProcess, readCodecServer, readTemporal, type TemporalOptions } from './client.ts';
+import { type ClientUse, checkProcess, readCodecServer, readTemporal } from './client.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
 import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
-import type { ListenAddress, LogLevel } from './variables.ts';
 
-export interface WorkerSettings {
-  maxConcurrentWorkflowTasks: number;
-  /** Absent: as the SDK derives it from the heap. Too few double the CPU by replays. */
-  maxCachedWorkflows?: number;
-  maxConcurrentActivities: number;
-  /** Slots of one profile's gateway queue on this worker; never more than its connections. */
-  maxConcurrentInquiries: number;
-  /** Counts across all workers of a gateway queue: the server enforces it. Absent: as fast as the slots allow. */
-  maxInquiriesPerSecond?: number;
-  /** How often the watch looks for the newest attempt of the ledger. */
-  ledgerWatchMs: number;
-  /** Longer than the HTTP time-out, so that SIGTERM never interrupts an attempt in flight. */
-  shutdownGraceMs: number;
-  /** Path of the prebuilt workflow bundle; absent in development. */
-  workflowBundlePath?: string;
-  /** Absent: the worker is unversioned. */
-  deployment?: DeploymentVersion;
-}
-
-/** The telemetry of a worker, each part only where it is configured (docs/metrics.md). */
-export interface TelemetrySettings {
-  metricsAddress?: ListenAddress;
-  /** How often the worker counts open work. */
-  metricsRefreshMs: number;
-  healthAddress?: ListenAddress;
-  /** An OTLP/HTTP collector, without `/v1/traces`. */
-  traceEndpoint?: string;
-}
-
-export interface Config extends LedgerAccess {
-  /** Whether payloads are encrypted; only the sandbox may run without. */
-  payloadsAreEncrypted: boolean;
-  temporal: TemporalOptions;
-  taskQueue: string;
-  /** Profiles by name; always contains `default`. */
-  profiles: ReadonlyMap<string, GatewayProfile>;
-  protocol: ProtocolSettings;
-  /** Settings for the delivery of events; the endpoints belong to their profiles. */
-  webhooks: WebhookSettings;
-  worker: WorkerSettings;
-  logLevel: LogLevel;
-  telemetry: TelemetrySettings;
-  /** JWKS file to check proofs of consents with; without it no proof is accepted. */
-  consentKeysFile?: string;
-  /** JWKS file to check proofs of decisions with. */
-  decisionKeysFile?: string;
-  /** The directory of portfolio files and their results. */
-  portfolioDirectory?: string;
-  /** Address of the pages of docs/runbook, without a slash at its end. */
-  runbookUrl?: string;
-}
+/** The configuration of a worker. Optional members are absent where their variable is not set. */
+export type Config = ReturnType<typeof readConfig>;
 
 /**
  * Loads the whole configuration of a worker.
@@ -95,17 +44,20 @@ export function inspectCodecServer(
   return access === undefined ? undefined : { access, problems: reader.problems };
 }
 
-function readConfig(reader: EnvironmentReader): Config {
+function readConfig(reader: EnvironmentReader) {
   checkProcess(reader);
   const profiles = readProfiles(reader);
   const protocol = readProtocol(reader, [...profiles.values()]);
   return {
     ...readLedgerAccess(reader),
     temporal: readTemporal(reader),
+    /** Only the sandbox may run without. */
     payloadsAreEncrypted: reader.get('PAYLOAD_ENCRYPTION') === 'on',
     taskQueue: reader.get('TASK_QUEUE'),
-    profiles,
+    /** By name; always contains `default`. */
+    profiles: profiles as Profiles,
     protocol,
+    /** For the delivery of events; the endpoints belong to their profiles. */
     webhooks: {
       giveUpAfterMs: reader.get('WEBHOOK_GIVE_UP_AFTER'),
       // Equals the wait of a gate, so that an operator who looks once a month still finds it.
@@ -115,6 +67,7 @@ function readConfig(reader: EnvironmentReader): Config {
     logLevel: reader.get('LOG_LEVEL'),
     telemetry: readTelemetry(reader),
     ...omitUndefined({
+      // Without a key set no proof is accepted.
       consentKeysFile: readProofKeys(reader, profiles, 'consent'),
       decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
       portfolioDirectory: reader.get('PORTFOLIO_DIR'),
@@ -161,7 +114,7 @@ function readWorkerSettings(
   reader: EnvironmentReader,
   profiles: readonly GatewayProfile[],
   protocol: ProtocolSettings,
-): WorkerSettings {
+) {
   return {
     // A workflow task takes a few milliseconds of CPU. More tasks at once only wait for each other on a core.
     maxConcurrentWorkflowTasks: 40,
@@ -170,10 +123,12 @@ function readWorkerSettings(
     // A slot above the connections would claim an attempt and then queue for a connection, past its `sendBy`.
     maxConcurrentInquiries: Math.min(...profiles.map(({ limits }) => limits.connections)),
     ledgerWatchMs: reader.get('LEDGER_WATCH_EVERY_MS'),
-    // A limit and not a wait: an idle worker stops at once.
+    // SIGTERM never interrupts an attempt in flight. A limit and not a wait: an idle worker stops at once.
     shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
     ...omitUndefined({
+      // Absent: as the SDK derives it from the heap. Too few double the CPU by replays.
       maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS'),
+      // Counts across all workers of a gateway queue: the server enforces it.
       maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
       workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
       deployment: readDeployment(reader),
@@ -196,7 +151,7 @@ function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefine
   return { deploymentName, buildId: buildId ?? '' };
 }
 
-export function readTelemetry(reader: EnvironmentReader): TelemetrySettings {
+export function readTelemetry(reader: EnvironmentReader) {
   const metricsAddress = reader.get('METRICS_ADDRESS');
   const healthAddress = reader.get('HEALTH_ADDRESS');
   if (metricsAddress && healthAddress && metricsAddress.port === healthAddress.port) {

@@ -1,26 +1,9 @@
 /** The addresses of the ledger and the key ring. */
 import { omitUndefined } from '../base/defined.ts';
-import type { Environment } from '../model/products.ts';
 import { type EnvironmentReader, readPart } from './environment.ts';
 import { ledgerAddressProblem } from './rules.ts';
 
-/** The ledger's address, and the id that it must have. */
-export interface LedgerSettings {
-  /** `file:<path>` or `postgres://…` */
-  url: string;
-  /** `LEDGER_ID`: required outside the sandbox. */
-  expectedId?: string;
-  /** `LEDGER_DURABILITY`: the means that keep commits when a server fails, and who decided so. */
-  durability: { kind: 'replication' | 'storage' | 'accepted'; by?: string };
-}
-
-export interface LedgerAccess {
-  environment: Environment;
-  ledger: LedgerSettings;
-  keyRingFile: string;
-  /** Whether a missing key ring is made: in the sandbox, when no file is named. */
-  keyRingMayBeMade: boolean;
-}
+export type LedgerAccess = ReturnType<typeof readLedgerAccess>;
 
 /**
  * Loads the access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
@@ -32,7 +15,7 @@ export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: tr
 }
 
 /** @param needsId false for `setup` alone, which makes the ledger and prints its id */
-export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { needsId: true }): LedgerAccess {
+export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { needsId: true }) {
   const { environment } = reader;
   const isSandbox = environment === 'sandbox';
   const expectedId = reader.get('LEDGER_ID');
@@ -42,22 +25,25 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
   }
   return {
     environment,
+    /** The address is `file:<path>` or `postgres://…`; outside the sandbox the ledger must have the id. */
     ledger: { url: readUrl(reader), durability: readDurability(reader), ...omitUndefined({ expectedId }) },
     keyRingFile: reader.get('KEY_RING_FILE'),
+    /** Whether a missing key ring is made. */
     keyRingMayBeMade: isSandbox && reader.raw('KEY_RING_FILE') === undefined,
   };
 }
 
-/** Reads the decision of a named operator. It overrules the state that PostgreSQL shows. */
-function readDurability(reader: EnvironmentReader): LedgerSettings['durability'] {
+/**
+ * Reads the means that keep commits when a server fails, and who decided so. This decision of a named operator overrules
+ * the state that PostgreSQL shows.
+ */
+function readDurability(reader: EnvironmentReader) {
   const kind = reader.get('LEDGER_DURABILITY');
-  if (kind === 'replication') return { kind };
-  const by = reader.get('LEDGER_DURABILITY_BY');
-  if (by === undefined && reader.environment === 'sandbox') return { kind };
-  if (by === undefined) {
+  const by = kind === 'replication' ? undefined : reader.get('LEDGER_DURABILITY_BY');
+  if (by === undefined && kind !== 'replication' && reader.environment !== 'sandbox') {
     reader.report('LEDGER_DURABILITY_BY', `is required with LEDGER_DURABILITY=${kind}: who decided so, and why`);
   }
-  return { kind, by: by ?? '' };
+  return { kind, ...omitUndefined({ by }) };
 }
 
 function readUrl(reader: EnvironmentReader): string {

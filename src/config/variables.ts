@@ -12,6 +12,7 @@ import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
 import { alphanumericProblem } from '../fields/alphanumeric.ts';
+import { MOST_APPLICANTS } from '../fields/applicant-schemas.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import {
@@ -68,8 +69,7 @@ export const GATEWAY_LIMITS = {
   headersTimeoutMs: TIMEOUT,
   bodyTimeoutMs: TIMEOUT,
   maxResponseBytes: { min: 1_024, max: 128 * 1024 * 1024 },
-  // A request can have at most two digits of applicantId (interface 8).
-  maxApplicants: { min: 1, max: 99 },
+  maxApplicants: { min: 1, max: MOST_APPLICANTS },
 } as const;
 
 export function text(problem: (value: string) => string | null = () => null) {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isCalendarDate } from '../base/instants.ts';
 import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import type { Problem } from '../model/problems.ts';
 import { alphanumeric, latinText } from './alphanumeric.ts';
 import { messageFields } from './fields.ts';
 
@@ -126,27 +127,30 @@ const applicantShape = {
 /** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
 const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
+/** A request can have at most two digits of applicantId (interface 8). A profile sets a limit of its own. */
+export const MOST_APPLICANTS = 99;
+
 /**
- * One to `maxApplicants` applicants with different identifiers and different SSNs. The interface says "typically 1 to 2"
- * (2.3) and nothing of SSNs: both rules are ours. With one SSN for two applicants, an answer's consumers could not be
- * matched to them.
+ * Applicants with different identifiers and different SSNs. The interface says nothing of SSNs: the rule is ours. With one SSN
+ * for two applicants, an answer's consumers could not be matched to them.
  */
-function listApplicants<T extends z.ZodType<{ applicantId: string; ssn: string }>>(
-  applicant: T,
-  maxApplicants: number,
-) {
-  const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
-  const rule = `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;
+function listApplicants<T extends z.ZodType<{ applicantId: string; ssn: string }>>(applicant: T) {
   return z
     .array(applicant)
     .min(1)
-    .max(maxApplicants, rule)
+    .max(MOST_APPLICANTS)
     .superRefine(refuseRepeated(['applicantId', 'ssn']));
 }
 
-export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
-  return listApplicants(applicantSchema, maxApplicants);
+/** Returns the problem of more applicants than a profile allows; the interface says "typically 1 to 2" (2.3). */
+export function applicantLimitProblems(applicants: unknown, maxApplicants: number, path = '/applicants'): Problem[] {
+  if (!Array.isArray(applicants) || applicants.length <= maxApplicants) return [];
+  const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
+  const rule = `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;
+  return [{ path, rule }];
 }
+
+export const applicantsSchema: z.ZodType<Applicant[]> = listApplicants(applicantSchema);
 
 export const failsafeApplicantSchema = z
   .strictObject({
@@ -159,9 +163,7 @@ export const failsafeApplicantSchema = z
     description: 'emailAddress, ipAddress, gen, line2 and zip4 are not sent (interface 4.3).',
   });
 
-export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<FailsafeApplicant[]> {
-  return listApplicants(failsafeApplicantSchema, maxApplicants);
-}
+export const failsafeApplicantsSchema: z.ZodType<FailsafeApplicant[]> = listApplicants(failsafeApplicantSchema);
 
 /** A refinement of a list: no value of these fields occurs in two entries. */
 export function refuseRepeated<K extends string>(fields: readonly K[]) {

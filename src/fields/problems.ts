@@ -19,12 +19,14 @@ const TYPE_WORDS: Record<string, string> = {
  * Parses `value`; throws `InvalidInputError` with all problems at once.
  *
  * @param basePath JSON pointer that is put before every problem's path, for a part of a larger input
+ * @param others problems that no schema finds
  */
-export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''): T {
+export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = '', others: readonly Problem[] = []): T {
   // The parse-time error map sees the violated schema, which the finished issue no longer names.
-  const result = schema.safeParse(value, { error: describeRule });
-  if (result.success) return result.data;
-  throw new InvalidInputError(result.error.issues.map((issue) => toProblem(issue, basePath)));
+  const { data, error } = schema.safeParse(value, { error: describeRule });
+  const problems = [...(error?.issues ?? []).map((issue) => toProblem(issue, basePath)), ...others];
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return data as T;
 }
 
 /** The problems of a value that need not be put in its normal form. Compiles nothing: each run would have to. */

@@ -5,19 +5,6 @@ import { alphanumeric } from './alphanumeric.ts';
 import { applicantsSchema, failsafeApplicantSchema, refuseRepeated } from './applicant-schemas.ts';
 import { messageFields } from './fields.ts';
 
-/**
- * Keeps one schema for each limit on applicants that a profile sets. A schema is compiled when it is made, so one per
- * request would be slow.
- */
-export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicants: number) => T {
-  const made = new Map<number, T>();
-  return (maxApplicants) => {
-    const schema = made.get(maxApplicants) ?? make(maxApplicants);
-    made.set(maxApplicants, schema);
-    return schema;
-  };
-}
-
 const {
   applicantId,
   customerTraceNumber,
@@ -28,62 +15,57 @@ const {
   consumerId,
 } = messageFields();
 
+/** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
+const FAILSAFE_MAX_APPLICANTS = 20;
+
 /** The fields that a FAILSAFE caller may give of an applicant (table 2.3). A part of them is sent (table 4.3). */
-export const failsafeInputSchema = perMaximum((maxApplicants) => {
-  const applicant = z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.exactOptional() });
-  return z.strictObject({
-    customerTraceNumber,
-    applicants: z
-      .array(applicant)
-      .min(1)
-      .max(maxApplicants)
-      .superRefine(refuseRepeated(['applicantId', 'ssn'])),
-  });
+export const failsafeInputSchema = z.strictObject({
+  customerTraceNumber,
+  applicants: z
+    .array(z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.exactOptional() }))
+    .min(1)
+    .max(FAILSAFE_MAX_APPLICANTS)
+    .superRefine(refuseRepeated(['applicantId', 'ssn'])),
 });
 
 /** Table 2.3. */
-export const reportRequestSchema = perMaximum((maxApplicants) =>
-  z.strictObject({
-    customerId: alphanumeric(16),
-    customerTraceNumber,
-    endUserCode,
-    productCode: z.enum(REPORT_PRODUCTS),
-    permissiblePurposeCode,
-    softwareProviderId: alphanumeric(4),
-    applicants: applicantsSchema(maxApplicants),
-  }),
-);
+export const reportRequestSchema = z.strictObject({
+  customerId: alphanumeric(16),
+  customerTraceNumber,
+  endUserCode,
+  productCode: z.enum(REPORT_PRODUCTS),
+  permissiblePurposeCode,
+  softwareProviderId: alphanumeric(4),
+  applicants: applicantsSchema,
+});
 
 /** The content of a SECONDUSE request (table 2.6), with only those members of the reference that are sent. */
-export const secondUseInputSchema = perMaximum((maxApplicants) =>
-  z
-    .strictObject({
-      customerId: alphanumeric(16),
-      softwareProviderId: alphanumeric(4),
-      customerTraceNumber,
-      endUserCode: endUserCode.optional(),
-      endUser: endUser.optional(),
-      permissiblePurposeCode,
-      reference: z.object({
-        reportReferenceNumber,
-        applicants: z
-          .array(z.object({ consumerId }))
-          .min(1)
-          .max(maxApplicants)
-          .superRefine(refuseRepeated(['consumerId'])),
-      }),
-      // Interface 4.2, rule 2.
-      originalInquiryAt: z
-        .custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'must be an instant')
-        .refine((instant) => instant.getTime() <= Date.now(), 'must not be in the future'),
-    })
-    // Interface 4.2, rule 5.
-    .refine((request) => request.endUserCode !== undefined || request.endUser !== undefined, {
-      path: ['endUserCode'],
-      error: 'is required, unless endUser is given',
-      when: () => true,
+export const secondUseInputSchema = z
+  .strictObject({
+    customerId: alphanumeric(16),
+    softwareProviderId: alphanumeric(4),
+    customerTraceNumber,
+    endUserCode: endUserCode.optional(),
+    endUser: endUser.optional(),
+    permissiblePurposeCode,
+    reference: z.object({
+      reportReferenceNumber,
+      applicants: z
+        .array(z.object({ consumerId }))
+        .min(1)
+        .superRefine(refuseRepeated(['consumerId'])),
     }),
-);
+    // Interface 4.2, rule 2.
+    originalInquiryAt: z
+      .custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'must be an instant')
+      .refine((instant) => instant.getTime() <= Date.now(), 'must not be in the future'),
+  })
+  // Interface 4.2, rule 5.
+  .refine((request) => request.endUserCode !== undefined || request.endUser !== undefined, {
+    path: ['endUserCode'],
+    error: 'is required, unless endUser is given',
+    when: () => true,
+  });
 
 /** Table 2.1, which shows no lengths. */
 export const tokenRequestSchema = z.strictObject({
@@ -93,5 +75,5 @@ export const tokenRequestSchema = z.strictObject({
   client_secret: z.string().min(1),
 });
 
-export type ReportRequest = z.infer<ReturnType<typeof reportRequestSchema>>;
+export type ReportRequest = z.infer<typeof reportRequestSchema>;
 export type TokenRequest = z.infer<typeof tokenRequestSchema>;

@@ -4,6 +4,7 @@
  */
 
 import { omitUndefined } from '../base/defined.ts';
+import { applicantLimitProblems } from '../fields/applicant-schemas.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
   failsafeInputSchema,
@@ -25,9 +26,6 @@ export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
 type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
-/** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
-const FAILSAFE_MAX_APPLICANTS = 20;
-
 export interface ReportRequestParts {
   profile: GatewayProfile;
   productCode: ReportProduct;
@@ -41,7 +39,8 @@ export interface ReportRequestParts {
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
-  const request = parseWith(reportRequestSchema(profile.limits.maxApplicants), body);
+  const tooMany = applicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
+  const request = parseWith(reportRequestSchema, body, '', tooMany);
   refuseNotAllowed(profile, request.productCode, request);
   return request;
 }
@@ -62,8 +61,10 @@ export interface SecondUseRequestParts {
 export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { profile, ...fields } = parts;
   const { customerId, softwareProviderId } = profile;
-  const schema = secondUseInputSchema(profile.limits.maxApplicants);
-  const { reference, originalInquiryAt, ...given } = parseWith(schema, { ...fields, customerId, softwareProviderId });
+  const { maxApplicants } = profile.limits;
+  const tooMany = applicantLimitProblems(fields.reference.applicants, maxApplicants, '/reference/applicants');
+  const input = { ...fields, customerId, softwareProviderId };
+  const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema, input, '', tooMany);
   const request = {
     customerId,
     customerTraceNumber: given.customerTraceNumber,
@@ -91,7 +92,7 @@ export interface FailsafeRequestParts {
  * rest.
  */
 export function buildFailsafeRequest(parts: FailsafeRequestParts) {
-  const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
+  const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema, parts);
   return {
     customerTraceNumber,
     productCode: 'FAILSAFE' as const,

@@ -1,58 +1,35 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
 import { utcInstant } from '../base/instants.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import type { Environment } from '../model/products.ts';
-import { type Durability, readDurability } from './database/durability.ts';
+import { readDurability } from './database/durability.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import { readCounts } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
-import { type Pause, readPauses } from './pauses.ts';
+import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';
 
-export interface LedgerInspection {
-  engine: 'sqlite' | 'postgres';
-  /** 0 where the database holds no ledger. */
-  schemaVersion: number;
-  /** The version that this code works on. */
-  knownSchemaVersion: number;
-  /** The lowest version that may write. A newer ledger may still permit this program. */
-  oldestWriter: number;
-  /** Whether a commit survives a power cut and a failover. */
-  durability: Durability;
-  /** Absent where this program may not write to these tables: then it reads nothing more. */
-  content?: LedgerContent;
-  /** By the database's clock, RFC 3339, and by ours before and after the question, milliseconds since the epoch. */
-  clock: { now: string; askedAtMs: number; answeredAtMs: number };
-}
+export type LedgerInspection = Awaited<ReturnType<typeof inspectLedger>>;
 
-export interface LedgerContent {
-  ledgerId: string;
-  environment: Environment;
-  /** Keys of the key ring that are in use: for the ledger's own secret, or for so many reports and lists of changes. */
-  wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
-  /** How many rows the work queue has. */
-  needsPerson: number;
-  /** The ledger is an older copy of itself: this attempt was seen and is missing, and no operator has accepted that. */
-  lost?: SeenAttempt;
-  /** The pauses in force. */
-  pauses: Pause[];
-}
-
-/** @throws LedgerNotFoundError, LedgerUnavailableError */
-export async function inspectLedger(url: string): Promise<LedgerInspection> {
-  const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
+/**
+ * Reads versions, durability, content and clock. A version is 0 where the database holds no ledger. `content` is absent where
+ * this program may not write to these tables. The clock is the database's, between two readings of ours.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectLedger(url: string) {
+  const engine: 'sqlite' | 'postgres' = url.startsWith('file:') ? 'sqlite' : 'postgres';
   return inspect(url, async ({ session, dialect }) => {
     const schemaVersion = await readSchemaVersion(session, dialect);
     const isOlder = schemaVersion < SCHEMA_VERSION;
     const oldestWriter = isOlder ? 0 : await readOldestWriter(session);
     return {
-      engine: kind,
+      engine,
       schemaVersion,
       knownSchemaVersion: SCHEMA_VERSION,
       oldestWriter,
       durability: await readDurability({ session, dialect }),
-      ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await readContent(session, dialect) }),
+      content: isOlder || oldestWriter > SCHEMA_VERSION ? undefined : await readContent(session, dialect),
       clock: await readClock(session, dialect),
     };
   });
@@ -72,14 +49,8 @@ export async function inspect<T>(url: string, work: (read: Unsealed) => Promise<
   }
 }
 
-export function readPausesInForce(tx: Pick<Unsealed, 'session'>): Promise<Pause[]> {
-  return readPauses(tx, { inForce: true });
-}
-
-async function readContent(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
-  const [identity] = await session.rows<{ ledger_id: string; environment: Environment; secret_key_id: string }>(
-    'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
-  );
+async function readContent(session: SqlSession, dialect: SqlDialect) {
+  const [identity] = await session.rows<Row<'ledger_identity'>>('SELECT * FROM ledger_identity');
   const rows = await session.rows<{ key_id: string; reports: number }>(
     `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
@@ -95,12 +66,12 @@ async function readContent(session: SqlSession, dialect: SqlDialect): Promise<Le
       reports: reports.get(keyId) ?? 0,
     })),
     needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
-    ...(lost ? { lost } : {}),
-    pauses: await readPausesInForce({ session }),
+    lost,
+    pauses: await readPauses({ session }, { inForce: true }),
   };
 }
 
-async function readClock(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
+async function readClock(session: SqlSession, dialect: SqlDialect) {
   const askedAtMs = Date.now();
   const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
   return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };

@@ -8,6 +8,7 @@
  * method that writes throws `WriterTooOldError` if the ledger asks for a newer program. Two are exceptions: `claim`
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
+import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -34,23 +35,15 @@ import {
 import { readDurability } from './database/durability.ts';
 import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
-import { bindLists, bindReads, bindWrites, bindWritesTo, MAX_RACES, Transactions } from './database/transactions.ts';
+import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
 import { closeWork, flagRun, openHold, recordSeen, seeRun } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
-import { beginPause, endPause, forgetWaiting, noteWaiting, readPauses, readWaiting } from './pauses.ts';
-import type {
-  ClaimRequest,
-  ClaimVerdict,
-  LedgerIdentity,
-  OutcomeRecord,
-  RecordVerdict,
-  RewrapResult,
-  StartFacts,
-} from './records.ts';
+import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
+import type { ClaimRequest, ClaimVerdict, LedgerIdentity, OutcomeRecord, RecordVerdict } from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
 import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
@@ -178,16 +171,12 @@ export class SqlLedger extends SealedReports {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
-    for (let races = 1; ; races++) {
-      const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
-      // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
-      if (verdict.kind === 'ledgerRestored') {
-        await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
-      }
-      if (verdict.kind !== 'paused' || races >= MAX_RACES) return verdict;
-      // If the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
-      if (await this.transactions.write((tx) => noteWaiting(tx, request))) return verdict;
+    const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+    // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
+    if (verdict.kind === 'ledgerRestored') {
+      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
     }
+    return verdict;
   }
 
   /**
@@ -201,7 +190,7 @@ export class SqlLedger extends SealedReports {
     });
   }
 
-  rewrapDataKeys(): Promise<RewrapResult> {
+  rewrapDataKeys() {
     return rewrapDataKeys(this.transactions, this.keys, this.identity.ledgerId);
   }
 
@@ -222,8 +211,13 @@ async function mayWrite({ session }: Transaction): Promise<boolean> {
   return (await readOldestWriter(session)) <= SCHEMA_VERSION;
 }
 
-/** Reads only: what a run that begins asks, of the run's owner (model/run-key.ts). */
-async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFacts> {
+export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
+
+/**
+ * Reads only: what a run that begins asks, of the run's owner (model/run-key.ts): whether a disposal was begun, consents came
+ * before it, or something needs a person.
+ */
+async function readStartFacts(tx: Transaction, runKey: string) {
   const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
     readDisposal(tx, runKey),
     readRestore(tx),
@@ -233,7 +227,6 @@ async function readStartFacts(tx: Transaction, runKey: string): Promise<StartFac
   return {
     hasConsents: consents.length > 0,
     hasOpenWork: isOpen,
-    ...(disposedAt === null ? {} : { disposedAt }),
-    ...(newest ? { newest } : {}),
+    ...omitUndefined({ disposedAt: disposedAt ?? undefined, newest }),
   };
 }

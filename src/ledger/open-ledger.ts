@@ -102,10 +102,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const isMade = found.version === 0 ? options.create : options.migrate;
     if (isMade) await migrateLedger(engine, options);
     const row = requireUsable(isMade ? await readIdentity(engine, options) : found);
-    const identity = {
-      ...toFields(row, ['ledger_id', 'environment', 'created_at']),
-      schemaVersion: row.schema_version,
-    };
+    const identity = toFields(row, ['ledger_id', 'environment', 'created_at', 'schema_version']);
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     const cipher = new LedgerCipher(row.ledger_id, secret);

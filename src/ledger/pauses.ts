@@ -2,11 +2,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
+import { toWorkflowId } from '../model/run-key.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
 import { type Columns, toFields } from './database/rows.ts';
-import type { SqlSession, Transaction } from './database/sql-session.ts';
+import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiries.ts';
-import type { ClaimRequest } from './records.ts';
+import { ownerOfRuns } from './owners.ts';
 import type { Authorization } from './retention/retention.ts';
 
 /** The scope of a pause: one gateway profile, or all of them. */
@@ -34,7 +37,7 @@ export interface PauseVerdict {
 export type ResumeVerdict = { kind: 'resumed'; pause: Pause } | { kind: 'notPaused' };
 
 /** An inquiry whose claim was refused by a pause. */
-export interface WaitingInquiry extends Required<PauseScope> {
+export interface WaitingInquiry {
   workflowId: string;
   customerTraceNumber: string;
   /** When its claim was refused last, in milliseconds since 1970. */
@@ -51,7 +54,7 @@ export function pauseWords(pause: Pause): string {
   return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
 }
 
-// Rows of `inquiry_pauses` and `paused_inquiries`: the pauses with both of their ends, and the inquiries that wait.
+// Rows of `inquiry_pauses`: the pauses with both of their ends.
 //
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
@@ -60,12 +63,6 @@ type PauseRow = Columns<PauseScope & Authorization & { pauseId: string; endedBy?
   recorded_at: number;
   ended_at: number | null;
 };
-
-/** Whether nothing may be claimed for the profile. */
-export async function isPaused(session: SqlSession, profile: string): Promise<boolean> {
-  const found = await session.rows(`${selectPauses('$1')} LIMIT 1`, [profile]);
-  return found.length > 0;
-}
 
 /** All pauses, the oldest first; with `inForce` those that have not ended. */
 export async function readPauses(
@@ -139,47 +136,42 @@ async function countInFlight({ session, dialect }: Transaction, { profile }: Pau
 }
 
 /**
- * Notes that a pause has refused this claim, so that `resume` finds the run. `false` where no pause is in force any
- * more: nothing was noted. The lock of the chain's head makes it come before the pause's end, or after it.
+ * Notes on the inquiry that a pause has refused its claim, so that `resume` finds the run. The lock of the chain's head
+ * makes it come before the pause's end, or after it.
+ *
+ * @throws LostRaceError where no pause is in force any more: the claim is made again
  */
 export async function noteWaiting(
   tx: Transaction,
-  { inquiry, run }: Pick<ClaimRequest, 'inquiry' | 'run'>,
-): Promise<boolean> {
-  const { session, dialect } = tx;
+  { customerTraceNumber, profile }: Pick<InquiryDescription, 'customerTraceNumber' | 'profile'>,
+): Promise<void> {
   await lockHead(tx);
-  if (!(await isPaused(session, inquiry.profile))) return false;
-  const { customerTraceNumber, profile } = inquiry;
-  await session.rows(
-    `INSERT INTO paused_inquiries (customer_trace_number, workflow_id, profile, noted_at)
-     VALUES ($1, $2, $3, ${dialect.now})
-     ON CONFLICT (customer_trace_number) DO UPDATE
-       SET workflow_id = excluded.workflow_id, noted_at = excluded.noted_at`,
-    [customerTraceNumber, run.workflowId, profile],
+  const noted = await tx.session.rows(
+    `UPDATE inquiries SET paused_at = ${tx.dialect.now}
+     WHERE customer_trace_number = $1 AND EXISTS (${selectPauses('$2')}) RETURNING paused_at`,
+    [customerTraceNumber, profile],
   );
-  return true;
+  if (noted.length === 0) throw new LostRaceError('the pause is over');
 }
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
 export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
-  const rows = await session.rows<Columns<Omit<WaitingInquiry, 'notedAtMs'>> & { noted_at: number }>(
-    `SELECT w.* FROM paused_inquiries w WHERE NOT EXISTS
-       (SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = w.profile) AND ${PAUSE_IN_FORCE})
-     ORDER BY w.workflow_id, w.customer_trace_number`,
+  const rows = await session.rows<Row<'inquiries'>>(
+    `SELECT * FROM inquiries i WHERE paused_at IS NOT NULL AND NOT EXISTS (${selectPauses('i.profile')})
+     ORDER BY run_key, customer_trace_number`,
   );
-  return rows.map((row) => ({
-    ...toFields(row, ['workflow_id', 'customer_trace_number', 'profile']),
-    notedAtMs: row.noted_at,
+  return rows.map(({ run_key, customer_trace_number, paused_at }) => ({
+    workflowId: toWorkflowId(ownerOfRuns(run_key)),
+    customerTraceNumber: customer_trace_number,
+    notedAtMs: paused_at ?? 0,
   }));
 }
 
 /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
 export async function forgetWaiting({ session }: Transaction, inquiries: readonly WaitingInquiry[]): Promise<void> {
   for (const { customerTraceNumber, notedAtMs } of inquiries) {
-    await session.rows('DELETE FROM paused_inquiries WHERE customer_trace_number = $1 AND noted_at <= $2', [
-      customerTraceNumber,
-      notedAtMs,
-    ]);
+    const isSame = 'customer_trace_number = $1 AND paused_at <= $2';
+    await session.rows(`UPDATE inquiries SET paused_at = NULL WHERE ${isSame}`, [customerTraceNumber, notedAtMs]);
   }
 }
 

@@ -1,22 +1,17 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 
 import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
-import type { StoredConsent } from '../consent/standing.ts';
-import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import type { DecisionAction, FailureType } from '../model/failure-types.ts';
+import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
-import type { Environment, ProductCode, StageCode } from '../model/products.ts';
-import type { ProviderSaid } from '../model/provider-word.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
-import type { ReportReference } from '../model/report-outcome.ts';
+import type { FieldsOf } from './database/columns.ts';
+import type { Row } from './database/tables.ts';
 
-export interface LedgerIdentity {
-  ledgerId: string;
-  environment: Environment;
-  createdAt: string;
-  schemaVersion: number;
-}
+export type LedgerIdentity = Pick<
+  FieldsOf<Row<'ledger_identity'>>,
+  'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'
+>;
 
 export interface ClaimRequest {
   /** The ledger that the run started with. */
@@ -104,30 +99,15 @@ export interface OutcomeRecord {
  */
 export type RecordVerdict = 'recorded' | 'already' | 'late' | 'missing';
 
-export interface DecisionRecord {
-  decisionId: string;
-  customerTraceNumber: string;
-  /** The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`. */
-  attempt: number;
-  action: DecisionAction;
-  by: string;
-  reason: string;
-  providerSaid: ProviderSaid;
-  /**
-   * The reason of the hold. A resend of an unclaimed attempt permits nothing. For `RequestDiffers` the row under this
-   * trace number is another request's: the decision is kept and leaves that row alone. Without a reason, the rows alone
-   * determine what the decision may do.
-   */
-  failureType?: FailureType;
+/**
+ * A person's decision about an attempt. `failureType` is the reason of the hold: a resend of an unclaimed attempt permits
+ * nothing. For `RequestDiffers` the row under this trace number is another request's: the decision is kept and leaves that
+ * row alone. Without a reason, the rows alone determine what the decision may do. `decidedAt`: when the journey received it.
+ */
+export type DecisionRecord = Omit<FieldsOf<Row<'decisions'>>, 'permitsAttempt' | 'recordedAt'> & {
   /** For `accept`: the outcome, as the provider says. */
   answer?: Answer;
-  /** For `accept`: confirms its `consumerId`s, although the ledger knows them from other people's inquiries alone. */
-  confirmConsumerIds?: true;
-  /** The id of the key whose signature on the decision was verified. Absent: `by` is only what the sender wrote. */
-  provenBy?: string;
-  /** When the journey received it, RFC 3339. */
-  decidedAt: string;
-}
+};
 
 export type DecisionVerdict =
   /** The decision was written, or the ledger had it already. */
@@ -175,93 +155,11 @@ export interface SeenRecord {
   runIsGone?: true;
 }
 
-/** `paths`: differences from the earlier record under its id, which remains; empty for a duplicate. */
-export type SeenVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] } | { kind: 'nothingToSee' };
-
 /** The attempt that a report came from. */
 export interface ReportOrigin {
   customerTraceNumber: string;
   attempt: number;
 }
-
-/** A document that is derived from reports and sealed like one. */
-export interface DerivedDocument {
-  kind: 'changes';
-  of: ReportOrigin;
-  /** The other report in it: the document is destroyed with either. */
-  from: ReportOrigin;
-}
-
-export interface StoredDocument extends DerivedDocument {
-  storedAt: string;
-  /** JSON text, unsealed. As personal as the reports. */
-  body: string;
-}
-
-export interface StoredReport {
-  customerTraceNumber: string;
-  productCode: ProductCode;
-  attempt: number;
-  storedAt: string;
-  /** The answer's JSON text as it came, unsealed. Personal throughout. */
-  body: string;
-}
-
-/** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
-export type ReportToCompare =
-  | { report: StoredReport; applicantIds: ReadonlyMap<string, string> }
-  | { gap: ComparisonGap };
-
-export interface StartFacts {
-  /** When a disposal of the owner was begun. */
-  disposedAt?: string;
-  newest?: SeenAttempt;
-  /** Whether the ledger has a consent to a share of the owner: it may be for the run. */
-  hasConsents: boolean;
-  /** Whether something of the owner needs a person. */
-  hasOpenWork: boolean;
-}
-
-/** An inquiry whose answer, in time or late, brought the given `reportReferenceNumber`. */
-export interface ReferredInquiry {
-  inquiry: InquiryView;
-  /** `null` after a disposal. */
-  reference: ReportReference | null;
-}
-
-/** The intent to share a report, before any consent. */
-export interface PlannedShare {
-  /** The share's owner (model/run-key.ts) and id. */
-  runKey: string;
-  shareId: string;
-  reportReferenceNumber: string;
-  /** The end user that the report was pulled for, as the caller says. */
-  reportEndUserCode: string;
-}
-
-/** A share that is to be taken back: by whom, and why. */
-export interface ShareWithdrawal {
-  /** The share's owner (model/run-key.ts) and id. */
-  runKey: string;
-  shareId: string;
-  /** The id of the share that takes its place, for the same owner. */
-  replacedBy?: string;
-  by: string;
-  reason: string;
-}
-
-export interface StandingShareWithdrawal extends Pick<ShareWithdrawal, 'replacedBy' | 'by' | 'reason'> {
-  /** RFC 3339, by the ledger's clock. */
-  recordedAt: string;
-}
-
-/**
- * `withdrawn`: from now on no claim for the share succeeds; `standing` may be an earlier withdrawal. `claimed`: that
- * attempt may have been sent, and nothing was written.
- */
-export type ShareWithdrawalVerdict =
-  | { kind: 'withdrawn'; standing: StandingShareWithdrawal }
-  | { kind: 'claimed'; customerTraceNumber: string; attempt: number };
 
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */
@@ -271,63 +169,20 @@ export interface ConsentsQuery {
   reportReferenceNumber?: string;
 }
 
-export interface ShareFacts {
-  /** The owners whose consents may count: the share's, and the report's where the ledger has it. */
-  owners: string[];
-  /** Every consent about sharing the report. */
-  stored: StoredConsent[];
-  /** The number of entries in the audit chain before all of this was read. */
-  position: number;
-  /** The report was disposed of, or is about to be, or is under a legal hold. */
-  reportIsGone: boolean;
-  withdrawn?: StandingShareWithdrawal;
-  /** By the database's clock. */
-  nowMs: number;
-}
-
-export interface RewrapResult {
-  /** The key of the key ring that now wraps everything readable. */
-  keyId: string;
-  /** The number of rewrapped data keys, of reports and of data derived from them. */
-  reports: number;
-  /** Whether the ledger's own secret was rewrapped. */
-  secret: boolean;
-  /** Reports whose key is missing in the key ring: left as they were. */
-  unreadable: { keyId: string; reports: number }[];
-}
-
-/** An operator's decision to continue with a ledger that was restored from an older copy. */
-export interface RestoreAcceptance {
-  acceptanceId: string;
-  by: string;
-  reason: string;
-}
-
 // Shapes of decisions that people make about a run itself, and not about one of its inquiries. Nothing personal.
 
 /**
  * `extend`: a wait is made longer, at the gate before `stage` or of the share for consent, until `until`. `skip`:
  * `stage` is never pulled. `acceptAge`: the run passes the gate before `stage` with a report that is too old.
  * `seen`: a person has seen the run's flags. `withdraw`: nothing more is ever sent for the run; its claims read that.
- * `pause`, `resume` and `cancel`: of a portfolio review.
+ * `pause`, `resume` and `cancel`: of a portfolio review. `decidedAt`: when the run received it.
  */
-export interface RunDecision {
-  /** The run's owner (model/run-key.ts). */
-  runKey: string;
-  /** A repeated message has the same id. */
-  decisionId: string;
-  action: 'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'pause' | 'resume' | 'cancel';
-  /** The inquiry whose flags were seen; absent if the decision is about the run. */
-  customerTraceNumber?: string;
-  stage?: StageCode;
-  shareId?: string;
-  /** RFC 3339. */
-  until?: string;
-  by: string;
-  reason: string;
-  /** When the run received it: RFC 3339. */
+export type RunDecision = Omit<FieldsOf<Row<'run_decisions'>>, 'version' | 'recordedAt' | 'decidedAt'> & {
   decidedAt: string;
-}
+};
+
+/** A share that is to be taken back: by whom, and why. `replacedBy` takes its place, for the same owner. */
+export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'replacedBy' | 'by' | 'reason'> & { shareId: string };
 
 /** A withdrawal in the ledger: who withdrew the run, and why. */
 export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;

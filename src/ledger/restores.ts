@@ -10,7 +10,7 @@ import type { FieldsToWrite } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
-import type { RestoreAcceptance } from './records.ts';
+import type { Authorization } from './retention/retention.ts';
 
 interface LossRow {
   found_position: number | null;
@@ -98,7 +98,7 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(
   tx: Transaction,
-  { acceptanceId, by, reason }: RestoreAcceptance,
+  { acceptanceId, by, reason }: Authorization & { acceptanceId: string },
 ): Promise<RestoreState> {
   const state = await readRestore(tx);
   const { newest } = state;

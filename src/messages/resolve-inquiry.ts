@@ -4,6 +4,7 @@ import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
+import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
@@ -39,7 +40,7 @@ const reasons = {
    */
   providerSaid: z.enum(PROVIDER_SAID),
   /** For `accept`. */
-  outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
+  outcome: z.enum(REPORT_OUTCOMES).exactOptional(),
   /** For `accept` with `outcome: "record"`. */
   reference: fields.reference.exactOptional(),
   /**

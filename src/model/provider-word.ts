@@ -4,6 +4,7 @@
  */
 import { FAILURES, type FailureType, type HoldAction } from './failure-types.ts';
 import type { ProductCode } from './products.ts';
+import type { ReportOutcome } from './report-outcome.ts';
 
 export const PROVIDER_SAID = ['posted', 'notPosted', 'unknown', 'notAsked'] as const;
 /** The provider's statement about the attempt, as the deciding operator reports it. */
@@ -13,7 +14,7 @@ export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 export interface Judgment {
   action: HoldAction;
   /** For `accept`. */
-  outcome?: 'record' | 'noRecord' | 'noReport' | undefined;
+  outcome?: ReportOutcome | undefined;
 }
 
 /** Returns the provider's statements that permit this decision; one of them is enough. */

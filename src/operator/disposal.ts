@@ -8,7 +8,8 @@ import { inParallel } from '../base/in-parallel.ts';
 import { JourneyNotFoundError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { AgeQuery, Authorization, DisposalScope, DisposalView, Obstacle } from '../ledger/retention/retention.ts';
+import type { DisposalView } from '../ledger/retention/disposal.ts';
+import type { AgeQuery, Authorization, DisposalScope, Obstacle } from '../ledger/retention/retention.ts';
 import type { ProductCode } from '../model/products.ts';
 
 export interface DisposalContext {

@@ -8,7 +8,6 @@ import {
   BatchSpanProcessor,
   type ReadableSpan,
   type SpanExporter,
-  type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { mayHoldSsn } from '../model/opaque-id.ts';
 import type { Environment } from '../model/products.ts';
@@ -55,16 +54,6 @@ interface TracingOptions {
   environment?: Environment;
 }
 
-interface Tracing {
-  resource: Resource;
-  /** The processor for spans from elsewhere: from the workflows' sandbox. */
-  processor: SpanProcessor;
-  /**
-   * Sends the remaining spans, within the exporter's time-out. Never rejects: no program should fail because of traces.
-   */
-  close(): Promise<void>;
-}
-
 /** A collector that does not answer must not keep a program from ending. */
 const EXPORT_TIMEOUT_MS = 3_000;
 
@@ -72,7 +61,7 @@ const EXPORT_TIMEOUT_MS = 3_000;
  * Registers a tracer provider, W3C trace context and a context manager for this process. A program that was started
  * with instrumentation of its own keeps its own, and gets our spans.
  */
-export function startTracing({ endpoint, serviceName, environment }: TracingOptions): Tracing {
+export function startTracing({ endpoint, serviceName, environment }: TracingOptions) {
   const ours = new Resource({
     'service.name': serviceName,
     ...(environment === undefined ? {} : { 'deployment.environment.name': environment }),
@@ -90,7 +79,9 @@ export function startTracing({ endpoint, serviceName, environment }: TracingOpti
   if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: new AsyncContextManager() });
   return {
     resource,
+    /** For spans from elsewhere: from the workflows' sandbox. */
     processor,
+    /** Sends the remaining spans, within the exporter's time-out. Never rejects: traces fail no program. */
     close: () => provider.shutdown().catch(() => {}),
   };
 }

@@ -12,14 +12,9 @@ import { isFailureType } from '../model/failure-types.ts';
 import type { Environment } from '../model/products.ts';
 import { SPAN_ATTRIBUTES, startTracing } from './tracing.ts';
 
-export interface WorkerTracing {
-  activityInterceptors: ActivityInterceptorsFactory[];
-  sinks: InjectedSinks<Sinks>;
-  observeExchange: ExchangeObserver;
-  close(): Promise<void>;
-}
+export type WorkerTracing = ReturnType<typeof startWorkerTracing>;
 
-export function startWorkerTracing(endpoint: string, environment: Environment): WorkerTracing {
+export function startWorkerTracing(endpoint: string, environment: Environment) {
   const { resource, processor, close } = startTracing({ endpoint, environment, serviceName: 'credit-journey-worker' });
   return {
     activityInterceptors: [
@@ -28,7 +23,7 @@ export function startWorkerTracing(endpoint: string, environment: Environment): 
         outbound: new OpenTelemetryActivityOutboundInterceptor(context),
       }),
       describeInquiry,
-    ],
+    ] satisfies ActivityInterceptorsFactory[],
     sinks: { exporter: makeWorkflowExporter(processor, resource) } as unknown as InjectedSinks<Sinks>,
     observeExchange,
     close,

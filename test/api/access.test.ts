@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { isMessage, type PathParameter, parametersIn, type Route } from '../../src/api/route.ts';
+import { isAboutRun, isMessage, type PathParameter, parametersIn, type Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { type RunKind, toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
@@ -103,7 +103,7 @@ for (const route of ROUTES) {
       }
     });
 
-    if (route.about) {
+    if (isAboutRun(route)) {
       test('tells a token that does not reach the run no more than of an unknown id', async () => {
         const far: [who: string, token: string][] = [
           ['another end user', await token({ endUsers: ['EU999'] })],

@@ -62,7 +62,21 @@ describe('journeys over HTTP', () => {
     assert.deepEqual([same.status, same.text, same.headers.get('etag')], [304, '', etag]);
   });
 
-  test('a run whose profile no worker has says so in its status within a second', async () => {
+  test('an API with profiles of its own refuses an unknown one at once, and still finds a run that there is', async (t) => {
+    const input = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
+    const own = await startTestApi(harness, { profiles: ['default', 'east'] });
+    t.after(() => own.close());
+    const refused = await own.call('/v1/journeys', { body: input });
+    assert.deepEqual(
+      [refused.status, refused.json.problems],
+      [422, [{ path: '/profile', rule: 'must be a configured gateway profile' }]],
+    );
+    assert.equal((await own.call(`/v1/journeys/${input.journeyId}`)).status, 404);
+    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    assert.equal((await own.call('/v1/journeys', { body: input })).status, 200);
+  });
+
+  test('without, a run whose profile no worker has says so in its status within a second', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
     const startedAt = Date.now();
     assert.equal((await api.call('/v1/journeys', { body: { journeyId, ...input } })).status, 201);

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { incompatibilities } from '../../scripts/openapi-compatibility.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
-import { parametersIn } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 
@@ -32,13 +31,6 @@ describe('the API’s document', () => {
     const described = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, operationId]) => operationId);
     const writing = ROUTES.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
     assert.deepEqual(described.toSorted(), writing.toSorted());
-  });
-
-  test('says of each operation with a run in its path whose run it is', () => {
-    const ofRuns = ['journeyId', 'pullId', 'shareId', 'reviewId'];
-    for (const { operationId, path, about } of ROUTES) {
-      if (parametersIn(path).some((name) => ofRuns.includes(name))) assert.ok(about, operationId);
-    }
   });
 
   test('refers to nothing that it does not have', () => {

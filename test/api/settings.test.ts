@@ -48,6 +48,17 @@ test('the sandbox needs a key set, an issuer and an audience', () => {
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });
 
+test('profiles are those of the environment, and known only where a file names them', () => {
+  const file = join(directory, 'profiles.json');
+  const named = { ...SANDBOX, GATEWAY_PROFILES_FILE: file };
+  const of = (environment: string) => ({ environment, customerId: 'EAST0001', credentials: 'not on this machine' });
+  writeFileSync(file, JSON.stringify({ profiles: { default: {}, east: of('sandbox'), west: of('production') } }));
+  assert.deepEqual(loadApiSettings(named).options.profiles, ['default', 'east']);
+  assert.equal(loadApiSettings(SANDBOX).options.profiles, undefined);
+  writeFileSync(file, '{');
+  assert.deepEqual(faults(named), ['GATEWAY_PROFILES_FILE']);
+});
+
 test('people sign in by a proxy’s header, or on this machine by a token', () => {
   const behind = { API_TOKEN_HEADER: 'X-Forwarded-Access-Token', API_TRUSTED_PROXIES: '10.0.0.1' };
   assert.equal(loadApiSettings({ ...SANDBOX, ...behind }).options.tokenHeader, 'x-forwarded-access-token');

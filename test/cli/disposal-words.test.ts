@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listSharesLeft } from '../../src/cli/commands/records/dispose-command.ts';
+import { listSharesLeft } from '../../src/cli/commands/programs/ledger-commands.ts';
 import { documentLines } from '../../src/cli/output/output.ts';
 
 const SHARES = ['share:S-1', 'share:S-2'];

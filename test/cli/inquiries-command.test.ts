@@ -67,10 +67,10 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
   });
 
   test('is CSV, where it is asked for, and so are the totals', async () => {
-    const rows = (await inquiries('--csv')).stdout.split('\r\n');
+    const rows = (await inquiries('--format', 'csv')).stdout.split('\r\n');
     assert.equal(rows.length, 5);
     assert.match(rows[1] ?? '', /,operator@example\.com,"'=1\+1, ""they said""",notPosted,/);
-    const totals = await inquiries('--csv', '--totals', '--end-user', 'EU2');
+    const totals = await inquiries('--format', 'csv', '--totals', '--end-user', 'EU2');
     assert.equal(
       totals.stdout,
       'productCode,endUserCode,endUser,sent,posted,notPosted,unknown\r\nSECONDUSE,EU2,,1,1,0,0\r\n',
@@ -90,7 +90,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
       [['--product-code', 'S912345678'], /"must be one of CR, PREQUAL.*","option":"--product-code"/],
       [['--outcome', 'S912345678'], /"must be one of record, .*","option":"--outcome"/],
       [['--from', '912-34-5678'], /--from must be a day/],
-      [['--time-zone', 'S912345678', '--csv'], /--time-zone must be an IANA name/],
+      [['--time-zone', 'S912345678', '--format', 'csv'], /--time-zone must be an IANA name/],
     ] as const) {
       const { code, stdout, stderr } = await inquiries(...args);
       assert.equal(code, 2, stderr);
@@ -141,7 +141,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
       for (const line of table.split('\n')) assert.ok(line.length <= 80, line);
     }
     const { code, stderr } = await read('decisions', '--format', 'S912345678');
-    assert.deepEqual([code, /must be one of table, csv, json/.test(stderr), /912/.test(stderr)], [2, true, false]);
+    assert.deepEqual([code, /Allowed choices are table, csv, json/.test(stderr), /912/.test(stderr)], [2, true, false]);
   });
 
   test('and inquiries are found by journey, trace number and how many applicants they are about', async () => {

@@ -63,12 +63,15 @@ test('a report is served again for a purpose, to the end user that it was pulled
   );
   const [attempt] = (await json('inquiries', '--customer-trace-number', TRACE)).data;
   assert.deepEqual(attempt.accesses, { count: 2, reissues: 1, lastAt: accesses[1].recordedAt });
-  const csv = await cli('accesses', '--csv', '--by', 'alice');
+  const csv = await cli('accesses', '--format', 'csv', '--by', 'alice');
   assert.match(
     csv.stdout,
     /^recordedAt,kind,runKey,.*\r\n.*,report,J-1,.*,alice,ledger,adverse action letter,false,.*\r\n$/,
   );
-  assert.match((await cli('inquiries', '--csv', '--customer-trace-number', TRACE)).stdout, /,2,1,[^,]+Z,{17}0,,,\r\n/);
+  assert.match(
+    (await cli('inquiries', '--format', 'csv', '--customer-trace-number', TRACE)).stdout,
+    /,2,1,[^,]+Z,{17}0,,,\r\n/,
+  );
   assert.match(
     (await cli('inquiries', '--format', 'table')).stdout,
     /read 2 times, 1 of them served it again, last at/,

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-const COMMAND = pathToFileURL(`${import.meta.dirname}/../../src/cli/commands/programs/sandbox-command.ts`).href;
+const COMMAND = pathToFileURL(`${import.meta.dirname}/../../src/cli/commands/programs/servers.ts`).href;
 const COMMANDER = import.meta.resolve('commander');
 
 function run(t: TestContext, ...flags: string[]): ChildProcess {

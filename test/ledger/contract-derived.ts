@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import type { DerivedDocument } from '../../src/ledger/records.ts';
+import type { DerivedDocument } from '../../src/ledger/reports/sealed-reports.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';

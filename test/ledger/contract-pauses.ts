@@ -25,7 +25,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual({ ...pause, since: '' }, { ...STOP, since: '' });
 
     assert.equal(await claimed(ledger, { inquiry: { customerTraceNumber: 'PQNEW' } }), 'paused');
-    assert.equal(await ledger.inquiry('PQNEW'), null, 'nothing of a refused claim is kept');
+    assert.deepEqual((await ledger.inquiry('PQNEW'))?.attempts, [], 'it is no attempt');
     assert.equal(await claimed(ledger), 'sending', 'what is in flight is reported');
     assert.equal(await claimed(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }), 'answered');
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'notSent' })), 'recorded');
@@ -89,7 +89,10 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await pauses.waiting(), [], 'both are paused yet');
     await pauses.end(ledgerId, {}, GO_ON);
     const [first, ...others] = await pauses.waiting();
-    assert.deepEqual([first?.workflowId, first?.profile, others.length], ['journey-J-1', 'default', 0]);
+    assert.deepEqual(
+      [first?.workflowId, first?.customerTraceNumber, others.length],
+      ['journey-J-1', claimOf(ledger).inquiry.customerTraceNumber, 0],
+    );
     const stale = first ? [{ ...first, notedAtMs: first.notedAtMs - 1 }] : [];
     await pauses.forget(ledgerId, stale);
     assert.equal((await pauses.waiting()).length, 1, 'it was refused again since');

@@ -427,7 +427,7 @@ async function proxyTo(
     });
     upstream.on('data', (bytes: Buffer) => {
       countAnswered(bytes);
-      if (!isCut) return client.write(bytes);
+      if (!isCut || unanswered > 0) return client.write(bytes);
       isArmed = false;
       return client.destroy();
     });

@@ -73,7 +73,7 @@ const FORBIDDEN_TO_ALL = [
   "SET session_replication_role = 'replica'",
   'SET ROLE postgres',
   'TRUNCATE decisions',
-  'TRUNCATE paused_inquiries',
+  'TRUNCATE work_for_people',
 ];
 
 const INSUFFICIENT_PRIVILEGE = '42501';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { childEnvironment, commandVariables, readyVariables, writeEnvFile } from '../../src/local/dev/dev-variables.ts';
+import { childEnvironment, readyVariables, writeEnvFile } from '../../src/local/dev/dev-variables.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 const ADDRESSES = {
@@ -35,7 +35,7 @@ test('what leads elsewhere reaches no worker, and profiles do', () => {
   const child = childEnvironment(ADDRESSES, SHELL);
   assert.doesNotMatch(JSON.stringify(child), /sentinel/);
   assert.equal(child.PAYLOAD_ENCRYPTION, 'on');
-  assert.equal(child.GATEWAY_PROFILES_FILE, 'profiles.json');
+  assert.equal(child.GATEWAY_PROFILES_FILE, resolve('profiles.json'));
   assert.equal(child.LOG_LEVEL, 'DEBUG');
 });
 
@@ -44,7 +44,6 @@ test('a command beside `dev` gets the profiles that its worker has', () => {
     GATEWAY_PROFILES_FILE: 'profiles.json',
   });
   assert.equal(found, resolve('profiles.json'));
-  assert.deepEqual(rest, commandVariables(ADDRESSES));
   assert.deepEqual(readyVariables(ADDRESSES, {}), rest);
 });
 
@@ -53,7 +52,7 @@ test('a program sources one file with every variable, which its owner alone may 
   const path = join(dataDir, 'env');
   await writeFile(path, 'a file of before', { mode: 0o644 });
   const variables: Record<string, string> = {
-    ...commandVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }),
+    ...readyVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }, {}),
     EMPTY: '',
     CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path',
     API_URL: 'http://127.0.0.1:7282',

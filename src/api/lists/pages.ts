@@ -54,47 +54,33 @@ export function describeCursor(schema: z.ZodString) {
 
 const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a page before', parameter: 'after' };
 
-/** The cursors of one list: sealed by the ledger's key, for one caller and one filter. */
-interface Cursors {
-  seal(place: unknown): Promise<string>;
-  /** @throws Refusal 400 where the cursor was changed, or belongs to another caller, list or filter */
-  open(after: string): Promise<unknown>;
-}
-
 type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 
-/**
- * A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger.
- *
- * @param list names the list. Operations with one name and one filter may share cursors.
- */
-function cursorsFor({ caller, services }: Asking, list: string, query: PagedList<never, never>['query']): Cursors {
+/** Names the one caller, list and filter that a cursor is good for. */
+function describeUse({ caller }: Asking, list: string, query: PagedList<never, never>['query']): string {
   const { after: _after, limit: _limit, ...filter } = query;
-  const bound = JSON.stringify([
+  return JSON.stringify([
     ...[list, caller.issuer, caller.subject, namesIn(caller.profiles), namesIn(caller.endUsers)],
     Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
-  if (caller.isLocal) {
-    return {
-      seal: async (place) => Buffer.from(JSON.stringify(place)).toString('base64url'),
-      open: async (after) => parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0] ?? {},
-    };
+}
+
+/** The ledger's key seals it. A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger. */
+async function sealPlace({ caller, services }: Asking, place: unknown, use: string): Promise<string> {
+  if (caller.isLocal) return Buffer.from(JSON.stringify(place)).toString('base64url');
+  return (await services.openLedger()).sealCursor(place, use);
+}
+
+/** @throws Refusal 400 where the cursor was changed, or belongs to another caller, list or filter */
+async function openPlace({ caller, services }: Asking, after: string, use: string): Promise<unknown> {
+  if (caller.isLocal) return parseJson(Buffer.from(after, 'base64url').toString('utf8'))?.[0] ?? {};
+  const ledger = await services.openLedger();
+  try {
+    return ledger.openCursor(after, use);
+  } catch (error) {
+    if (!(error instanceof SealBrokenError)) throw error;
+    throw new Refusal('after', 'after must be the next of a page before', { problems: [CURSOR_PROBLEM] });
   }
-  return {
-    async seal(place) {
-      return (await services.openLedger()).sealCursor(place, bound);
-    },
-    async open(after) {
-      const ledger = await services.openLedger();
-      try {
-        return ledger.openCursor(after, bound);
-      } catch (error) {
-        if (error instanceof SealBrokenError)
-          throw new Refusal('after', 'after must be the next of a page before', { problems: [CURSOR_PROBLEM] });
-        throw error;
-      }
-    },
-  };
 }
 
 function namesIn(reach: Reach): string | readonly string[] {
@@ -120,15 +106,15 @@ interface PagedList<Row, Place> {
 /** Returns the first rows that the caller reaches. The page ends with the rows that were read at once, full or not. */
 export async function readPage<Row, Place>(asking: Asking, list: PagedList<Row, Place>): Promise<Page<Row>> {
   const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, readOwner, toPlace } = list;
-  const cursors = cursorsFor(asking, name, query);
-  const place = query.after === undefined ? undefined : ((await cursors.open(query.after)) as Place);
+  const use = describeUse(asking, name, query);
+  const place = query.after === undefined ? undefined : ((await openPlace(asking, query.after, use)) as Place);
   let judged = 0;
   for await (const { rows, hasMore } of read(place, limit)) {
     const data = await keepReached(asking, rows, readOwner);
     judged += rows.length;
     if (hasMore && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;
     asking.note({ count: data.length });
-    return hasMore ? { data, hasMore, next: await cursors.seal(toPlace(rows.at(-1) as Row)) } : toPage(data);
+    return hasMore ? { data, hasMore, next: await sealPlace(asking, toPlace(rows.at(-1) as Row), use) } : toPage(data);
   }
   asking.note({ count: 0 });
   return toPage<Row>([]);

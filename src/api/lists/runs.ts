@@ -44,7 +44,7 @@ export const listedRunSchema = z
   })
   .meta({ id: 'listedRun' });
 
-type ListedRun = z.infer<typeof listedRunSchema>;
+export type ListedRun = z.infer<typeof listedRunSchema>;
 
 export const runListSchema = pageSchema(
   'runList',
@@ -268,9 +268,9 @@ function listedRun(raw: RawInfo): ListedRun | undefined {
  *
  * @throws Refusal 404; TemporalUnavailableError
  */
-export async function readRun(client: Client, runKey: string): Promise<ListedRun> {
+export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOUT_MS): Promise<ListedRun> {
   try {
-    const { raw } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
+    const { raw } = await client.withDeadline(Date.now() + timeoutMs, () =>
       client.workflow.getHandle(toWorkflowId(runKey)).describe(),
     );
     const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);

@@ -7,7 +7,7 @@ import { ENVIRONMENTS } from '../../model/products.ts';
 import { parseRunKey, RUN_KINDS, type RunKind, runKeyProblem, toRunKey } from '../../model/run-key.ts';
 import { type Reach, reaches } from '../caller.ts';
 import { isReached } from '../reach.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import { type Call, defineRoute, type Route } from '../route.ts';
 
 const reach = z.union([z.literal('*'), z.array(z.string())]);
 
@@ -29,23 +29,22 @@ const sessionSchema = z
   .meta({ id: 'session' });
 
 export const sessionRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/session',
     operationId: 'readSession',
     summary: 'Show what the token permits, for which runs, and in whose name',
     scope: 'holds:read',
-    answers: { 200: { description: 'The session of this request’s token.', schema: sessionSchema } },
-    async handle({ services, caller }): Promise<Reply<200>> {
+    answer: sessionSchema,
+    async run({ services, caller }) {
       const { environment, temporalUi, runbookUrl, signOutPath } = services;
       const { by, scopes, profiles, endUsers, signedInBy } = caller;
-      const body = {
-        ...omitUndefined({ by, temporalUi, runbookUrl }),
+      const signOutAt = signedInBy === 'header' ? signOutPath : undefined;
+      return {
+        ...omitUndefined({ by, temporalUi, runbookUrl, signOutAt }),
         ...{ scopes: [...scopes], profiles: toNameList(profiles), endUsers: toNameList(endUsers), environment },
-        ...(signedInBy === 'header' ? omitUndefined({ signOutAt: signOutPath }) : {}),
         signOut: signedInBy === 'cookie',
       };
-      return { status: 200, body };
     },
   }),
 ];
@@ -83,7 +82,7 @@ const searchQuery = z.strictObject({
 });
 
 export const searchRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/search',
     operationId: 'search',
@@ -91,18 +90,18 @@ export const searchRoutes: readonly Route[] = [
     description: 'The answer has only runs that the token reaches.',
     scope: 'holds:read',
     query: searchQuery,
-    answers: { 200: { description: 'The runs that match the id.', schema: searchSchema } },
-    async handle(call): Promise<Reply<200>> {
+    answer: searchSchema,
+    async run(call) {
       const { q } = call.query;
       // No record has such a name. It may be a person's own, so the search does not look for it.
-      if (runKeyProblem(q) !== null) return { status: 200, body: { matches: [] } };
+      if (runKeyProblem(q) !== null) return { matches: [] };
       const sources = await Promise.allSettled([runsNamed(call, q), recordsNamed(call, q)]);
       const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
       // If one source fails, the answer has the matches of the other.
       const failed = sources.find((source) => source.status === 'rejected');
       if (failed && matches.length === 0) throw failed.reason;
       call.note({ count: matches.length });
-      return { status: 200, body: { matches } };
+      return { matches };
     },
   }),
 ];

@@ -1,7 +1,7 @@
 /** All about one run, in words: its state, the events it waits for, and its history. */
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { scopeWords } from '../../ledger/pauses.ts';
@@ -21,8 +21,9 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
+import { type ListedRun, readRun } from '../lists/runs.ts';
 import { unknownRun } from '../problem.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
@@ -64,7 +65,7 @@ type Story = z.infer<typeof storySchema>;
 const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs/{runKey}/story',
     operationId: 'readStory',
@@ -72,22 +73,21 @@ export const storyRoutes: readonly Route[] = [
     description:
       'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
-    about: ({ runKey }) => runKey,
-    answers: { 200: { description: 'The story so far.', schema: storySchema } },
-    async handle({ services, params, signal }): Promise<Reply<200>> {
+    answer: storySchema,
+    async run({ services, params, signal }) {
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
-      if (!run.described && run.isNowhere && told.lines.length === 0) throw unknownRun();
-      return { status: 200, body: { asOf, ...buildStory(services, runKey, run, told) } };
+      if (run.isNowhere && told.lines.length === 0) throw unknownRun();
+      return { asOf, ...buildStory(services, runKey, run, told) };
     },
   }),
 ];
 
 interface RunAnswer {
-  status?: AnyStatus;
-  described?: { state: string; startedAt: string; closedAt?: string };
+  status: AnyStatus | undefined;
+  run: ListedRun | undefined;
   /** Temporal knows no such run. */
   isNowhere: boolean;
 }
@@ -96,64 +96,54 @@ interface RunAnswer {
 async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal): Promise<RunAnswer> {
   // A row's run is its review's, whose status is about all of its rows.
   const isRow = parseRunKey(runKey).accountId !== undefined;
-  const status = async () =>
-    isRow ? undefined : ((await journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS })) as AnyStatus);
-  const describe = () =>
-    client.withDeadline(Date.now() + STATUS_MS, () => client.workflow.getHandle(toWorkflowId(runKey)).describe());
-  const [asked, described] = await Promise.allSettled([status(), describe()]);
+  const [status, run] = await Promise.allSettled([
+    isRow ? undefined : journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS }),
+    readRun(client, runKey, STATUS_MS),
+  ]);
   return {
-    ...(asked.status === 'fulfilled' && asked.value ? { status: asked.value } : {}),
-    ...(described.status === 'fulfilled' ? { described: describedRun(described.value) } : {}),
-    isNowhere: described.status === 'rejected' && described.reason instanceof WorkflowNotFoundError,
-  };
-}
-
-interface Described {
-  status: { name: string };
-  startTime: Date;
-  closeTime?: Date | undefined;
-}
-
-function describedRun({ status, startTime, closeTime }: Described): NonNullable<RunAnswer['described']> {
-  return {
-    state: status.name === 'RUNNING' ? 'running' : 'closed',
-    startedAt: startTime.toISOString(),
-    ...(closeTime ? { closedAt: closeTime.toISOString() } : {}),
+    status: status.status === 'fulfilled' ? (status.value as AnyStatus | undefined) : undefined,
+    run: run.status === 'fulfilled' ? run.value : undefined,
+    isNowhere: run.status === 'rejected' && run.reason instanceof Refusal,
   };
 }
 
 function buildStory(
   { client, temporalUi }: ApiServices,
   runKey: string,
-  run: RunAnswer,
+  answer: RunAnswer,
   { lines, isWhole, open, pauses }: LedgerStory,
 ): Omit<Story, 'asOf'> {
-  const { status, described } = run;
+  const { status, run, isNowhere } = answer;
   const held = open.filter(({ kind }) => kind === 'held');
-  const waits = [...(status ? listWaits(status) : held.map(heldWait)), ...pauses];
+  const isClosed = run !== undefined && run.run !== 'running';
+  const standing = held.length > 0 ? 'held' : isNowhere ? 'lost' : isClosed ? 'closed' : 'running';
   const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(toWorkflowId(runKey))}`;
   return {
     runKey,
-    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, run, held),
-    state: status?.state ?? (held.length > 0 ? 'held' : (described?.state ?? (run.isNowhere ? 'lost' : 'running'))),
-    waitsFor: described?.state === 'closed' && held.length === 0 ? [] : waits,
-    lines: sortLines([...runLines(described), ...lines]),
+    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, answer, held),
+    state: status?.state ?? standing,
+    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(heldWait)), ...pauses],
+    lines: sortLines([
+      ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
+      ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
+      ...lines,
+    ]),
     isWhole,
     holds: open.map(describeHold),
     messages: status?.refusedMessages ?? [],
-    ...(temporalUi === undefined || !described ? {} : { temporalUi: `${temporalUi}${address}` }),
+    ...(temporalUi === undefined || !run ? {} : { temporalUi: `${temporalUi}${address}` }),
     fromLedger: status === undefined,
   };
 }
 
 /** Returns a headline from the ledger alone. It says why the run itself adds nothing. */
-function ledgerHeadline(runKey: string, { described, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
+function ledgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
     ? `Temporal has no run of ${runName(runKey)}: this is what the ledger has.`
-    : described?.state === 'closed'
+    : run && run.run !== 'running'
       ? 'The run has ended, and no worker tells how: this is what the ledger has.'
-      : `${described ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
+      : `${run ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
   return first ? `${why} ${heldWait(first, held.length - 1).text}` : why;
 }
 
@@ -167,35 +157,20 @@ function heldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor
 }
 
 function listWaits(status: AnyStatus): Story['waitsFor'] {
-  const holds = status.holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
-  if (holds.length > 0) return holds;
-  if ('stages' in status) {
-    const { gate } = viewStatus(status);
-    const shares = status.shares.filter(({ state }) => state === 'awaitingConsent');
-    if (gate) return [{ text: describeStanding(viewStatus(status)), until: gate.until }];
-    if (shares.length > 0) {
-      return shares.map((share) => ({
-        text: consentSentence(share, AS_TEXT),
-        ...omitUndefined({ until: share.until }),
-      }));
-    }
+  const { holds, waitingFor } = status;
+  if (holds.length > 0) return holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
+  const view = viewStatus(status);
+  const shares = 'stages' in status && !view.gate ? status.shares : [];
+  const awaiting = shares.filter(({ state }) => state === 'awaitingConsent');
+  if (awaiting.length > 0) {
+    return awaiting.map((share) => ({
+      text: consentSentence(share, AS_TEXT),
+      ...omitUndefined({ until: share.until }),
+    }));
   }
-  if (status.waitingFor === undefined) return [];
-  return [
-    {
-      text: describeStanding(viewStatus(status)),
-      ...('until' in status ? omitUndefined({ until: status.until }) : {}),
-    },
-  ];
-}
-
-function runLines(described: RunAnswer['described']): RecordLine[] {
-  if (!described) return [];
-  const { startedAt, closedAt } = described;
-  return [
-    { at: startedAt, text: 'The run was started.' },
-    ...(closedAt === undefined ? [] : [{ at: closedAt, text: 'The run ended.' }]),
-  ];
+  if (!view.gate && waitingFor === undefined) return [];
+  const until = view.gate?.until ?? ('until' in status ? status.until : undefined);
+  return [{ text: describeStanding(view), ...omitUndefined({ until }) }];
 }
 
 // The ledger's records of a run.

@@ -80,21 +80,11 @@ async function sendConsent({ services, sending }: Call<never>, consent: ConsentM
   }
 }
 
-function toConsentAnswer(answer: ConsentAnswer<'journey' | 'share'>): z.infer<typeof consentAnswerSchema> {
-  const { recorded = false } = answer;
-  const duplicate = 'duplicate' in answer && answer.duplicate;
-  const unmatched = 'unmatched' in answer ? answer.unmatched : undefined;
-  const stands = 'stands' in answer ? omitUndefined({ stands: answer.stands }) : {};
-  const flagged = 'postedSharesFlagged' in answer ? { postedSharesFlagged: answer.postedSharesFlagged } : {};
-  const state = !recorded ? 'pending' : unmatched === undefined ? 'accepted' : 'kept';
-  return {
-    answer: state,
-    duplicate,
-    recorded,
-    ...(unmatched === undefined ? {} : { unmatched }),
-    ...stands,
-    ...flagged,
-  };
+function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typeof consentAnswerSchema> {
+  const { recorded = false } = given;
+  const isKept = 'unmatched' in given && given.unmatched !== undefined;
+  const answer = !recorded ? 'pending' : isKept ? 'kept' : 'accepted';
+  return consentAnswerSchema.parse(omitUndefined({ duplicate: false, ...given, recorded, answer }));
 }
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import type { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
-import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -16,10 +15,7 @@ import { isReached, untilNextStep } from '../reach.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
 import { signedDecision } from '../signing.ts';
 
-const given = decision
-  .schema(failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max))
-  .omit({ by: true })
-  .meta({ id: 'decision' });
+const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
 /** The answer does not say the run's state: that is in its status, which takes a separate scope. */
 const decidedSchema = z
@@ -112,7 +108,6 @@ export const decisionRoutes: readonly Route[] = [
     description:
       'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.',
     scope: 'holds:decide',
-    about: ({ runKey }) => runKey,
     body: given,
     answers: { 200: { description: 'It was taken.', schema: decidedSchema } },
     problems: {

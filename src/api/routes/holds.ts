@@ -155,7 +155,6 @@ export const holdRoutes: readonly Route[] = [
       'For rows without a trace number, such as `ssnMismatch` of a portfolio review. No run waits for such a flag. The ' +
       'ledger records who marked it as seen. The API takes nothing off the list that an open run still needs.',
     scope: 'holds:decide',
-    about: ({ runKey }) => runKey,
     body: runSeenBody,
     answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
     problems: { 409: '`notListed`: nothing of this is on the list.' },

@@ -1,6 +1,5 @@
 /** Journeys: started, read, listed, and every message to them but consents (consents.ts) and decisions (decisions.ts). */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend } from '../../messages/extend.ts';
@@ -14,7 +13,7 @@ import type { Route } from '../route.ts';
 import { signedAdvance } from '../signing.ts';
 import { bodyWithout, runRoutes } from './runs.ts';
 
-const applicants = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+const applicants = applicantsSchema;
 const GIVEN = ['journeyId', 'by'];
 
 export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({

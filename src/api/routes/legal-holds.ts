@@ -1,13 +1,12 @@
 /** Legal holds: they keep a run, or a whole review, from being disposed of. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
-import { parseWith } from '../../fields/problems.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
 import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 
 const holdSchema = z.object(legalHoldFields).meta({ id: 'legalHold' });
 const others = z.array(holdSchema).meta({ description: 'The other holds in force that cover it or a part of it.' });
@@ -50,50 +49,47 @@ const listQuery = z.strictObject({
 });
 
 export const legalHoldRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/legal-holds',
     operationId: 'listLegalHolds',
     summary: 'List every legal hold in force',
     scope: 'inquiries:read',
     query: listQuery,
-    answers: {
-      200: { description: 'All of them.', schema: pageSchema('legalHoldList', holdSchema, 'The oldest first.') },
-    },
-    async handle(call): Promise<Reply<200>> {
+    answer: pageSchema('legalHoldList', holdSchema, 'The oldest first.'),
+    async run(call) {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
-      return { status: 200, body: toPage(await keepReached(call, all, ({ runKey }) => runKey)) };
+      return toPage(await keepReached(call, all, ({ runKey }) => runKey));
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/runs/{runKey}/legal-holds',
     operationId: 'setLegalHold',
     summary: 'Keep the data of a run from disposal until each of its legal holds is released',
     scope: 'inquiries:keep',
-    about: ({ runKey }) => runKey,
     body: orderSchema,
-    answers: { 200: { description: 'It is in force, now or since before.', schema: setSchema } },
-    async handle({ services, params, body, by }): Promise<Reply<200>> {
-      const order = { ...parseWith(orderSchema, body), by: by() };
-      const hold = await (await services.openLedger()).retention.setLegalHold(params.runKey, order);
+    answer: setSchema,
+    done: 'It is in force, now or since before.',
+    async run({ services, params, body, by }) {
+      const { retention } = await services.openLedger();
+      const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
       if (!hold) throw unknownRun();
-      return { status: 200, body: hold };
+      return hold;
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/runs/{runKey}/legal-holds/release',
     operationId: 'releaseLegalHold',
     summary: 'Release the legal hold of one matter',
     scope: 'inquiries:keep',
-    about: ({ runKey }) => runKey,
     body: orderSchema,
-    answers: { 200: { description: 'It is released, now or since before.', schema: releasedSchema } },
-    async handle({ services, params, body, by }): Promise<Reply<200>> {
-      const order = { ...parseWith(orderSchema, body), by: by() };
-      const ledger = await services.openLedger();
-      return { status: 200, body: await ledger.retention.releaseLegalHold(params.runKey, order) };
+    answer: releasedSchema,
+    done: 'It is released, now or since before.',
+    async run({ services, params, body, by }) {
+      const { retention } = await services.openLedger();
+      return retention.releaseLegalHold(params.runKey, { ...body, by: by() });
     },
   }),
 ];

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName, text } from '../../fields/fields.ts';
-import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 
@@ -53,13 +52,14 @@ const resumedSchema = z
 
 export type Paused = z.infer<typeof pausedSchema>;
 
+type Order = z.infer<typeof pauseRequestSchema>;
+
 /** @throws Refusal 403 unless the token reaches all end users: a pause stops the inquiries of all of them */
-function readPauseRequest(call: Call<never>): { scope: PauseScope; authorization: { by: string; reason: string } } {
-  const { profile, reason } = parseWith(pauseRequestSchema, call.body);
+function readScope({ profile }: Order, caller: ApiCaller): PauseScope {
   const mayPause =
-    profile === undefined ? reachesAll(call.caller) : reaches(call.caller, { profiles: [profile], endUsers: null });
+    profile === undefined ? reachesAll(caller) : reaches(caller, { profiles: [profile], endUsers: null });
   if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
-  return { scope: omitUndefined({ profile }), authorization: { by: call.by(), reason } };
+  return omitUndefined({ profile });
 }
 
 /** Leaves out the pauses of profiles that the caller does not reach: even their names are not for every caller. */
@@ -68,24 +68,19 @@ function hideOtherProfiles({ profiles }: ApiCaller, pauses: readonly Pause[]): P
 }
 
 export const pauseRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/pauses',
     operationId: 'listPauses',
     summary: 'List every pause, in force and past',
     scope: 'holds:read',
-    answers: {
-      200: {
-        description: 'The pauses of all profiles together, and of each profile that the token reaches.',
-        schema: pageSchema('pauseList', pauseSchema, 'The oldest first.'),
-      },
-    },
-    async handle({ services, caller }): Promise<Reply<200>> {
-      const all = await (await services.openLedger()).pauses.list();
-      return { status: 200, body: toPage(hideOtherProfiles(caller, all)) };
+    answer: pageSchema('pauseList', pauseSchema, 'The oldest first.'),
+    done: 'The pauses of all profiles together, and of each profile that the token reaches.',
+    async run({ services, caller }) {
+      return toPage(hideOtherProfiles(caller, await (await services.openLedger()).pauses.list()));
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/pauses',
     operationId: 'beginPause',
@@ -94,33 +89,31 @@ export const pauseRoutes: readonly Route[] = [
       'This works without Temporal. The token must be for all end users. A pause of all profiles needs a token for all profiles.',
     scope: 'inquiries:pause',
     body: pauseRequestSchema,
-    answers: {
-      200: { description: 'The pause is in force: this call began it, or an earlier one.', schema: pausedSchema },
-    },
-    async handle(call): Promise<Reply<200>> {
-      const { scope, authorization } = readPauseRequest(call);
-      const ledger = await call.services.openLedger();
-      return { status: 200, body: await ledger.pauses.begin(ledger.identity.ledgerId, scope, authorization) };
+    answer: pausedSchema,
+    done: 'The pause is in force: this call began it, or an earlier one.',
+    async run({ services, caller, body, by }) {
+      const scope = readScope(body, caller);
+      const { pauses, identity } = await services.openLedger();
+      return pauses.begin(identity.ledgerId, scope, { by: by(), reason: body.reason });
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/pauses/end',
     operationId: 'endPause',
     summary: 'End a pause, and wake the runs that wait for its end',
     scope: 'inquiries:pause',
     body: pauseRequestSchema,
-    answers: {
-      200: { description: 'The pause is over: this call ended it, or it was over before.', schema: resumedSchema },
-    },
-    async handle(call): Promise<Reply<200>> {
-      const { scope, authorization } = readPauseRequest(call);
-      const { client, openLedger } = call.services;
-      const ledger = await openLedger();
+    answer: resumedSchema,
+    done: 'The pause is over: this call ended it, or it was over before.',
+    async run({ services, caller, body, by }) {
+      const scope = readScope(body, caller);
+      const ledger = await services.openLedger();
+      const authorization = { by: by(), reason: body.reason };
       const verdict = await ledger.pauses.end(ledger.identity.ledgerId, scope, authorization);
-      const runs = await wakeRuns(client, ledger);
-      const inForce = hideOtherProfiles(call.caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
-      return { status: 200, body: { ...verdict, runs, inForce } };
+      const runs = await wakeRuns(services.client, ledger);
+      const inForce = hideOtherProfiles(caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
+      return { ...verdict, runs, inForce };
     },
   }),
 ];

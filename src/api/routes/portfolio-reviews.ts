@@ -11,7 +11,7 @@ import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../por
 import { unknownRun } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
 import { readResult } from './results.ts';
-import { bodyWithout, runKeyOfKind, runRoutes } from './runs.ts';
+import { bodyWithout, runRoutes } from './runs.ts';
 
 const steering = bodyWithout(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
 
@@ -112,7 +112,6 @@ interface ReviewFile {
 function downloadRoute({ what, path, ...words }: ReviewFile): Route {
   return {
     ...{ method: 'GET', path: `/v1/portfolio-reviews/{reviewId}${path}`, ...words, scope: 'portfolios:read' },
-    about: runKeyOfKind('portfolio'),
     answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
     problems: {
       409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',

@@ -1,6 +1,5 @@
 /** Single pulls: started, read, listed, ended early. Decisions about them: decisions.ts. */
 import { z } from 'zod';
-import { GATEWAY_LIMITS } from '../../config/variables.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
@@ -9,10 +8,9 @@ import { withdrawPull } from '../../messages/withdraw.ts';
 import type { Route } from '../route.ts';
 import { runRoutes } from './runs.ts';
 
-const { max } = GATEWAY_LIMITS.maxApplicants;
 const startSchema = z.union([
-  creditReport.schema(applicantsSchema(max)).meta({ id: 'startCreditReport' }),
-  failsafeCheck.schema(failsafeApplicantsSchema(max)).meta({ id: 'startFailsafeCheck' }),
+  creditReport.schema(applicantsSchema).meta({ id: 'startCreditReport' }),
+  failsafeCheck.schema(failsafeApplicantsSchema).meta({ id: 'startFailsafeCheck' }),
 ]);
 
 /** `consumerId` is personal. */

@@ -102,7 +102,7 @@ function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>):
 const OTHER_END_USER = { 403: 'Also: it was pulled for another end user than `endUser`.' };
 const LOGGED = 'The ledger records who read it, by the token, and when.';
 
-interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description' | 'about'> {
+interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'> {
   query: z.ZodObject;
   path: `/v1/${string}`;
   answer: z.ZodType;
@@ -128,7 +128,6 @@ export const reportRoutes: readonly Route[] = [
     path: '/v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
-    about: ({ runKey = '' }) => runKey,
     query: reportQuery,
     answer: reportSchema,
     async read({ params, query, note }, ledger, reader) {
@@ -146,7 +145,6 @@ export const reportRoutes: readonly Route[] = [
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
     description: 'A share by itself has its own references once it is posted.',
-    about: ({ runKey = '' }) => runKey,
     query: referencesQuery,
     answer: referencesSchema,
     async read({ params }, ledger, reader) {
@@ -158,7 +156,6 @@ export const reportRoutes: readonly Route[] = [
     path: '/v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
-    about: ({ journeyId = '' }) => journeyId,
     query: changesQuery,
     answer: changesSchema,
     async read({ params }, ledger, reader) {

@@ -8,6 +8,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import type { Message } from '../../messages/message.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
@@ -24,7 +25,7 @@ import {
   waitingSchema,
 } from '../lists/runs.ts';
 import { readRequiredReach } from '../required-reach.ts';
-import { type AnswerForm, type Call, parametersIn, type Reply, type Route, route } from '../route.ts';
+import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
 
@@ -60,18 +61,14 @@ export interface KindOfRun<Input extends object> {
   messages: readonly RunMessage[];
 }
 
-export function runKeyOfKind(kind: RunKind): (params: Readonly<Record<string, string>>) => string {
-  return (params) => toRunKey(kind, params[ID_NAMES[kind]] as string);
-}
-
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
 /** Returns the routes that start, list and read runs of one kind, and those of its messages. */
 export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
   const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
   const [singular, many] = words;
-  const about = runKeyOfKind(kind);
-  const findRun = ({ services, params }: Call): EndedRun<object> => services.journeys.run(about(params));
+  const findRun = ({ services, params }: Call): EndedRun<object> =>
+    services.journeys.run(toRunKey(kind, params[ID_NAMES[kind]] as string));
   return [
     {
       ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
@@ -81,17 +78,15 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
       problems: START_PROBLEMS,
       handle: (call) => startReply(kindOfRun, call),
     },
-    {
+    defineRoute({
       ...{ method: 'GET', path, operationId: `list${name}s`, scope: reads, query: listQuery },
       summary: `List ${many}: open ones first, then those that ended last`,
       description: LAGS,
-      answers: { 200: { description: 'One page.', schema: runListSchema } },
-      async handle(call) {
-        return { status: 200, body: await listRuns(call as Parameters<typeof listRuns>[0], kind) };
-      },
-    },
+      answer: runListSchema,
+      run: (call) => listRuns(call, kind),
+    }),
     {
-      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads, about },
+      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads },
       summary: `Read the status of ${singular}`,
       description: 'The status contains nothing personal.',
       headers: STATUS_HEADERS,
@@ -103,7 +98,7 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
     },
     {
       ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}/result`, operationId: `get${name}Result` },
-      ...{ scope: reads, about, summary: `Read the result of ${singular}` },
+      ...{ scope: reads, summary: `Read the result of ${singular}` },
       ...(result.description === undefined ? {} : { description: result.description }),
       answers: { 200: { description: 'It has ended.', schema: result.schema } },
       problems: {
@@ -119,7 +114,7 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
 }
 
 export const allRunsRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs',
     operationId: 'listRuns',
@@ -127,22 +122,18 @@ export const allRunsRoutes: readonly Route[] = [
     description: LAGS,
     scope: 'holds:read',
     query: allRunsQuery,
-    answers: { 200: { description: 'One page.', schema: runListSchema } },
-    async handle(call): Promise<Reply<200>> {
-      return { status: 200, body: await listRuns(call, call.query.kind) };
-    },
+    answer: runListSchema,
+    run: (call) => listRuns(call, call.query.kind),
   }),
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/waiting',
     operationId: 'countWaiting',
     summary: 'Count the runs that wait, by what they wait for',
     description: `${LAGS} Without search attributes there are no counts.`,
     scope: 'holds:read',
-    answers: { 200: { description: 'One count for each thing to wait for.', schema: waitingSchema } },
-    async handle(call): Promise<Reply<200>> {
-      return { status: 200, body: await countWaiting(call) };
-    },
+    answer: waitingSchema,
+    run: countWaiting,
   }),
 ];
 
@@ -174,6 +165,7 @@ const START_PROBLEMS = {
  *
  * @throws Refusal 403 for a run that the token does not reach; 409 where the id is taken, with the paths that differ for
  *   a run that it reaches
+ * @throws InvalidInputError where the API knows the profiles, and none has this name
  */
 async function startReply<Input extends object>(
   { kind, path, start }: Pick<KindOfRun<Input>, 'kind' | 'path' | 'start'>,
@@ -181,18 +173,22 @@ async function startReply<Input extends object>(
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
   const input = start.check(call);
-  const { productCode, ...members } = input as Record<string, string | undefined>;
+  const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
     throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
   }
+  const isUnknown = services.profiles?.includes(profile) === false;
   const requireUsableId = async () => {
-    if (reachesAll(caller) && !start.require) return;
+    if (reachesAll(caller) && !start.require && !isUnknown) return;
     const there = await services.findRequiredReach(runKey);
     if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
-    if (!there) await start.require?.(call, input);
+    if (there) return;
+    // The names of other profiles are not for every caller.
+    if (isUnknown) throw new InvalidInputError([{ path: '/profile', rule: 'must be a configured gateway profile' }]);
+    await start.require?.(call, input);
   };
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireUsableId();
@@ -266,14 +262,12 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
     ...form
   } = rules;
   const path = `${kindOfRun.path}/{${ID_NAMES[kind]}}${form.path}` as const;
-  const about = runKeyOfKind(kind);
-  const sendUpdate = ({ services, params, sending }: Call, _id: string, content: object) => {
-    const run = services.journeys.run(about(params)) as unknown as Updates;
+  const sendUpdate = ({ services, sending }: Call, id: string, content: object) => {
+    const run = services.journeys.run(toRunKey(kind, id)) as unknown as Updates;
     return run[update]?.(content, sending) as Promise<Accepted>;
   };
   return {
     method: 'POST',
-    about,
     ...form,
     path,
     body: body ?? bodyWithout(message.schema(z.never() as never), [message.address, 'by', ...parametersIn(path)]),
@@ -284,7 +278,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
       const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
         if (!ends) throw error;
-        const ending = { ...call.params, ...content, runKey: about(call.params), action: ends };
+        const ending = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
         return answerEnding(call, ending as unknown as EndingMessage, error);
       });
       return { status: 200, body: messageAnswerSchema.parse(answer) };

@@ -1,10 +1,9 @@
 /** The route that takes consents which match nothing off the list. The list itself: src/operations/consents.ts. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
-import { parseWith } from '../../fields/problems.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
 import { requireReach } from '../reach.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 
 const REACH_OF_UNKNOWN_ID =
   'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
@@ -30,7 +29,7 @@ const seenSchema = z
   .meta({ id: 'seenConsentsAnswer' });
 
 export const unmatchedConsentRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
@@ -38,18 +37,17 @@ export const unmatchedConsentRoutes: readonly Route[] = [
     description: `The ledger keeps these consents, and they count once it knows what they name. ${REACH_OF_UNKNOWN_ID}`,
     scope: 'holds:decide',
     body: seenBody,
-    answers: {
-      200: { description: 'They are off the list: this call took them off, or an earlier one.', schema: seenSchema },
-    },
+    answer: seenSchema,
+    done: 'They are off the list: this call took them off, or an earlier one.',
     problems: { 404: 'The token does not reach the run.' },
-    async handle(call): Promise<Reply<200>> {
-      const { runKey, reason } = parseWith(seenBody, call.body);
+    async run(call) {
+      const { runKey, reason } = call.body;
       call.note({ journeyId: runKey });
       await requireReach(call, runKey);
       const ledger = await call.services.openLedger();
       const count = await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey, by: call.by(), reason });
       call.note({ count });
-      return { status: 200, body: { accepted: true, count } };
+      return { accepted: true, count };
     },
   }),
 ];

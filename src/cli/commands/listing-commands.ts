@@ -1,5 +1,5 @@
 /** Prints the listings of the table of operations as commands: options, table, CSV, JSON, and rows as they come. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { parseWith } from '../../fields/problems.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { runName } from '../../model/run-key.ts';
@@ -9,7 +9,6 @@ import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
-import { UsageError } from '../output/errors.ts';
 import { asTyped } from '../output/option-names.ts';
 import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
 import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
@@ -18,8 +17,7 @@ import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../ou
 import { withLedger } from './with-ledger.ts';
 
 interface ListingOptions extends OutputOptions {
-  format?: string;
-  csv?: boolean;
+  format?: Format;
   from?: string;
   to?: string;
   timeZone?: string;
@@ -50,9 +48,8 @@ function registerListing(program: Command, listing: Listing): void {
       .option('--to <when>', 'recorded up to this day, which is included, or before this instant')
       .option('--time-zone <name>', 'where days begin and end (default: GATEWAY_TIME_ZONE, else UTC)');
   }
-  command
-    .option('--format <format>', `${FORMATS.join(', ')} (default: table on a terminal, else json)`)
-    .option('--csv', 'as --format csv, safe to be opened in a spreadsheet');
+  const forms = 'the form of the rows (default: table on a terminal, else json); csv is safe in a spreadsheet';
+  command.addOption(new Option('--format <format>', forms).choices(FORMATS));
   withExamples(withOutputOptions(command), `credit-journey ${name}`, `credit-journey ${name} --format csv`);
   command.action((options: ListingOptions) => printListing(listing, options));
 }
@@ -72,18 +69,6 @@ function readConditions(listing: Listing, options: ListingOptions, period: Perio
   }
 }
 
-/** @throws UsageError where the options contradict each other */
-function readFormat({ format, csv, json }: ListingOptions): { format: Format; output: Output } {
-  const known = FORMATS.find((candidate) => candidate === format);
-  if (format !== undefined && !known) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
-  const asked = new Set(
-    [known, csv ? 'csv' : undefined, json ? 'json' : undefined].filter((option) => option !== undefined),
-  );
-  if (asked.size > 1) throw new UsageError('--format, --csv or --json, one of them');
-  const [chosen = createOutput({}).isJson ? 'json' : 'table'] = asked as ReadonlySet<Format>;
-  return { format: chosen, output: createOutput({ json: chosen === 'json' }) };
-}
-
 /** A period is repeated in the answer, with the zone in which its days begin and end. */
 interface Told extends Period {
   timeZone?: string;
@@ -101,7 +86,8 @@ async function printListing(listing: Listing, options: ListingOptions): Promise<
   const told = await readPeriod(options);
   const { timeZone: _, ...period } = told;
   const conditions = readConditions(listing, options, period);
-  const { format, output } = readFormat(options);
+  const { format = createOutput(options).isJson ? 'json' : 'table' } = options;
+  const output = createOutput({ json: format === 'json' });
   const print = options.totals ? totalsText : rowsText;
   await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
 }

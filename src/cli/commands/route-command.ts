@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { LocalCall } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
+import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { Refusal } from '../../http/refusal.ts';
@@ -37,6 +38,7 @@ import {
   readOption,
   requireOwnOptions,
 } from '../output/schema-options.ts';
+import { callRemotely, type RemoteOptions } from './remote-call.ts';
 import { withLedger } from './with-ledger.ts';
 
 /** The message that a route sends, or the input of the run that it starts: its rules hold before the command connects. */
@@ -46,8 +48,6 @@ export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
   name: string;
   description: string;
-  /** Loads their files, for the command that is called alone. */
-  routes: () => Promise<readonly Route[]>;
   /** The first counts whose path parameters are all given, by arguments or by options. */
   operations: readonly (string | readonly [operationId: string, content: Content])[];
   /** Whether the operation is the one that these options mean. */
@@ -61,10 +61,10 @@ export interface RouteCommand {
   /** Options that are no members. */
   options?: readonly (readonly [flags: string, words: string])[];
   examples: readonly string[];
-  /** `ledger`: the command works while Temporal is away. `temporal`: it works without a ledger of its own. */
-  needs: 'ledger' | 'temporal' | 'both';
-  /** The person who reads or decides. If a reading names no person, the system's user counts as its reader. */
-  by?: 'reader' | 'author';
+  /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */
+  needs?: 'ledger' | 'both';
+  /** A reading has a reader. Default: the system's user. */
+  by?: 'reader';
   /** Reads the content that options add to. Default: the JSON of `--file`, if a message is sent. */
   readContent?(options: Options): Promise<Loose>;
   /** Adds members that follow from the given ones. */
@@ -87,7 +87,9 @@ export interface ProofForm {
   readProved(message: Loose, content: Loose): Promise<object>;
 }
 
-export type Options = ServerOptions & GivenOptions & { file?: string; proof?: string; watch?: boolean };
+export type Options = ServerOptions &
+  GivenOptions &
+  RemoteOptions & { by?: string; file?: string; proof?: string; watch?: boolean };
 
 interface Operation {
   route: Route;
@@ -106,11 +108,10 @@ interface Address {
   names: Readonly<Record<string, string>>;
 }
 
-export async function fillRoute(command: Command, spec: RouteCommand): Promise<void> {
+export function fillRoute(command: Command, spec: RouteCommand): void {
   const { words = {}, examples, needs, proof, readContent } = spec;
   const named = (spec.arguments ?? []).map(([name]) => name.slice(1, -1));
-  const routes = await spec.routes();
-  const operations = spec.operations.map((name) => findOperation(routes, name, spec, named));
+  const operations = spec.operations.map((name) => findOperation(name, spec, named));
   const all = operations.flatMap(({ members }) => members);
   const members = [...new Map(all.map((member) => [member.flag, member])).values()];
   for (const [name, help] of spec.arguments ?? []) {
@@ -122,6 +123,8 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
   if (operations.some(({ content }) => content) && !readContent && !named.includes('file')) {
     command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
   }
+  command.option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process');
+  command.option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
   withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...examples);
   command.action(async (...given: unknown[]) => {
     const options = given[named.length] as Options;
@@ -139,13 +142,12 @@ export async function fillRoute(command: Command, spec: RouteCommand): Promise<v
 }
 
 function findOperation(
-  routes: readonly Route[],
   name: RouteCommand['operations'][number],
   { flags = {}, words = {}, by, readContent }: RouteCommand,
   named: readonly string[],
 ): Operation {
   const [operationId, content] = typeof name === 'string' ? [name] : name;
-  const route = routes.find((candidate) => candidate.operationId === operationId);
+  const route = ROUTES.find((candidate) => candidate.operationId === operationId);
   if (!route) throw new Error(`there is no operation ${operationId}`);
   const further = parametersIn(route.path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
@@ -166,7 +168,7 @@ function findOperation(
       ...parameters,
       ...members.filter(({ path, flag }) => words[flag] !== null && !named.includes(path.slice(1))),
       ...actors.filter(({ path }) => path === '/by'),
-      ...(by === undefined ? [] : [by === 'reader' ? reader : author]),
+      ...(by === 'reader' ? [reader] : body && !content ? [author] : []),
     ],
   };
 }
@@ -213,6 +215,11 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
   try {
     const content = await buildContent(spec, operation, address, options);
     const call = toLocalCall(route, content);
+    if (options.api !== undefined) {
+      if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
+      if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
+      return await print(spec, await callRemotely(route, call, options), createOutput(options));
+    }
     if (spec.by === 'reader') call.by ??= systemUser();
     const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
     if (operation.content) {
@@ -221,7 +228,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
     } else checkCall(route, call);
     const act = async (services: ApiServices, output: Output) => {
       const { body = {} } = await callLocally(services, route, call);
-      await print(spec, body, output);
+      await print(spec, body, output, true);
     };
     if (spec.needs === 'ledger')
       return await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
@@ -252,9 +259,9 @@ function findKind(ids: object): RunKind | undefined {
   return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in ids);
 }
 
-async function print(spec: RouteCommand, body: object | string, output: Output): Promise<void> {
+async function print(spec: RouteCommand, body: object | string, output: Output, isLocal = false): Promise<void> {
   const answer = readDocument(body) as never;
-  const notice = spec.namesPauses ? await pauseNotice(output) : [];
+  const notice = spec.namesPauses && isLocal ? await pauseNotice(output) : [];
   const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));
   output.answer(body, () => [...lines, ...notice]);
   process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
@@ -319,9 +326,11 @@ function systemUser(): string {
 
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
 async function toClientError(error: unknown, runKey: string | undefined): Promise<unknown> {
-  if (!(error instanceof Error) || error.name !== 'Refusal' || runKey === undefined) return error;
+  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
   const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
   const { reason, problems, message, status } = error as Refusal;
+  if (reason === 'invalidInput') return new InvalidInputError(problems);
+  if (runKey === undefined || status < 404 || status >= 429) return error;
   if (reason === 'notFound') return new JourneyNotFoundError(runKey);
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');

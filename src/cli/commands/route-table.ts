@@ -18,19 +18,6 @@ import { requireSandbox } from '../output/require-sandbox.ts';
 import { statusLines } from '../output/status-lines.ts';
 import type { Options, ProofForm, RouteCommand } from './route-command.ts';
 
-const consents = async () => (await import('../../api/routes/consents.ts')).consentRoutes;
-const holds = async () => (await import('../../api/routes/holds.ts')).holdRoutes;
-const journeys = async () => (await import('../../api/routes/journeys.ts')).journeyRoutes;
-const legalHolds = async () => (await import('../../api/routes/legal-holds.ts')).legalHoldRoutes;
-const pauses = async () => (await import('../../api/routes/pauses.ts')).pauseRoutes;
-const pulls = async () => (await import('../../api/routes/pulls.ts')).pullRoutes;
-const reports = async () => (await import('../../api/routes/reports.ts')).reportRoutes;
-const reviews = async () => (await import('../../api/routes/portfolio-reviews.ts')).portfolioReviewRoutes;
-const runs = async () => (await import('../../api/routes/runs.ts')).allRunsRoutes;
-const shares = async () => (await import('../../api/routes/shares.ts')).shareRoutes;
-const unmatchedConsents = async () => (await import('../../api/routes/unmatched-consents.ts')).unmatchedConsentRoutes;
-const ofAnyRun = async () => (await Promise.all([journeys(), pulls(), shares(), reviews()])).flat();
-
 const REPEAT_PROOF: ProofForm = {
   member: 'decision',
   readFields: ({ environment: _, journeyId: __, contentDigest: ___, ...fields }) => fields,
@@ -138,7 +125,6 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
     name: 'start',
     description:
       'start a lending journey, once; if this id was started with another input, the error names the differences',
-    routes: journeys,
     operations: [['startJourney', 'lendingJourney']],
     readContent: readJourney,
     options: [
@@ -151,12 +137,10 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
       WATCH,
     ],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey start --sample --auto --watch'],
-    needs: 'temporal',
   },
   {
     name: 'pull',
     description: 'pull one report of one product; the same id again finds the first pull',
-    routes: pulls,
     operations: [['startPull', 'pull']],
     readContent: readPull,
     options: [
@@ -172,12 +156,10 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey pull --sample --product REFUPD --pull-id P-1001 --watch',
       'credit-journey report pull:P-1001 REFUPD',
     ],
-    needs: 'temporal',
   },
   {
     name: 'portfolio start',
     description: 'start a review; the same id again finds the first one',
-    routes: reviews,
     operations: [['startPortfolioReview', 'portfolioReview']],
     arguments: [['<file>', 'in the end user’s folder, <profile>/<endUserCode> of the workers’ PORTFOLIO_DIR']],
     words: {
@@ -194,12 +176,10 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
     examples: [
       'credit-journey portfolio start sample.csv --review-id R-1001 --end-user-code EU123 \\\n      --permissible-purpose-code 01 --watch',
     ],
-    needs: 'temporal',
   },
   {
     name: 'share',
     description: 'share a report with a secondary user, once its applicants consent',
-    routes: async () => [...(await journeys()), ...(await shares())],
     operations: [
       ['requestShare', 'requestShare'],
       ['startShare', 'shareReport'],
@@ -235,13 +215,11 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey pull --sample --pull-id P-1002 --watch',
       'credit-journey share pull:P-1002 --report-of CR --share-id S-1002 \\\n      --end-user-code EU789 --permissible-purpose-code 02',
     ],
-    needs: 'temporal',
   },
   {
     name: 'advance',
     description:
       'pass the gate before a stage, or pull the latest stage once more; the run keeps a message that comes early',
-    routes: journeys,
     operations: [['advanceJourney', 'advance']],
     arguments: [['<journeyId>']],
     words: {
@@ -259,13 +237,11 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey advance J-1001 --to PREAPP',
       'credit-journey advance J-1001 --repeat PREAPP --occurrence 2 --by underwriting --reason "the offer was renewed"',
     ],
-    needs: 'temporal',
     proof: REPEAT_PROOF,
   },
   {
     name: 'consent',
     description: 'record that an applicant granted, denied or revoked consent to a share',
-    routes: consents,
     operations: [['recordConsent', 'consent']],
     arguments: [['<id>', 'a journeyId, or share:<shareId> of a report shared by itself']],
     words: {
@@ -289,14 +265,12 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
         '      --method web --text-version v1 --reference doc-1',
       ].join('\n'),
     ],
-    needs: 'temporal',
     complete: completeConsent,
     proof: CONSENT_PROOF,
   },
   {
     name: 'extend',
     description: 'extend a wait: at a gate, or of a share for consent',
-    routes: ofAnyRun,
     operations: [
       ['extendJourney', 'extend'],
       ['extendShare', 'extendShareReport'],
@@ -315,12 +289,10 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
         '      --by underwriting --reason "the appraisal is late"',
       ].join('\n'),
     ],
-    needs: 'temporal',
   },
   {
     name: 'withdraw',
     description: 'end a journey, a pull, a share or a review after any attempt in flight; or take back one share',
-    routes: ofAnyRun,
     operations: [
       ['withdrawShare', 'withdrawShare'],
       ['withdrawJourney', 'withdrawJourney'],
@@ -335,28 +307,23 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey withdraw J-1004 --share-id S-1 --by operations --reason "another investor was meant"',
       'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
     ],
-    needs: 'temporal',
   },
   ...Object.entries(STEERING).map(
     ([name, description]): RouteCommand => ({
       name: `portfolio ${name}`,
       description,
-      routes: reviews,
       operations: [[`${name}PortfolioReview`, 'steerReview']],
       arguments: [['<reviewId>', 'the review’s id']],
       words: SIGNED,
       examples: [`credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`],
-      needs: 'temporal',
     }),
   ),
   {
     name: 'status',
     description: 'show the status of a journey, a pull, a share or a review; exits with 3 if it needs a person',
-    routes: ofAnyRun,
     operations: ['getJourney', 'getPull', 'getShare', 'getPortfolioReview'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
-    needs: 'temporal',
     namesPauses: true,
     lines: statusLines,
     exitCode: (status: AnyStatus) => (needsPerson(status) ? EXIT.needsPerson : EXIT.done),
@@ -364,7 +331,6 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'report',
     description: 'print a stored report from the ledger: masked, or with --reveal (personal data)',
-    routes: reports,
     operations: ['getReport'],
     arguments: [['<id>', RUN_ID], ['<productCode>']],
     examples: [
@@ -380,7 +346,6 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'refusal',
     description: 'print what the gateway wrote beside a refusal: masked, or with --reveal (personal data)',
-    routes: reports,
     operations: ['getRefusal'],
     arguments: [['<customerTraceNumber>'], ['<attempt>']],
     examples: ['credit-journey refusal <customerTraceNumber> 1 --reveal'],
@@ -392,7 +357,6 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
     name: 'references',
     description:
       'print the references to store for later shares: consumer ids masked, or with --reveal (personal data)',
-    routes: reports,
     operations: ['getReferences'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey references J-1001 --reveal'],
@@ -402,7 +366,6 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'changes',
     description: 'print what changed before closing, from the ledger: masked, or with --reveal (personal data)',
-    routes: reports,
     operations: ['getJourneyChanges'],
     arguments: [['<journeyId>']],
     examples: ['credit-journey start --sample --auto --journey-id J-1001', 'credit-journey changes J-1001 --reveal'],
@@ -412,16 +375,13 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'list',
     description: 'list journeys, pulls, shares and reviews: the newest open ones first, then those that ended last',
-    routes: runs,
     operations: ['listRuns'],
     examples: ['credit-journey list --open'],
-    needs: 'temporal',
     namesPauses: true,
   },
   {
     name: 'pauses',
     description: 'list every pause, in force and past, the oldest first',
-    routes: pauses,
     operations: ['listPauses'],
     examples: ['credit-journey pauses'],
     needs: 'ledger',
@@ -430,76 +390,61 @@ const ROUTE_COMMANDS: readonly RouteCommand[] = [
     // It must stop everything where all else is broken, too.
     name: 'pause',
     description: 'send nothing more, on any worker, until resume',
-    routes: pauses,
     operations: ['beginPause'],
     examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
     needs: 'ledger',
-    by: 'author',
     lines: pausedLines,
   },
   {
     name: 'resume',
     description: 'end a pause, and wake the runs that wait for its end',
-    routes: pauses,
     operations: ['endPause'],
     examples: ['credit-journey resume --by ops-7 --reason "ticket 4711: corrected"'],
     needs: 'both',
-    by: 'author',
     exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
   },
   {
     name: 'seen inquiry',
     description: 'take a flag about an inquiry off the list of holds',
-    routes: holds,
     operations: ['markSeen'],
     arguments: [['<customerTraceNumber>', 'the inquiry’s trace number']],
     examples: ['credit-journey seen inquiry <customerTraceNumber> --by <name> --reason "<why>"'],
     needs: 'both',
-    by: 'author',
   },
   {
     name: 'seen run',
     description: 'take a flag about a whole run off the list of holds',
-    routes: holds,
     operations: ['markRunSeen'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey seen run portfolio:R-1001 --flag ssnMismatch --by <name> --reason "<why>"'],
     needs: 'both',
-    by: 'author',
   },
   {
     name: 'seen consents',
     description: 'take the unmatched consents of a run off the list of holds',
-    routes: unmatchedConsents,
     operations: ['markConsentsSeen'],
     examples: ['credit-journey seen consents --run-key J-1001 --by <name> --reason "<why>"'],
     needs: 'both',
-    by: 'author',
   },
   {
     name: 'legal-hold set',
     description: 'keep the data of a run from disposal until each of its legal holds is released',
-    routes: legalHolds,
     operations: ['setLegalHold'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey legal-hold set J-1 --matter 2026-17 --by <name> --reason "<why>"'],
     needs: 'ledger',
-    by: 'author',
   },
   {
     name: 'legal-hold release',
     description: 'release the legal hold of one matter',
-    routes: legalHolds,
     operations: ['releaseLegalHold'],
     arguments: [['<id>', RUN_ID]],
     examples: ['credit-journey legal-hold release J-1 --matter 2026-17 --by <name> --reason "<why>"'],
     needs: 'ledger',
-    by: 'author',
   },
   {
     name: 'legal-hold list',
     description: 'list every legal hold in force, the oldest first',
-    routes: legalHolds,
     operations: ['listLegalHolds'],
     examples: ['credit-journey legal-hold list', 'credit-journey legal-hold list --run-key J-1'],
     needs: 'ledger',
@@ -514,16 +459,22 @@ export async function registerRouteCommands(program: Command, named: string | un
     const group = groups.reduce((parent, word) => findGroup(parent, word), program);
     const command = group.command(last).description(spec.description);
     // Loaded for the command that is called: its options come from schemas.
-    if (isCalled(spec.name)) await (await import('./route-command.ts')).fillRoute(command, spec);
+    if (isCalled(spec.name)) (await import('./route-command.ts')).fillRoute(command, spec);
   }
-  const holds = program.command('holds').description(HOLDS);
-  if (isCalled('holds')) (await import('./runs/holds-command.ts')).fillHolds(holds);
-  const resolve = program.command('resolve').description(RESOLVE);
-  if (isCalled('resolve')) (await import('./runs/resolve-command.ts')).fillResolve(resolve);
+  for (const [name, [fill, description]] of Object.entries(RUN_COMMANDS)) {
+    const command = program.command(name).description(description);
+    if (isCalled(name)) (await import('./run-commands.ts'))[fill](command);
+  }
 }
 
-const HOLDS = 'list what needs a person, with the command that resolves it: exits with 3 if there is anything';
-const RESOLVE = 'decide about an inquiry on hold; on a terminal the command asks for missing options';
+const RUN_COMMANDS = {
+  watch: ['fillWatch', 'show a run’s progress until it ends (0) or needs a person (3); a JSON line per change'],
+  holds: [
+    'fillHolds',
+    'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
+  ],
+  resolve: ['fillResolve', 'decide about an inquiry on hold; on a terminal the command asks for missing options'],
+} as const;
 
 const GROUPS: Readonly<Record<string, string>> = {
   seen: 'take a flag off the list of holds once an operator has looked at it',

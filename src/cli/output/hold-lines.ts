@@ -26,13 +26,14 @@ export function holdLines(hold: ListedInquiry, width: number, indent = ''): stri
 /** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
 export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
   if (isJson) return [];
-  const [{ loadClientLedgerAccess }, { inspect, readPausesInForce }] = await Promise.all([
+  const [{ loadClientLedgerAccess }, { inspect }, { readPauses }] = await Promise.all([
     import('../../config/config.ts'),
     import('../../ledger/inspect-ledger.ts'),
+    import('../../ledger/pauses.ts'),
   ]);
   try {
     const { ledger } = loadClientLedgerAccess(process.env, { besideLedger: true });
-    const pauses = await inspect(ledger.url, readPausesInForce);
+    const pauses = await inspect(ledger.url, (tx) => readPauses(tx, { inForce: true }));
     return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
   } catch {
     return [];

@@ -1,4 +1,5 @@
 /** `--from` and `--to`: instants, or whole days in a time zone. */
+import { omitUndefined } from '../../base/defined.ts';
 import { isCalendarDate, parseInstantMs } from '../../base/instants.ts';
 import { UsageError } from './errors.ts';
 
@@ -21,10 +22,8 @@ export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZo
   if (fromMs !== undefined && beforeMs !== undefined && beforeMs <= fromMs) {
     throw new UsageError('--to must be later than --from');
   }
-  return {
-    ...(fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() }),
-    ...(beforeMs === undefined ? {} : { before: new Date(beforeMs).toISOString() }),
-  };
+  const toInstant = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  return omitUndefined({ from: toInstant(fromMs), before: toInstant(beforeMs) });
 }
 
 /** Returns `--time-zone` by its canonical IANA name. */

@@ -17,15 +17,7 @@ export interface Choice<T extends string> {
   what?: string;
 }
 
-export interface Prompter {
-  say(lines: readonly string[]): void;
-  /** Asks until there is no problem with the answer; an empty one is `preset`, where there is one. */
-  line(question: string, options?: { preset?: string; problem?(text: string): string | null }): Promise<string>;
-  choice<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T>;
-  /** Defaults to no. */
-  confirm(question: string): Promise<boolean>;
-  close(): void;
-}
+export type Prompter = ReturnType<typeof createPrompter>;
 
 /** Whether an operator can be asked at this terminal. */
 export function isAsking({ isJson }: { isJson: boolean }): boolean {
@@ -36,7 +28,7 @@ export function isAsking({ isJson }: { isJson: boolean }): boolean {
 export function createPrompter(
   input: NodeJS.ReadableStream = process.stdin,
   output: NodeJS.WritableStream = process.stdout,
-): Prompter {
+) {
   const reader = createInterface({ input, output });
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => {});
@@ -45,7 +37,11 @@ export function createPrompter(
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
   const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${asCalled(text)}\n`).join(''));
 
-  const line: Prompter['line'] = async (question, { preset, problem } = {}) => {
+  /** Asks until there is no problem with the answer; an empty one is `preset`, where there is one. */
+  const line = async (
+    question: string,
+    { preset, problem }: { preset?: string; problem?(text: string): string | null } = {},
+  ): Promise<string> => {
     const shown = preset === undefined ? `${question}: ` : `${question} [${preset}]: `;
     for (;;) {
       const text = (await ask(shown)) || (preset ?? '');
@@ -58,7 +54,7 @@ export function createPrompter(
   return {
     say,
     line,
-    choice: async (question, choices) => {
+    choice: async <T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T> => {
       say([
         `${question}:`,
         ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}${what === undefined ? '' : `: ${what}`}`),
@@ -67,9 +63,10 @@ export function createPrompter(
       const text = await line('Number or word', {
         problem: (answer) => (find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`),
       });
-      return (find(text) as (typeof choices)[number]).value;
+      return (find(text) as Choice<T>).value;
     },
-    confirm: async (question) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
+    /** Defaults to no. */
+    confirm: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
     close: () => reader.close(),
   };
 }

@@ -243,8 +243,13 @@ async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, t
 const NO_KEYS =
   'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
 
-/** How a client encrypts and decrypts, and what it holds open for that. */
-type PayloadParts = Pick<ClientParts, 'codecServer' | 'keys'> & { dataConverter: DataConverter };
+/** How a client encrypts and decrypts, and what it holds open for that until it is closed. */
+interface PayloadParts {
+  dataConverter: DataConverter;
+  codecServer?: CodecServerConnection;
+  /** The key ring that the data converter follows: a client may run for longer than a key is current. */
+  keys?: { close(): void };
+}
 
 /**
  * The data converter that the environment asks for.
@@ -292,16 +297,7 @@ export interface Additions {
  *
  * @internal
  */
-export interface ClientParts {
-  client: Client;
-  ownConnection: ConnectionLike | undefined;
-  taskQueue: string;
-  maxApplicants: number;
-  queryTimeoutMs: number;
-  codecServer?: CodecServerConnection;
-  /** The key ring that the data converter follows: a client may run for longer than a key is current. Closed with the client. */
-  keys?: { close(): void };
-}
+export type ClientParts = Awaited<ReturnType<typeof connectedParts>>;
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
 const OLDEST_NODE = [22, 19] as const;
@@ -319,7 +315,7 @@ function requireNode(): void {
  *
  * @internal
  */
-export async function connectedParts(options: ConnectOptions, additions: Additions = {}): Promise<ClientParts> {
+export async function connectedParts(options: ConnectOptions, additions: Additions = {}) {
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;

@@ -88,6 +88,8 @@ export const TABLES = {
       created_at: int(),
       workflow_id: optional(text()),
       run_id: optional(text()),
+      // When a pause last refused its claim. NULL: never, or its run was woken since.
+      paused_at: optional(int()),
       abandoned_at: optional(int()),
       disposed_at: optional(int()),
       disposed_by: optional(text()),
@@ -102,6 +104,7 @@ export const TABLES = {
     indexes: [
       'inquiries_of_run ON inquiries (run_key, product_code)',
       'inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
+      'inquiries_paused ON inquiries (run_key) WHERE paused_at IS NOT NULL',
       // Rows that are not disposed of yet: few among many millions.
       'inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
     ],
@@ -180,6 +183,7 @@ export const TABLES = {
   /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
   decisions: table({
     columns: {
+      // The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`.
       ...ofAttempt,
       decision_id: text(),
       action: text<DecisionAction>(),
@@ -397,12 +401,6 @@ export const TABLES = {
     },
     key: ['pause_id', 'kind'],
     isChained: true,
-  }),
-  /** Inquiries whose runs `resume` wakes. Not a record: a row is deleted once its run was notified. */
-  paused_inquiries: table({
-    columns: { customer_trace_number: text(), workflow_id: text(), profile: text(), noted_at: int() },
-    key: ['customer_trace_number'],
-    guard: 'none',
   }),
 
   /** Work for people: runs that hold, and flags. */

@@ -20,7 +20,7 @@ import {
 } from './sql-session.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
-export const MAX_RACES = 3;
+const MAX_RACES = 3;
 
 type Work<T> = (tx: Transaction) => Promise<T>;
 

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
-import type { RewrapResult } from '../records.ts';
 import { eachPage, readKeyset } from './pages.ts';
 import { toFields } from './rows.ts';
 import type { SqlValue } from './sql-session.ts';
@@ -46,13 +45,10 @@ type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
  * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key. The reports
  * themselves are not touched, and concurrent changes stay. May be stopped and run again.
  *
+ * @returns how many data keys were rewrapped, whether the secret was, and what has a key that the key ring lacks
  * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
  */
-export async function rewrapDataKeys(
-  transactions: Transactions,
-  keys: KeyWrapper,
-  ledgerId: string,
-): Promise<RewrapResult> {
+export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrapper, ledgerId: string) {
   const keyId = await keys.currentKeyId('ledger');
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();

@@ -15,7 +15,7 @@ import type { Transaction, Unsealed } from '../database/sql-session.ts';
 import { readUndecided } from '../inquiries/inquiries.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord, SeenVerdict } from '../records.ts';
+import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from '../records.ts';
 import type { DisposalScope } from '../retention/retention.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 import type { RunFlag, RunHold, RunSeen, WorkDetails, WorkEnd, WorkKey } from './work.ts';
@@ -108,7 +108,10 @@ export async function endByClaim(tx: Transaction, customerTraceNumber: string): 
 }
 
 /** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
-export async function recordSeen(tx: Transaction, seen: SeenRecord): Promise<SeenVerdict> {
+export async function recordSeen(
+  tx: Transaction,
+  seen: SeenRecord,
+): Promise<{ kind: 'recorded' | 'nothingToSee' } | { kind: 'known'; paths: string[] }> {
   const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   await lockInquiry(tx, customerTraceNumber);

@@ -10,8 +10,9 @@ import type { FailureType } from '../../model/failure-types.ts';
 import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { type Columns, toFields } from '../database/rows.ts';
+import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import type { Row as TableRow } from '../database/tables.ts';
 import { countRefusals } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';
@@ -192,12 +193,7 @@ export function pageStatements(
   }));
 }
 
-interface CountRow {
-  kind: string;
-  reason: string;
-  count: number;
-  oldest: number;
-}
+type CountRow = Pick<WorkCount, 'kind' | 'reason' | 'count'> & { oldest: number };
 
 /** By kind and reason, from each of the two sources. */
 export function countStatements(dialect: SqlDialect, filters: WorkFilters): WorkStatement[] {
@@ -262,15 +258,10 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
 }
 
-interface Row extends Columns<Omit<WorkRow, 'since' | 'gatewayProfile' | 'details' | 'refusalKept'>> {
-  since: number;
-  profile: string;
-  details: string | null;
+interface Row extends TableRow<'work_for_people'> {
+  reason: WorkKey['reason'];
   refusals_kept: number;
   resend_from: number | null;
-  closed_at: number | null;
-  closed_how: WorkEnd['how'] | null;
-  closed_by: string | null;
 }
 
 /**
@@ -300,8 +291,7 @@ export async function countWork({ session, dialect }: Transaction, filters: Work
   const unsorted = await readCounts(session, dialect, filters);
   return [...Map.groupBy(unsorted, ({ kind, reason }) => `${kind} ${reason}`).values()]
     .map((of) => ({
-      kind: of[0]?.kind as WorkKind,
-      reason: of[0]?.reason as WorkKey['reason'],
+      ...(of[0] as CountRow),
       count: of.reduce((sum, { count }) => sum + count, 0),
       oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
     }))

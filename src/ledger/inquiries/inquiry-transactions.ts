@@ -19,6 +19,7 @@ import { Ending, type Transaction, type Unsealed, undone, type Written } from '.
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
+import { noteWaiting } from '../pauses.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -107,8 +108,10 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'ledgerRestored':
     case 'ledgerChanged':
     case 'writerTooOld':
-    case 'paused':
       return undone(decision);
+    case 'paused':
+      await noteWaiting(tx, request.inquiry);
+      return decision;
     case 'withdrawn':
       return undone({ ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) });
     case 'notPermitted':

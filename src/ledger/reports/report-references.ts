@@ -10,7 +10,7 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
 import { ANSWERS, type AttemptRow, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
-import type { InquiryView, ReferredInquiry } from '../records.ts';
+import type { InquiryView } from '../records.ts';
 
 /** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
 export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
@@ -56,10 +56,7 @@ export function consumerDigest(cipher: LedgerCipher, consumerId: string): string
 /**
  * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
  */
-export async function readReferredInquiries(
-  tx: Transaction,
-  reportReferenceNumber: string,
-): Promise<ReferredInquiry[]> {
+export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
   const { session, cipher } = tx;
   const rows = await session.rows<AttemptRow>(
     `SELECT a.* FROM report_references r
@@ -69,7 +66,8 @@ export async function readReferredInquiries(
   );
   const references = new Map<string, ReportReference | null>();
   for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
-  const found: ReferredInquiry[] = [];
+  // Without a reference where it was disposed of.
+  const found: { inquiry: InquiryView; reference: ReportReference | null }[] = [];
   for (const [customerTraceNumber, reference] of references) {
     const [inquiry] = await readInquiries(tx, '$1', [customerTraceNumber]);
     if (inquiry) found.push({ inquiry, reference });

@@ -8,23 +8,12 @@ import type { InquiryDescription } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
-import type { ReportOrigin } from '../records.ts';
+import type { Row } from '../database/tables.ts';
 
 /** A refusal's body, ready to be written. */
 export interface SealedRefusal {
   sealed: Sealed;
   isWhole: boolean;
-}
-
-/** The gateway's text beside a refusal. */
-export interface StoredRefusal extends ReportOrigin {
-  productCode: ProductCode;
-  httpStatus?: number;
-  /** Otherwise it is kept as far as it could be read. */
-  isWhole: boolean;
-  storedAt: string;
-  /** Text as it came, unsealed. It may repeat the whole request. */
-  body: string;
 }
 
 export interface Reader {
@@ -52,7 +41,7 @@ export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | '
 }
 
 /** The kind of a body in the ledger. */
-export type BodyKind = 'report' | 'refusal' | 'changes';
+export type BodyKind = Row<'sealed_bodies'>['kind'];
 
 /** The facts that decide who may see a run. A share's end user is the secondary user. */
 export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {

@@ -5,12 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '../../base/defined.ts';
 import { utcInstant } from '../../base/instants.ts';
+import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import type { FieldsOf } from '../database/columns.ts';
 import { type Columns, insertRow, toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
@@ -18,15 +20,8 @@ import { requireSameLedger, type Transactions } from '../database/transactions.t
 import { DisposedError } from '../errors.ts';
 import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
-import type {
-  DerivedDocument,
-  LedgerIdentity,
-  ReportOrigin,
-  ReportToCompare,
-  StoredDocument,
-  StoredReport,
-} from '../records.ts';
-import type { BodyKind, MadeFor, Reader, SealedRefusal, StoredRefusal } from './reports.ts';
+import type { LedgerIdentity, ReportOrigin } from '../records.ts';
+import type { BodyKind, MadeFor, Reader, SealedRefusal } from './reports.ts';
 
 const ATTEMPT_KEY = ['customer_trace_number', 'attempt'] as const;
 const SEALED = ['algorithm', 'body', 'key_id', 'wrapped_key'] as const;
@@ -59,6 +54,23 @@ type BodyRow = Row<'sealed_bodies'> & {
   /** When its inquiry was disposed of, or that of the other report. */
   disposed_at: number | null;
 };
+
+type StoredReport = FieldsOf<BodyRow, (typeof ATTEMPT_KEY)[number] | 'product_code'> & {
+  storedAt: string;
+  body: string;
+};
+
+/** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
+export type ReportToCompare =
+  | { report: StoredReport; applicantIds: ReadonlyMap<string, string> }
+  | { gap: ComparisonGap };
+
+/** A document that is derived from reports and sealed like one. It is destroyed with either. */
+export interface DerivedDocument {
+  kind: 'changes';
+  of: ReportOrigin;
+  from: ReportOrigin;
+}
 
 const BODIES = `SELECT b.*, i.product_code, coalesce(i.disposed_at, f.disposed_at) AS disposed_at FROM sealed_bodies b
   JOIN attempts a ON a.customer_trace_number = b.customer_trace_number AND a.attempt = b.attempt
@@ -228,7 +240,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
   };
   return {
     /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-    async report(wanted: WantedReport, reader: Reader): Promise<StoredReport | null> {
+    async report(wanted: WantedReport, reader: Reader) {
       const { runKey, productCode, customerTraceNumber = null } = wanted;
       // The newest that is left comes before those that were disposed of.
       const row = await find(
@@ -242,7 +254,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     },
 
     /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-    async refusal(of: ReportOrigin, reader: Reader): Promise<StoredRefusal | null> {
+    async refusal(of: ReportOrigin, reader: Reader) {
       // The one that came in time is before one that came late.
       const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
       const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
@@ -252,7 +264,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     },
 
     /** The newest list of changes of an owner; `null` where there is none. */
-    async changes(runKey: string, reader: Reader): Promise<StoredDocument | null> {
+    async changes(runKey: string, reader: Reader) {
       const row = await find(`i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey]);
       if (!row) return null;
       const of = toFields(row, ATTEMPT_KEY);

@@ -26,15 +26,7 @@ import {
 import { endByDisposal } from '../holds/holds.ts';
 import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
-import type {
-  AgePage,
-  AgeQuery,
-  Authorization,
-  DisposalScope,
-  DisposalVerdict,
-  DisposalView,
-  Obstacle,
-} from './retention.ts';
+import type { AgeQuery, Authorization, DisposalScope, DisposalVerdict, Obstacle } from './retention.ts';
 import {
   appendEvent,
   countDeletedHistories,
@@ -44,8 +36,14 @@ import {
   unlessHeld,
 } from './retention-log.ts';
 
-/** Reads only. */
-export async function readDisposalView(tx: Transaction, scope: DisposalScope): Promise<DisposalView> {
+export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
+
+/**
+ * Reads only: what a disposal of the scope would destroy, and what is in its way. `begunAt`: it was begun, and not
+ * finished. `runs`: they have claimed attempts under the id, for any product. Holds on other rows of a review keep its runs,
+ * whose histories are about all rows.
+ */
+export async function readDisposalView(tx: Transaction, scope: DisposalScope) {
   const { session } = tx;
   const { sql, values } = selectUndisposed(scope);
   const [counted] = await session.rows<
@@ -83,7 +81,7 @@ export async function readDisposalView(tx: Transaction, scope: DisposalScope): P
     ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
     ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => toFields(row)),
-    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))],
+    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))] satisfies Obstacle[] as Obstacle[],
     holdsOnOtherRows: holdsOnRuns.filter(({ runKey }) => !holds.some((hold) => hold.runKey === runKey)),
     histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
   };
@@ -133,7 +131,7 @@ function selectUndisposed({ runKey, productCode }: DisposalScope, from = 1): { s
 export async function readOlderThan(
   { session, dialect }: Transaction,
   { olderThanMs, productCode, limit, after }: AgeQuery,
-): Promise<AgePage> {
+) {
   const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
   const rows = await session.rows<{ run_key: string; created_at: number } & TraceRow>(
     `SELECT i.run_key, i.created_at, i.customer_trace_number

@@ -13,7 +13,7 @@ import {
 } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
-import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle, ReleasedHold, SetHold } from './retention.ts';
+import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle } from './retention.ts';
 
 type EventRow = Row<'retention_events'>;
 
@@ -142,11 +142,7 @@ export function toObstacle(hold: LegalHold): Obstacle {
  * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
  * could be held.
  */
-export function setLegalHold(
-  tx: Transaction,
-  runKey: string,
-  authorization: HoldAuthorization,
-): Promise<SetHold | null> {
+export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   const { session } = tx;
   return chaining(tx, async (insert) => {
     const before = await readHolds(tx, runKey);
@@ -165,11 +161,7 @@ export function setLegalHold(
 }
 
 /** Releases the hold of this matter on this id, and no other. */
-export function releaseLegalHold(
-  tx: Transaction,
-  runKey: string,
-  authorization: HoldAuthorization,
-): Promise<ReleasedHold> {
+export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return chaining(tx, async (insert) => {
     const rows = await readRows(tx.session, runKey);
     const own = rows.find((row) => row.run_key === runKey && row.matter === authorization.matter);
@@ -187,7 +179,7 @@ async function isAnythingLeft(session: SqlSession, runKey: string): Promise<bool
   return (await session.rows(left, [runKey])).length > 0;
 }
 
-async function countDestroyed(session: SqlSession, runKey: string): Promise<SetHold['destroyed']> {
+async function countDestroyed(session: SqlSession, runKey: string): Promise<{ inquiries: number; histories: number }> {
   const [row] = await session.rows<{ count: number }>(
     `SELECT count(*) AS count FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NOT NULL`,
     [runKey],

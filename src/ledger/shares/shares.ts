@@ -15,18 +15,9 @@ import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
-import type {
-  ClaimRequest,
-  ConsentsQuery,
-  PlannedShare,
-  ReportOrigin,
-  ShareFacts,
-  ShareWithdrawal,
-  ShareWithdrawalVerdict,
-  StandingShareWithdrawal,
-} from '../records.ts';
+import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { referenceDigest } from '../reports/report-references.ts';
-import type { DisposalScope, SeparateShare } from '../retention/retention.ts';
+import type { DisposalScope } from '../retention/retention.ts';
 import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
 
 /**
@@ -35,7 +26,7 @@ import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
  */
 export async function recordShare(
   { session, dialect, cipher }: Transaction,
-  share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
+  share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
 ): Promise<boolean> {
   const { runKey, shareId, reportReferenceNumber } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);
@@ -56,11 +47,9 @@ export async function recordShare(
 /**
  * Reads only: shares of the scope's reports that have owners of their own, also where those reports were disposed of.
  */
-export async function readSeparateShares(
-  { session }: Transaction,
-  { runKey, productCode }: DisposalScope,
-): Promise<SeparateShare[]> {
+export async function readSeparateShares({ session }: Transaction, { runKey, productCode }: DisposalScope) {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
+  // The inquiries are those that are not disposed of yet; none where nothing was posted.
   const rows = await session.rows<{ run_key: string; inquiries: number }>(
     `SELECT DISTINCT run_key, (SELECT count(*) FROM inquiries i
        WHERE i.run_key = s.run_key AND i.disposed_at IS NULL) AS inquiries
@@ -70,7 +59,7 @@ export async function readSeparateShares(
      ORDER BY run_key`,
     productCode === undefined ? [runKey] : [runKey, productCode],
   );
-  return rows.map(({ run_key, inquiries }) => ({ runKey: run_key, inquiries }));
+  return rows.map((row) => toFields(row));
 }
 
 /**
@@ -81,7 +70,7 @@ export async function readSeparateShares(
 export async function readShareFacts(
   { session, dialect, cipher }: Transaction,
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
-): Promise<ShareFacts> {
+) {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   // These rows are read first, so every later row is as new as the position, or newer.
@@ -184,6 +173,8 @@ function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id'
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
+type StandingShareWithdrawal = Pick<ShareWithdrawal, 'replacedBy' | 'by' | 'reason'> & { recordedAt: string };
+
 interface ClaimedShare extends KnownShare {
   grants: JudgedGrant[];
   withdrawn?: StandingShareWithdrawal;
@@ -251,9 +242,13 @@ async function readWithdrawnShare(
 
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
- * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains.
+ * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent,
+ * and nothing was written.
  */
-export async function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
+export async function withdrawShare(
+  tx: Transaction,
+  withdrawal: ShareWithdrawal,
+): Promise<{ kind: 'withdrawn'; standing: StandingShareWithdrawal } | ({ kind: 'claimed' } & ReportOrigin)> {
   const { runKey, shareId } = withdrawal;
   const owned = { owners: [runKey], shareId };
   const claimed = await chaining(tx, async (insert) => {

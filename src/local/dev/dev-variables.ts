@@ -37,8 +37,14 @@ export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile
   };
 }
 
-/** Returns the variables for a command beside the environment, independent of its user's profile file. */
-export function commandVariables(addresses: DevAddresses): Record<string, string> {
+/**
+ * Returns the variables for a command beside the environment, independent of its user's profile file. Among them are the
+ * profiles of the environment's worker: commands judge decisions and addresses by them.
+ */
+export function readyVariables(
+  addresses: DevAddresses,
+  { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
+): Record<string, string> {
   const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
   return {
     TEMPORAL_ADDRESS: addresses.temporalAddress,
@@ -54,28 +60,18 @@ export function commandVariables(addresses: DevAddresses): Record<string, string
     PAYLOAD_ENCRYPTION: 'on',
     // The user's own may hold TLS or an API key, which loopback has no use for.
     TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
+    ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}),
   };
 }
 
-/** Adds the profiles of the environment's worker: commands judge decisions and addresses by them. */
-export function readyVariables(
-  addresses: DevAddresses,
-  { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
-): Record<string, string> {
-  return { ...commandVariables(addresses), ...(file ? { GATEWAY_PROFILES_FILE: resolve(file) } : {}) };
-}
-
-function isForeign(name: string): boolean {
-  return FOREIGN.some((pattern) => pattern.test(name));
-}
-
-/** Returns the environment of a child: ours without variables that lead elsewhere, and `commandVariables`. */
+/** Returns the environment of a child: ours without variables that lead elsewhere, and `readyVariables`. */
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isForeign = (name: string) => FOREIGN.some((pattern) => pattern.test(name));
   const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
     PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),
-    ...commandVariables(addresses),
+    ...readyVariables(addresses, inherited),
   };
 }
 

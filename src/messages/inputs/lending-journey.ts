@@ -5,6 +5,7 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
+import { COUNTED_CHANGES } from '../journey/change-summary.ts';
 import {
   defineInput,
   implies,
@@ -27,23 +28,17 @@ const gateSchema = z.strictObject({
   expiresAfter: fields.duration.exactOptional(),
 });
 
-/** An optional field for each of these stages. */
-function byStage<Stage extends string, Field extends z.ZodType>(stages: readonly Stage[], field: Field) {
-  return z.strictObject(Object.fromEntries(stages.map((stage) => [stage, field])) as Record<Stage, Field>);
+/** A field of each of these names. */
+function byName<Name extends string, Field extends z.ZodType>(names: readonly Name[], field: Field) {
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, field])) as Record<Name, Field>);
 }
 
-const purposeCodesSchema = byStage([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.exactOptional());
-
-const most = z.int().min(0).exactOptional();
+const purposeCodesSchema = byName([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.exactOptional());
 
 /** By the names of `counts` in a stage's `changes`. */
-const attentionAboveSchema = z.strictObject({
-  ...{ applicantsJoined: most, applicantsLeft: most, newAccounts: most, vanishedAccounts: most, closedAccounts: most },
-  ...{ reopenedAccounts: most, statusChanges: most, balanceMoves: most, creditLimitMoves: most, newNames: most },
-  ...{ vanishedNames: most, newAddresses: most, vanishedAddresses: most, unreadable: most },
-});
+const attentionAboveSchema = byName(COUNTED_CHANGES, z.int().min(0).exactOptional());
 
-const endUserCodesSchema = byStage(STAGES, fields.endUserCode.exactOptional());
+const endUserCodesSchema = byName(STAGES, fields.endUserCode.exactOptional());
 
 function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
   return z.strictObject({
@@ -65,7 +60,7 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     /** In this order. Default: all three. Each posts an inquiry. */
     stages: z.array(fields.stage).min(1).exactOptional(),
     /** Before the gated stages; a journey's first stage waits only where its gate is given. */
-    gates: byStage(GATED_STAGES, gateSchema.exactOptional()).exactOptional(),
+    gates: byName(GATED_STAGES, gateSchema.exactOptional()).exactOptional(),
     /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
     shares: z.array(fields.share).max(MAX_SHARES).exactOptional(),

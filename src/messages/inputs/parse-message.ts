@@ -5,11 +5,9 @@
  */
 import type { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
-import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import { applicantLimitProblems, applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { perMaximum } from '../../fields/request-schemas.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import type { Checked, MessageOf } from '../message.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
@@ -17,37 +15,45 @@ interface ApplicantLimit {
   maxApplicants: number;
 }
 
-const TABLES = { report: perMaximum(applicantsSchema), failsafe: perMaximum(failsafeApplicantsSchema) };
+const TABLES = { report: applicantsSchema, failsafe: failsafeApplicantsSchema };
 
-// Building a schema costs far more than using it, and a process meets one or two limits.
-const built = new Map<Checked['schema'], (maxApplicants: number) => z.ZodType>();
+/** The schema of a definition, or of one of its forms, with the interface's table of applicants. */
+export function completeSchema<Form extends Checked['schema']>(
+  { applicants }: { applicants?: Checked['applicants'] | undefined },
+  form: Form,
+): ReturnType<Form> {
+  return form((applicants && TABLES[applicants]) as never) as ReturnType<Form>;
+}
+
+// Building a schema costs far more than using it.
+const built = new Map<Checked['schema'], z.ZodType>();
 
 /** @param limit of the profile; only a message without applicants does without it */
 export function parseMessage<D extends Checked>(
-  { schema, forms = [schema], chooseForm, rules, applicants }: D,
+  definition: D,
   value: unknown,
   ...[limit]: D extends { applicants: string } ? [ApplicantLimit] : [ApplicantLimit?]
 ): MessageOf<D> {
-  const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
-  const make = built.get(form) ?? perMaximum((most) => form((applicants && TABLES[applicants](most)) as never));
-  built.set(form, make);
-  const crossProblems = rules && isRecord(value) ? rules(value) : [];
-  try {
-    const parsed = parseWith(make(limit?.maxApplicants ?? 1), value);
-    if (crossProblems.length === 0) return parsed as MessageOf<D>;
-  } catch (error) {
-    if (error instanceof InvalidInputError) throw new InvalidInputError([...error.problems, ...crossProblems]);
-    throw error;
-  }
-  throw new InvalidInputError(crossProblems);
+  const { schema, forms = [schema], chooseForm, rules } = definition;
+  const content = isRecord(value) ? value : undefined;
+  const form = (content ? chooseForm?.(content) : forms[0]) ?? schema;
+  const complete = built.get(form) ?? completeSchema(definition, form);
+  built.set(form, complete);
+  const tooMany = limit ? applicantLimitProblems(content?.applicants, limit.maxApplicants) : [];
+  const others = [...tooMany, ...((content && rules?.(content)) ?? [])];
+  return parseWith(complete, value, '', others) as MessageOf<D>;
 }
 
 /** A list of applicants by itself; paths are under `/applicants`. */
 export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
-  return parseWith(TABLES.report(limit.maxApplicants), value, '/applicants');
+  return parseList(applicantsSchema, value, limit);
 }
 
 /** FAILSAFE's applicants by themselves; paths are under `/applicants`. */
 export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
-  return parseWith(TABLES.failsafe(limit.maxApplicants), value, '/applicants');
+  return parseList(failsafeApplicantsSchema, value, limit);
+}
+
+function parseList<T>(schema: z.ZodType<T>, value: unknown, { maxApplicants }: ApplicantLimit): T {
+  return parseWith(schema, value, '/applicants', applicantLimitProblems(value, maxApplicants));
 }

@@ -28,6 +28,11 @@ const countsSchema = z.object({
   unreadable: count,
 });
 
+type CountedChange = Exclude<keyof typeof countsSchema.shape, 'applicantsCompared'>;
+
+/** The names of all counts of changes. */
+export const COUNTED_CHANGES = Object.keys(countsSchema.omit({ applicantsCompared: true }).shape) as CountedChange[];
+
 /** Sums of all readable figures of the compared applicants. */
 const totalsSchema = z.object({
   balance: beforeAndAfter,

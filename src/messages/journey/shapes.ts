@@ -155,18 +155,6 @@ export const stageAttentionSchema = z
       'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
   });
 
-const stageState = z.enum([
-  'pending',
-  'running',
-  'held',
-  'record',
-  'noRecord',
-  'noReport',
-  'expired',
-  'skipped',
-  'abandoned',
-]);
-
 export const stageStatusSchema = z
   .object({
     productCode: stage,
@@ -175,7 +163,7 @@ export const stageStatusSchema = z
       .min(2)
       .exactOptional()
       .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
-    state: stageState,
+    state: z.enum(['pending', 'running', 'held', ...REPORT_OUTCOMES, 'expired', 'skipped', 'abandoned']),
     ...inquiryFields,
     ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
@@ -184,26 +172,25 @@ export const stageStatusSchema = z
   })
   .meta({ id: 'stageStatus' });
 
+/** The ends of a share, of a journey or by itself. */
+export const SHARE_OUTCOMES = [
+  'posted',
+  // On hold, then accepted by a person as not posted.
+  'notPosted',
+  'denied',
+  'expired',
+  'revoked',
+  // Its report was disposed of, or came under a legal hold, before it was posted.
+  'reportGone',
+  // Taken back by the platform before it was sent; the ledger keeps it from ever being sent.
+  'withdrawn',
+  'abandoned',
+] as const;
+
 export const shareStatusSchema = z
   .object({
     shareId: z.string(),
-    state: z.enum([
-      'awaitingConsent',
-      'posting',
-      'held',
-      'posted',
-      // On hold, then accepted by a person as not posted.
-      'notPosted',
-      'denied',
-      'expired',
-      'revoked',
-      'nothingToShare',
-      // Its report was disposed of, or came under a legal hold, before it was posted.
-      'reportGone',
-      // Taken back by the platform before it was sent; the ledger keeps it from ever being sent.
-      'withdrawn',
-      'abandoned',
-    ]),
+    state: z.enum(['awaitingConsent', 'posting', 'held', 'nothingToShare', ...SHARE_OUTCOMES]),
     waitingFor: z.array(z.string()).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
     ...shareStatusFields,
   })

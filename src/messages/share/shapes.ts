@@ -5,24 +5,13 @@ import {
   inquiryFields,
   reportReferenceSchema,
   runStatusFields,
+  SHARE_OUTCOMES,
   sharedFields,
   shareStatusFields,
   TERMINAL_STATES,
 } from '../journey/shapes.ts';
 
-export const SHARE_REPORT_OUTCOMES = [
-  'posted',
-  /** On hold, then accepted by a person as not posted. */
-  'notPosted',
-  'denied',
-  'revoked',
-  'expired',
-  'reportGone',
-  'abandoned',
-  'withdrawn',
-] as const;
-
-const outcome = z.enum(SHARE_REPORT_OUTCOMES);
+const outcome = z.enum(SHARE_OUTCOMES);
 const { attempts } = inquiryFields;
 
 export const reportSourceSchema = z

@@ -7,13 +7,16 @@ import { ENVIRONMENTS, type Environment, PRODUCTS, PULL_PRODUCTS } from '../../m
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
+  journeyResultSchema,
   problemSchema,
+  SHARE_OUTCOMES,
   shareStatusSchema,
   ssnMismatchSchema,
   stageAttentionSchema,
   TERMINAL_STATES,
 } from '../journey/shapes.ts';
-import { SHARE_REPORT_OUTCOMES } from '../share/shapes.ts';
+import { portfolioResultSchema } from '../portfolio/shapes.ts';
+import { pullResultSchema } from '../pull/shapes.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
@@ -112,7 +115,7 @@ const EVENTS = {
     customerTraceNumber: customerTraceNumber.exactOptional(),
   }),
   'journey.ended': event(['journey'], {
-    outcome: endSchema(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
+    outcome: endSchema(journeyResultSchema.shape.outcome.options),
     shares: z
       .array(
         shareStatusSchema.pick({
@@ -130,18 +133,18 @@ const EVENTS = {
   'pull.answered': event(['pull'], { productCode: pullProduct, ...answered }),
   'pull.ended': event(['pull'], {
     productCode: pullProduct,
-    outcome: endSchema(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
+    outcome: endSchema(pullResultSchema.shape.outcome.options),
   }),
   'share.ended': event(['journey', 'share'], {
     shareId,
-    outcome: endSchema([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
+    outcome: endSchema([...SHARE_OUTCOMES, 'nothingToShare']).meta({
       description:
         'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
     replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
   }),
-  'portfolio.ended': event(['review'], { outcome: endSchema(['completed', 'withdrawn']) }),
+  'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
 };
 
 export type WebhookEventType = keyof typeof EVENTS;

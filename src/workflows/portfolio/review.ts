@@ -8,7 +8,8 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ExaminedFile, KnownFile, PortfolioActivities, RunConfig } from '../../activities/contract.ts';
+import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
+import type { PortfolioActivities, RunActivities } from '../../activities/index.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -65,13 +66,10 @@ export interface ReviewState extends RunState<PortfolioMessage> {
 
 // The stubs of a review's activities. Every figure has its reason beside it.
 
-/** Activities on a review's files: idempotent, and never given up. */
-type FileActivities = Omit<PortfolioActivities, 'preparePortfolio'>;
-
 const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
 
 function fileActivities(retry: RetryPolicy) {
-  return proxyActivities<FileActivities>({
+  return proxyActivities<PortfolioActivities>({
     // A gigabyte at the speed of a slow network share, and the checks of a million rows.
     startToCloseTimeout: '1 hour',
     // The activities report after each 64 KiB.
@@ -90,7 +88,7 @@ const triesForAnHour = fileActivities({
   maximumAttempts: 60,
 });
 
-export const { preparePortfolio } = proxyActivities<PortfolioActivities>({
+export const { preparePortfolio } = proxyActivities<Pick<RunActivities, 'preparePortfolio'>>({
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
   retry: { ...UNHURRIED, ...FINAL },
@@ -106,7 +104,7 @@ const MIN_ROUND_MS = 60_000;
 
 class ReviewFiles {
   /** Why files cannot be reached, by the activity that asks for them. */
-  readonly #causes = new Map<keyof FileActivities, string>();
+  readonly #causes = new Map<keyof PortfolioActivities, string>();
   readonly #onChange: () => void;
 
   /** @param onChange called when the files cannot be reached, and when they can be again */
@@ -121,20 +119,20 @@ class ReviewFiles {
   }
 
   /** Runs one of the activities for as long as it takes. Throws what no repetition mends, or a cancellation. */
-  ask<K extends keyof FileActivities>(
+  ask<K extends keyof PortfolioActivities>(
     name: K,
     summary: string,
-    args: Parameters<FileActivities[K]>[0],
-  ): ReturnType<FileActivities[K]> {
+    args: Parameters<PortfolioActivities[K]>[0],
+  ): ReturnType<PortfolioActivities[K]> {
     const once = (stubs: typeof firstTries) => {
       // The compiler would want arguments that fit every function of the union.
       const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
       return activity.executeWithOptions({ summary }, [args]);
     };
-    return this.#untilDone(name, once) as ReturnType<FileActivities[K]>;
+    return this.#untilDone(name, once) as ReturnType<PortfolioActivities[K]>;
   }
 
-  async #untilDone<T>(name: keyof FileActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
+  async #untilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
     try {
       for (let round = 0; ; round++) {
         const beganMs = Date.now();

@@ -1,10 +1,10 @@
 /** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR } from '../../../local/dev/dev-variables.ts';
-import { EXIT } from '../../output/exit-codes.ts';
-import { asCalled, shellWord } from '../../output/program-call.ts';
+import { shellWord } from '../../output/program-call.ts';
+import { runService, wholeNumber } from './service.ts';
 
 interface DevFlags {
   temporalPort?: number;
@@ -12,7 +12,7 @@ interface DevFlags {
   sandboxPort?: number;
   dataDir: string;
   headless?: true;
-  json?: true;
+  json?: boolean;
 }
 
 const EXAMPLE = `
@@ -22,55 +22,40 @@ GATEWAY_PROFILES_FILE brings profiles of the sandbox; variables that lead elsewh
 Example:
   $ credit-journey dev --data-dir .credit-journey`;
 
-/** Adds the command. Its action resolves when SIGINT or SIGTERM has stopped everything, and rejects if it cannot run. */
 export function registerDevCommand(program: Command): void {
-  program
+  const command = program
     .command('dev')
     .description('run a Temporal server, the sandbox gateway and a worker on this machine')
-    .option('--temporal-port <number>', 'port of the Temporal server', port)
-    .option('--ui-port <number>', 'port of the Temporal UI', port)
-    .option('--sandbox-port <number>', 'port of the sandbox gateway', port)
+    .option('--temporal-port <number>', 'port of the Temporal server', wholeNumber)
+    .option('--ui-port <number>', 'port of the Temporal UI', wholeNumber)
+    .option('--sandbox-port <number>', 'port of the sandbox gateway', wholeNumber)
     .option('--data-dir <path>', 'directory for data that outlives the process', DEFAULT_DATA_DIR)
     .option('--headless', 'without the Temporal UI')
-    .option(
-      '--json',
-      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint","apiUrl","apiTokenFile","envFile"}',
-    )
-    .addHelpText('after', EXAMPLE)
-    .action(async ({ json, ...options }: DevFlags) => {
-      // Loaded here, so that `--help` answers at once.
-      const [{ startDevEnvironment }, { stopSignal }] = await Promise.all([
-        import('../../../local/dev/dev-environment.ts'),
-        import('../../../local/stop-signal.ts'),
-      ]);
-      const stopped = stopSignal().then(() => null);
+    .option('--json', `print one line when ready: {${READY.map((name) => `"${name}"`).join(',')}}`, false)
+    .addHelpText('after', EXAMPLE);
+  runService<DevFlags>({
+    command,
+    async start({ json: _, ...options }, resources) {
+      const { startDevEnvironment } = await import('../../../local/dev/dev-environment.ts');
       const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
-      const environment = await Promise.race([startDevEnvironment({ ...options, onEvent }), stopped]);
-      // Services that have been started by then end with this process.
-      if (!environment) process.exit(EXIT.done);
-      try {
-        process.stdout.write(json ? readyLine(environment) : story(environment));
-        const broken = await Promise.race([stopped, environment.broken]);
-        if (broken !== null) throw new Error(broken);
-      } finally {
-        await environment.stop();
-      }
-    });
+      const environment = await startDevEnvironment({ ...options, onEvent });
+      resources.defer(() => environment.stop());
+      const ready = Object.fromEntries(READY.map((name) => [name, environment[name] ?? null]));
+      return { ready, lines: () => listPlaces(environment), broken: environment.broken };
+    },
+  });
 }
 
-function readyLine(environment: DevEnvironment): string {
-  const { temporalAddress, namespace, taskQueue } = environment;
-  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile } = environment;
-  const addresses = { temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl };
-  const ready = { ...addresses, dataDir, codecEndpoint, apiUrl, apiTokenFile, envFile };
-  return `${JSON.stringify(ready)}\n`;
-}
+const READY = [
+  ...(['temporalAddress', 'namespace', 'taskQueue', 'uiUrl', 'sandboxUrl'] as const),
+  ...(['dataDir', 'codecEndpoint', 'apiUrl', 'apiTokenFile', 'envFile'] as const),
+];
 
 /** Commands in the folder of the data directory find it by themselves. For other folders and programs: the file of variables. */
-function story(environment: DevEnvironment): string {
+function listPlaces(environment: DevEnvironment): string[] {
   const isFound = environment.dataDir === resolve(DEFAULT_DATA_DIR);
   const source = `  source ${shellWord(isFound ? join(DEFAULT_DATA_DIR, 'env') : environment.envFile)}`;
-  return `${[
+  return [
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
     `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
@@ -88,14 +73,6 @@ function story(environment: DevEnvironment): string {
     `  curl -s ${environment.sandboxUrl}/_sandbox/inquiries`,
     '',
     ...(isFound ? ['Before programs of your own, which then have every variable that they need:', source, ''] : []),
-    'Ctrl-C stops it; the data stay.',
-  ]
-    .map((line) => asCalled(line))
-    .join('\n')}\n`;
-}
-
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError('It must be a port, 0 to 65535.');
-  return Number(text);
+    'The data stay.',
+  ];
 }

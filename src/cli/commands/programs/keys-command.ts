@@ -62,7 +62,8 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
     example: 'credit-journey keys rotate',
     next: `${COPY_FILE} Back it up again. \`credit-journey keys rewrap\` puts what the ledger holds under a new ledger key.`,
     async act(file, { use, kms }) {
-      const uses = readUses(use);
+      const uses = USES.filter((candidate) => use === undefined || candidate === use);
+      if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
       const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
       return { answer: { file, rotated: await rotateKeys(file, uses, { kms }) } };
     },
@@ -200,13 +201,6 @@ async function checkKmsName(name: string | undefined): Promise<void> {
   if (name === undefined) return;
   const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
   if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
-}
-
-function readUses(use: string | undefined): readonly KeyUse[] {
-  if (use === undefined) return USES;
-  const known = USES.find((candidate) => candidate === use);
-  if (!known) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-  return [known];
 }
 
 function readRingFile({ file }: KeyOptions): string {

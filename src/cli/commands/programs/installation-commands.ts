@@ -1,0 +1,145 @@
+/** `setup`, `doctor` and `worker`: an installation is made, checked and run. */
+import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
+import { omitUndefined } from '../../../base/defined.ts';
+import type { LedgerIdentity } from '../../../ledger/records.ts';
+import { withJourneys } from '../../decisions/journey-action.ts';
+import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { reportError, UsageError } from '../../output/errors.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
+
+interface SetupOptions extends ServerOptions {
+  temporal: boolean;
+  ledger: boolean;
+}
+
+export function registerSetupCommand(program: Command): void {
+  const command = program
+    .command('setup')
+    .description('register the search attributes in a Temporal namespace and create the ledger; may be run again')
+    .option('--no-temporal', 'leave Temporal alone')
+    .option('--no-ledger', 'leave the ledger alone');
+  withExamples(withServerOptions(command), 'credit-journey setup');
+  command.action(async (options: SetupOptions) => {
+    const output = createOutput(options);
+    const searchAttributes = options.temporal
+      ? await withJourneys(options, (_journeys, _output, client) => setUpTemporal(client), {
+          besideLedger: options.ledger,
+          // `setup` registers names: none of its payloads needs keys or a codec server.
+          dataConverter: {},
+        })
+      : undefined;
+    // Last, so that no failure can come between making the ledger and printing its id.
+    const ledger = options.ledger ? await setUpLedger(output) : undefined;
+    output.answer(omitUndefined({ ledger, searchAttributes }));
+    if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+async function setUpLedger(output: Output): Promise<LedgerIdentity> {
+  const { loadLedgerAccess } = await import('../../../config/ledger.ts');
+  const access = loadLedgerAccess(process.env, { needsId: false });
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../../../ledger/open-ledger.ts'),
+    import('../../../protection/keys/key-ring.ts'),
+  ]);
+  const { url, expectedId } = access.ledger;
+  const ledger = await openLedger({
+    url,
+    environment: access.environment,
+    keyRing: await openKeyRing(access),
+    create: true,
+    migrate: true,
+    onProgress: (step) => output.progress(step),
+    ...omitUndefined({ expectedId }),
+  });
+  await ledger.close();
+  return ledger.identity;
+}
+
+async function setUpTemporal(client: Client): Promise<SearchAttributeSetup> {
+  const { requireNamespace, registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
+  await requireNamespace(client);
+  return registerSearchAttributes(client);
+}
+
+interface DoctorOptions extends ServerOptions {
+  timeout?: string;
+}
+
+export function registerDoctorCommand(program: Command): void {
+  const command = program
+    .command('doctor')
+    .description(
+      'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if a check could not be made',
+    )
+    .option('--timeout <seconds>', 'how long each check may take (default: 10)');
+  withExamples(withServerOptions(command), 'credit-journey doctor');
+  command.action(async (options: DoctorOptions) => {
+    const timeoutMs = readTimeout(options);
+    const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
+      import('../../../config/config.ts'),
+      import('../../../doctor/examine-installation.ts'),
+    ]);
+    const env = environmentWith(options);
+    const signerFile = env.API_DECISION_KEY_FILE || undefined;
+    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
+    const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
+    createOutput(options).answer(examination);
+    if (!examination.healthy) process.exitCode = examination.counts.fail > 0 ? EXIT.failed : EXIT.unchecked;
+  });
+}
+
+function readTimeout({ timeout }: DoctorOptions): number | undefined {
+  if (timeout === undefined) return undefined;
+  if (/^\d{1,3}$/.test(timeout) && Number(timeout) > 0) return Number(timeout) * 1000;
+  throw new UsageError('--timeout must be a whole number of seconds from 1 to 999');
+}
+
+export function registerWorkerCommand(program: Command): void {
+  const command = program
+    .command('worker')
+    .description('run a worker until SIGTERM or Ctrl-C; it finishes attempts in flight first');
+  withExamples(withServerOptions(command), 'credit-journey worker');
+  command.action(async (options: ServerOptions) => {
+    const { loadConfig } = await import('../../../config/config.ts');
+    const config = loadConfig(environmentWith(options));
+    const [{ runWorker }, { createLogger, installLogger }, { useSmallSlabs }] = await Promise.all([
+      import('../../../worker.ts'),
+      import('../../../telemetry/logging.ts'),
+      import('../../../worker/buffer-slabs.ts'),
+    ]);
+    useSmallSlabs();
+    const logger = createLogger(config.logLevel);
+    installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
+    const output = createOutput(options);
+    const shutdown = new AbortController();
+    const stop = () => shutdown.abort();
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+    const { taskQueue, temporal, environment } = config;
+    try {
+      await runWorker(config, {
+        signal: shutdown.signal,
+        logger,
+        onReady: () =>
+          output.event({ ready: true, taskQueue, environment, namespace: temporal.namespace }, () => [
+            output.colors.green(`worker ready on ${taskQueue} (${environment}, ${temporal.address})`),
+          ]),
+      });
+    } catch (error) {
+      // Temporal's runtime may stay open after a start that failed. The process must end, so that it is started again.
+      process.exit(reportError(error instanceof SuppressedError ? error.suppressed : error, options));
+    }
+  });
+}
+
+/** Options override their variables. */
+function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ...omitUndefined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),
+  };
+}

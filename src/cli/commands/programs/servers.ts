@@ -1,0 +1,215 @@
+/** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
+import type { Command } from 'commander';
+import type { SandboxOptions } from '../../../../sandbox/server.ts';
+import { omitUndefined } from '../../../base/defined.ts';
+import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
+import type { HttpService } from '../../../http/request-metrics.ts';
+import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
+import { UsageError } from '../../output/errors.ts';
+import { runService, wholeNumber } from './service.ts';
+
+interface ServerFlags extends OutputOptions {
+  host?: string;
+  port?: string;
+}
+
+function addServer(program: Command, name: string, about: { description: string; variables: string; port: number }) {
+  const { description, variables, port } = about;
+  return withOutputOptions(
+    program
+      .command(name)
+      .description(description)
+      .option('--host <address>', `address to listen on (default: ${variables}_HOST, else 127.0.0.1)`)
+      .option('--port <number>', `port to listen on; 0 takes a free one (default: ${variables}_PORT, else ${port})`),
+  );
+}
+
+/** Both HTTP services have a log, and metrics for Prometheus. */
+async function openTelemetry(
+  service: HttpService,
+  { logLevel, metricsAddress }: { logLevel: LogLevel; metricsAddress?: ListenAddress },
+  resources: AsyncDisposableStack,
+) {
+  const [{ serveMetrics }, { createLogger }] = await Promise.all([
+    import('../../../http/request-metrics.ts'),
+    import('../../../telemetry/logging.ts'),
+  ]);
+  const shown = await serveMetrics(metricsAddress, service);
+  resources.defer(async () => shown?.close());
+  const logger = createLogger(logLevel);
+  const onUnexpected = (error: unknown) => logger.error({ error }, `the ${service} has failed`);
+  return { logger, options: { onUnexpected, ...omitUndefined({ metrics: shown?.metrics }) } };
+}
+
+export function registerApiCommand(program: Command): void {
+  const about = { variables: 'API', port: 7282 };
+  const description = 'serve the HTTP API: journeys, messages and consents for callers with a token';
+  const command = addServer(program, 'api', { ...about, description }).addHelpText(
+    'after',
+    `
+Example, where API_JWKS_FILE, API_JWT_ISSUER and API_JWT_AUDIENCE say whose tokens it takes:
+  $ credit-journey api --port 7282
+\`credit-journey dev\` starts one too, with a token for its session.
+
+docs/http-api.md lists the claims, the scopes and the operations.`,
+  );
+  runService<ServerFlags>({
+    command,
+    async start({ host, port }, resources) {
+      const { loadApiSettings } = await import('../../../api/settings.ts');
+      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
+      const { options, ledgerAccess, decisionKeyFile } = settings;
+      const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
+        import('../../../api/server.ts'),
+        import('../../../operator/configured-ledger.ts'),
+        import('../../../operator/ledger-journeys.ts'),
+      ]);
+      const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
+      const openLedger = () => openLedgerAccess(ledgerAccess);
+      const journeys = resources.use(await LedgerJourneys.connect({ besideLedger: true, openLedger }));
+      const telemetry = await openTelemetry('api', settings, resources);
+      if (options.portfolioDirectory === undefined) {
+        telemetry.logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
+      }
+      const api = await startApi({ ...options, ...telemetry.options, ...omitUndefined({ signer }), journeys });
+      resources.defer(() => api.close());
+      const { url } = api;
+      const { environment } = options;
+      return {
+        ready: { url, port: api.port, environment },
+        lines: ({ green }) => [
+          green(`HTTP API ready (${environment})`),
+          `  address    ${url}/v1`,
+          `  reference  ${url}/v1/reference`,
+        ],
+      };
+    },
+  });
+}
+
+/** @throws ConfigError */
+async function loadSigner(file: string) {
+  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
+    import('../../../protection/keys/signing-keys.ts'),
+    import('../../../model/problems.ts'),
+  ]);
+  return loadDecisionSigner(file).catch(() => {
+    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
+    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
+  });
+}
+
+export function registerCodecServerCommand(program: Command): void {
+  const about = { variables: 'CODEC_SERVER', port: 7281 };
+  const description = 'let the Temporal UI and other languages decode and encode payloads';
+  const command = addServer(program, 'codec-server', { ...about, description }).addHelpText(
+    'after',
+    `
+Example, beside \`credit-journey dev\`:
+  $ credit-journey codec-server --port 7281
+Its endpoint goes into the codec server settings of the Temporal UI.
+
+docs/codec-server.md lists the variables, the roles and the routes.`,
+  );
+  runService<ServerFlags>({
+    command,
+    async start({ host, port }, resources) {
+      const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
+      const settings = loadCodecServerSettings(process.env, omitUndefined({ host, port }));
+      const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
+        import('../../../codec/server.ts'),
+        import('../../../protection/keys/key-ring.ts'),
+      ]);
+      const { logger, options } = await openTelemetry('codec-server', settings, resources);
+      const keys = await WatchedKeyRing.open(settings.keyRingFile, {
+        onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
+      });
+      resources.defer(() => keys.close());
+      const server = await startCodecServer({
+        ...settings.options,
+        ...options,
+        keys,
+        onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
+      });
+      resources.defer(() => server.close());
+      const { namespaces, environment, authentication } = settings.options;
+      const { url, endpoint } = server;
+      return {
+        ready: { url, port: server.port, endpoint, environment, namespaces, authentication: authentication.kind },
+        lines: ({ green }) => [
+          green(`codec server ready for ${namespaces.join(', ')} (${environment})`),
+          `  endpoint  ${endpoint}`,
+          authentication.kind === 'path'
+            ? '  anyone who knows this address may decode: use it on this machine only'
+            : '  callers need a token, see docs/codec-server.md',
+        ],
+      };
+    },
+  });
+}
+
+export function registerSandboxCommand(program: Command): void {
+  const command = program
+    .command('sandbox')
+    .description('run a stand-in gateway with its token service on this machine')
+    .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber, 0)
+    .option('--host <address>', 'IP address to listen on; beyond this machine only in an isolated network', '127.0.0.1')
+    .option('--client-id <id>', 'client id it accepts', 'sandbox-client')
+    .option('--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret')
+    .option('--audience <name>', 'audience it accepts', 'servicegateway')
+    .option('--time-zone <name>', 'IANA time zone in which originalInquiryDate is read', 'UTC')
+    .option('--token-lifetime-seconds <seconds>', 'expires_in of its tokens', wholeNumber, 28_800)
+    .option('--state-file <path>', 'keep posted inquiries and references across restarts')
+    .option('--seed <number>', 'seed of fault plans that name none', wholeNumber, 1)
+    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', wholeNumber, 0)
+    .option('--tls-cert-file <path>', 'certificate in PEM: with a key it speaks https')
+    .option('--tls-key-file <path>', 'its private key in PEM')
+    .option('--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids")
+    .option('--fault <name|rule...>', "faults that strike each request: a name, or a plan's rule in JSON");
+  withOutputOptions(command).addHelpText(
+    'after',
+    `
+Example:
+  $ credit-journey sandbox --port 8085
+  $ curl -s http://127.0.0.1:8085/_sandbox/inquiries
+
+docs/sandbox.md lists the magic applicants, the faults and the routes.`,
+  );
+  runService<SandboxOptions & OutputOptions>({
+    command,
+    async start({ json: _, debug: __, ...options }, resources) {
+      const [{ startSandbox }, { isOwnMachine }] = await Promise.all([
+        import('../../../../sandbox/server.ts'),
+        import('../../../../sandbox/options.ts'),
+      ]);
+      if (options.host !== undefined && !isOwnMachine(options.host)) await warnOfNetwork();
+      const sandbox = await startSandbox(options).catch((error: unknown) => {
+        throw error instanceof RangeError ? new UsageError(error.message) : error;
+      });
+      resources.defer(() => sandbox.close());
+      const { url, port } = sandbox;
+      return {
+        ready: { url, port },
+        lines: () => [
+          `sandbox gateway at ${url}`,
+          `  token     POST ${url}/oauth/token`,
+          `  request   POST ${url}/ServiceGateway/orest/grs_v001/request`,
+          `  posted    GET  ${url}/_sandbox/inquiries`,
+          `  faults    GET  ${url}/_sandbox/faults`,
+        ],
+      };
+    },
+  });
+}
+
+/** Warns of `--host`, and refuses it outside the sandbox environment. */
+async function warnOfNetwork(): Promise<void> {
+  const { loadVariable } = await import('../../../config/environment.ts');
+  if (loadVariable(process.env, 'GATEWAY_ENVIRONMENT') !== 'sandbox') {
+    throw new UsageError('--host may leave this machine in the sandbox environment alone (GATEWAY_ENVIRONMENT)');
+  }
+  console.error(
+    'warning: the sandbox authenticates no caller, and shows every caller what was sent to it: ' +
+      'let only its own workers reach this address, and never send it data of real people',
+  );
+}

@@ -1,0 +1,44 @@
+/** Programs that serve until a signal stops them: each has its options, starts, says that it is ready, and closes. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { createOutput, type Output } from '../../output/output.ts';
+
+/** @typeParam Options as commander gives them */
+export interface Service<Options> {
+  /** The command, with its options. */
+  command: Command;
+  /** Starts it. `resources` are closed in reverse order at the end. */
+  start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService>;
+}
+
+interface ReadyService {
+  /** One line of JSON, which a program that starts this process waits for. */
+  ready: object;
+  /** Lines for people in its place. */
+  lines(colors: Output['colors']): string[];
+  /** Resolves, with a sentence, when the service is of no more use. */
+  broken?: Promise<string>;
+}
+
+/** Its action resolves when SIGINT or SIGTERM has stopped the service, and rejects if it cannot start or breaks. */
+export function runService<Options extends { json?: boolean }>({ command, start }: Service<Options>): void {
+  command.action(async (options: Options) => {
+    // Loaded here, so that `--help` answers at once.
+    const { stopSignal } = await import('../../../local/stop-signal.ts');
+    // Taken before the start, so that a signal during it is not lost.
+    const stopped = stopSignal().then(() => null);
+    await using resources = new AsyncDisposableStack();
+    const service = await Promise.race([start(options, resources), stopped]);
+    // A service that is still starting ends with this process.
+    if (!service) process.exit(0);
+    const { ready, lines, broken } = service;
+    const output = createOutput(options);
+    output.event(ready, () => [...lines(output.colors), 'Ctrl-C stops it']);
+    const reason = await Promise.race([stopped, ...(broken ? [broken] : [])]);
+    if (reason !== null) throw new Error(reason);
+  });
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,116 @@
+/** `watch`, `holds` and `resolve`: shows a run or the work queue, and sends an operator's decision. */
+import type { Command } from 'commander';
+import { HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { listWork } from '../../operator/open-work.ts';
+import { reasonWords } from '../../words/holds.ts';
+import { DECISION_MEMBERS, type ResolveOptions } from '../decisions/decision-flags.ts';
+import { FILTERS, readFilters } from '../decisions/hold-filters.ts';
+import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { resolve } from '../decisions/resolve.ts';
+import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
+import { UsageError } from '../output/errors.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { pauseNotice } from '../output/hold-lines.ts';
+import { type GivenOptions, optionKey } from '../output/option-names.ts';
+import { rowTable, wrap } from '../output/output.ts';
+import { optionFor } from '../output/schema-options.ts';
+
+export function fillWatch(command: Command): void {
+  command.argument('<id>', RUN_ID).option('--through-holds', 'keep watching through holds, until the run ends');
+  withExamples(
+    withServerOptions(command),
+    'credit-journey start --sample --auto --journey-id J-1002',
+    'credit-journey watch J-1002',
+  );
+  command.action(async (runKey: string, options: ServerOptions & { throughHolds?: boolean }) => {
+    const { throughHolds = false } = options;
+    requireRunKey(runKey);
+    process.exitCode = await withJourneys(options, (journeys, output) =>
+      showProgress(journeys.run(runKey), output, { throughHolds }),
+    );
+  });
+}
+
+export function fillHolds(command: Command): void {
+  for (const member of FILTERS) command.addOption(optionFor(member));
+  withExamples(
+    withServerOptions(command),
+    'credit-journey holds',
+    'credit-journey holds --type OutcomeUnknown --since PT2H',
+  );
+  command.action(async (options: ServerOptions & GivenOptions) => {
+    const filters = readFilters(options);
+    process.exitCode = await withJourneys(
+      options,
+      async (journeys, output) => {
+        const { colors, width } = output;
+        const [work, notice] = await Promise.all([listWork(journeys, filters), pauseNotice(output)]);
+        const { list, unanswered } = work;
+        const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, detail, command: resolving }) => ({
+          ...{ kind, runKey, reason: reasonWords(reason), since, productCode, attempt, detail, command: resolving },
+        }));
+        output.answer(work, () => [
+          ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
+          ...(list.length === 0 ? [] : rowTable(rows, width)),
+          ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
+          ...unanswered.flatMap(({ runKey }) => wrap(runKey, width, '  ')),
+          ...notice,
+        ]);
+        // A delivery that did not answer may have given events up, so the exit code must not say that nothing needs a person.
+        return list.length > 0 ? EXIT.needsPerson : unanswered.length > 0 ? EXIT.failed : EXIT.done;
+      },
+      { besideLedger: true },
+    );
+  });
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  '--decision-id': 'the decision’s own id; the same one twice decides once',
+  '--attempt': 'the attempt to decide about, as the hold shows it',
+  '--action': HOLD_ACTIONS.join(', '),
+  '--by': 'who decides',
+  '--reason': 'why',
+  '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
+  '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
+  '--confirm-consumer-ids':
+    'with a reference: its consumerIds are right, although the ledger has them for other applicants only',
+};
+
+/** Options that belong to one inquiry alone. */
+const OF_ONE = [
+  ...['--decision-id', '--attempt', '--report-reference-number', '--requested-at', '--confirm-consumer-ids'],
+  ...['--file', '--proof'],
+];
+
+const OF_ALL = ['--answers', ...FILTERS.map(({ flag }) => flag)];
+
+export function fillResolve(command: Command): void {
+  command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'which inquiry, if the run has several holds');
+  for (const member of DECISION_MEMBERS) command.addOption(optionFor(member, WORDS[member.flag]));
+  command
+    .option('--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input')
+    .option('--proof <path>', 'the compact JWS that proves the decision and holds its members; - is standard input')
+    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next options go with it')
+    .option('--answers <path>', 'the provider’s answers by trace number, as CSV; - is standard input');
+  for (const member of FILTERS) command.addOption(optionFor(member));
+  command.option('--yes', 'do not ask for confirmation');
+  withExamples(
+    withServerOptions(command),
+    'credit-journey start --sample --lose-answer --journey-id J-1006',
+    [
+      'credit-journey resolve J-1006 --attempt 1 --action abandon --by ops \\',
+      '      --provider-said posted --reason "the applicant has withdrawn"',
+    ].join('\n'),
+  );
+  command.action(async (runKey: string | undefined, trace: string | undefined, options: ResolveOptions) => {
+    if (options.all && options.type === undefined && options.answers === undefined) {
+      throw new UsageError('--all needs a --type, or --answers');
+    }
+    const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[optionKey(flag)] !== undefined);
+    if (foreign.length > 0) {
+      throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
+    }
+    if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give an id or --all, one of them');
+    process.exitCode = await resolve(runKey === undefined ? undefined : { runKey, trace }, options);
+  });
+}

@@ -1,0 +1,112 @@
+/** Commands that run on an HTTP API, under a token, instead of in their own process. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
+import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { runCli } from './run-cli.ts';
+
+let harness: Harness;
+let api: TestApi;
+let tokenFile: string;
+
+async function writeToken(name: string, parts: TokenParts = {}): Promise<string> {
+  const file = join(harness.dataDir, name);
+  await writeFile(file, `${await token(parts)}\n`);
+  await chmod(file, 0o600);
+  return file;
+}
+
+before(async () => {
+  harness = await startHarness();
+  api = await startTestApi(harness);
+  tokenFile = await writeToken('token', { claims: { name: 'ann', sub: 'ann' } });
+});
+after(async () => {
+  await api?.close();
+  await harness?.close();
+});
+
+/** The command has no address but that of the API. */
+function remote(args: readonly string[], file = tokenFile, url = api.url) {
+  return runCli([...args, '--api', url, '--token-file', file], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+}
+
+async function done(...args: string[]) {
+  const { code, stdout, stderr } = await remote(args);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+describe('a command with --api', { concurrency: 4 }, () => {
+  test('starts, reads, lists and tells a journey as it does in its own process', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    assert.equal((await done('start', '--sample', '--journey-id', journeyId)).isNew, true);
+    const file = join(harness.dataDir, `${journeyId}.json`);
+    await writeFile(file, JSON.stringify(sampleJourney({ journeyId, auto: false })));
+    assert.equal((await done('start', '--file', file)).isNew, false);
+    const other = await remote(['start', '--sample', '--auto', '--journey-id', journeyId]);
+    assert.deepEqual([other.code, JSON.parse(other.stderr).error.type], [1, 'differs']);
+    const status = await done('status', journeyId);
+    assert.equal(status.journeyId, journeyId);
+    assert.equal((await done('advance', journeyId, '--to', 'PREAPP')).duplicate, false);
+    assert.equal((await done('advance', journeyId, '--to', 'PREAPP')).duplicate, true);
+    assert.ok(Array.isArray((await done('list', '--kind', 'journey', '--limit', '5')).data));
+    assert.equal((await done('withdraw', journeyId, '--reason', 'a test')).accepted, true);
+  });
+
+  test('tells a refusal of the API as its own', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    const missing = await remote(['status', journeyId]);
+    assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'JourneyNotFoundError']);
+    await done('start', '--sample', '--journey-id', journeyId);
+    const refused = await remote(['advance', journeyId, '--to', 'PREQUAL']);
+    assert.equal(refused.code, 1);
+    assert.match(JSON.parse(refused.stderr).error.message, /refused: .*no gate before PREQUAL/);
+    const wrong = await remote(['advance', journeyId]);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /"path":"\/to","rule":"is required","option":"--to"/);
+    const narrow = await writeToken('narrow', { scopes: ['journeys:advance'] });
+    const unread = await remote(['status', journeyId], narrow);
+    assert.deepEqual([unread.code, JSON.parse(unread.stderr).error.type], [1, 'scope']);
+    const foreign = await writeToken('foreign', { isForeign: true });
+    const unknown = await remote(['status', journeyId], foreign);
+    assert.deepEqual([unknown.code, JSON.parse(unknown.stderr).error.type], [1, 'signature']);
+  });
+
+  test('sends its token to https and to this machine alone, follows no redirect and prints no token', async (t) => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      if (request.url === '/elsewhere') response.end('{}');
+      else if (request.url?.includes('J-2')) response.end('<html>');
+      else response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const broken = join(harness.dataDir, 'broken-token');
+    await writeFile(broken, 'SENTINEL token\n');
+    for (const [ran, code, said] of [
+      [remote(['status', 'J-1'], tokenFile, 'http://api.example.com'), 2, /--api must be an https address/],
+      [remote(['status', 'J-1'], tokenFile, 'nothing'), 2, /--api must be an https address/],
+      [remote(['status', 'J-1'], broken), 2, /--api needs a token/],
+      [remote(['status', 'J-1'], tokenFile, url), 1, /cannot be reached/],
+      [remote(['status', 'J-2'], tokenFile, url), 1, /is no API/],
+      [remote(['status', 'J-1'], tokenFile, 'http://127.0.0.1:1'), 1, /cannot be reached/],
+      [remote(['withdraw', 'J-1', '--by', 'ann', '--reason', 'a test']), 2, /--by is no option beside --api/],
+      [remote(['start', '--sample', '--watch']), 2, /--watch asks Temporal/],
+    ] as const) {
+      const { stdout, stderr, ...ended } = await ran;
+      assert.deepEqual([ended.code, stdout], [code, ''], stderr);
+      assert.match(stderr, said);
+      assert.doesNotMatch(stderr, /SENTINEL|eyJ/);
+    }
+    assert.ok(!seen.includes('/elsewhere'));
+  });
+});
