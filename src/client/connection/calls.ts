@@ -87,8 +87,7 @@ export class Calls {
     };
     const onAbort = () => end(new CallAbortedError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
-    const time = timeoutMs === undefined ? undefined : this.#startClock(call, timeoutMs, ending.signal, end);
-    const { deadline } = time ?? {};
+    const deadline = timeoutMs === undefined ? undefined : this.#startClock(call, timeoutMs, ending.signal, end);
     const runCancellable = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
     const working = deadline === undefined ? runCancellable() : this.#client.withDeadline(deadline, runCancellable);
     this.#open.set(end, working);
@@ -103,9 +102,8 @@ export class Calls {
       throw translatedError(error, runKey);
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      time?.clear();
       this.#open.delete(end);
-      // Ends the probe, which only tells a late worker from a late server.
+      // Ends the clock, and its probe, which only tells a late worker from a late server.
       ending.abort();
     }
   }
@@ -125,38 +123,29 @@ export class Calls {
     await Promise.race([all, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
   }
 
+  /** Ends the call when its time is over, unless the signal is aborted first. Returns the deadline. */
   #startClock(
     { runKey, late = () => new WorkerUnavailableError(runKey) }: Call,
     timeoutMs: number,
     signal: AbortSignal,
     end: (error: Error) => void,
-  ): { deadline: number; clear(): void } {
+  ): number {
+    const client = this.#client;
     const deadline = Date.now() + timeoutMs;
     let isServerThere = false;
-    const probe = setTimeout(
-      () => {
-        const ask = () => this.#client.workflowService.getSystemInfo({});
-        const asked = this.#client.withAbortSignal(signal, () => this.#client.withDeadline(deadline, ask));
-        asked.then(
-          () => {
-            isServerThere = true;
-          },
-          () => undefined,
-        );
-      },
-      timeoutMs - Math.min(PROBE_MS, timeoutMs / 2),
-    );
-    const over = setTimeout(() => {
+    const probe = async () => {
+      await sleep(timeoutMs - Math.min(PROBE_MS, timeoutMs / 2), undefined, { signal });
+      const ask = () => client.workflowService.getSystemInfo({});
+      await client.withAbortSignal(signal, () => client.withDeadline(deadline, ask));
+      isServerThere = true;
+    };
+    const expire = async () => {
+      await sleep(timeoutMs, undefined, { signal });
       if (this.#codecServer?.isAsking) end(new CodecServerError('unreachable'));
       else end(isServerThere ? late() : serverLate());
-    }, timeoutMs);
-    return {
-      deadline,
-      clear: () => {
-        clearTimeout(probe);
-        clearTimeout(over);
-      },
     };
+    for (const started of [probe(), expire()]) started.catch(() => undefined);
+    return deadline;
   }
 }
 
