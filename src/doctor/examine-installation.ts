@@ -14,30 +14,10 @@ import {
   runChecks,
   warn,
 } from './check.ts';
-import { checkGateway, checkTokens, checkWebhooks } from './gateway-checks.ts';
-import {
-  codecServerChecks,
-  decisionSignerChecks,
-  type InspectedCodecServer,
-  keyRingCheck,
-  ledgerKeysCheck,
-} from './key-checks.ts';
-import {
-  clockCheck,
-  holdsCheck,
-  ledgerCheck,
-  ledgerDurabilityCheck,
-  ledgerWatchCheck,
-  pausesCheck,
-} from './ledger-checks.ts';
-import {
-  deploymentCheck,
-  failingRunsCheck,
-  namespaceCheck,
-  searchAttributesCheck,
-  temporalCheck,
-  workerChecks,
-} from './temporal-checks.ts';
+import * as gateway from './gateway-checks.ts';
+import * as keys from './key-checks.ts';
+import * as ledger from './ledger-checks.ts';
+import * as temporal from './temporal-checks.ts';
 
 interface Examination {
   /** Every check was made and nothing fails; there may be warnings. */
@@ -52,16 +32,12 @@ interface Inspected {
   config: Config;
   problems: readonly ConfigProblem[];
   /** Absent: clients here go through none, and nothing is asked. */
-  codecServer?: InspectedCodecServer | undefined;
+  codecServer?: keys.InspectedCodecServer | undefined;
   /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
   signerFile?: string | undefined;
 }
 
-interface ExamineOptions {
-  /** For each check. Default 10 s: above the time-outs of ledger and connection. */
-  timeoutMs?: number;
-}
-
+/** For each check: above the time-outs of ledger and connection. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**
@@ -69,12 +45,12 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * fetches one token for each profile.
  */
 export async function examine(
-  { config, problems, codecServer, signerFile }: Inspected,
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
+  inspected: Inspected,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<Examination> {
-  const context = createContext(config, problems, timeoutMs);
+  const context = createContext(inspected.config, inspected.problems, timeoutMs);
   try {
-    return toExamination(await runChecks(listChecks(config, codecServer, signerFile), context, timeoutMs));
+    return toExamination(await runChecks(listChecks(inspected), context, timeoutMs));
   } finally {
     await context.close();
   }
@@ -86,33 +62,29 @@ export function toExamination(checks: CheckResult[]): Examination {
   return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
-function listChecks(
-  { profiles }: Config,
-  codecServer: Inspected['codecServer'],
-  signerFile: Inspected['signerFile'],
-): Check[] {
-  const all = [...profiles.values()];
+function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
+  const profiles = [...config.profiles.values()];
   return [
     configurationCheck,
-    keyRingCheck,
-    ledgerCheck,
-    ledgerDurabilityCheck,
-    ledgerKeysCheck,
-    ...codecServerChecks(codecServer),
-    temporalCheck,
-    namespaceCheck,
-    ledgerWatchCheck,
-    searchAttributesCheck,
-    ...workerChecks(all),
-    deploymentCheck,
-    ...all.map(checkTokens),
-    ...all.map(checkGateway),
-    ...decisionSignerChecks(signerFile),
-    ...all.flatMap(checkWebhooks),
-    pausesCheck,
-    failingRunsCheck,
-    holdsCheck,
-    clockCheck,
+    keys.keyRingCheck,
+    ledger.ledgerCheck,
+    ledger.ledgerDurabilityCheck,
+    keys.ledgerKeysCheck,
+    ...keys.codecServerChecks(codecServer),
+    temporal.temporalCheck,
+    temporal.namespaceCheck,
+    ledger.ledgerWatchCheck,
+    temporal.searchAttributesCheck,
+    ...temporal.workerChecks(profiles),
+    temporal.deploymentCheck,
+    ...profiles.map(gateway.checkTokens),
+    ...profiles.map(gateway.checkGateway),
+    ...keys.decisionSignerChecks(signerFile),
+    ...profiles.flatMap(gateway.checkWebhooks),
+    ledger.pausesCheck,
+    temporal.failingRunsCheck,
+    ledger.holdsCheck,
+    ledger.clockCheck,
   ];
 }
 

@@ -348,10 +348,8 @@ export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {
   /** An inquiry from before the ledger kept that never fits. */
   applicants?: number;
 };
-export type DecisionsQuery = Query<'decisions'>;
 export type SharesQuery = Query<'shares'>;
 export type AccessesQuery = Query<'accesses'>;
-export type RecordsQuery = Query<'disposals'>;
 
 /** A record that has the name that was asked for, and whose it is. */
 export interface NamedRecord {
@@ -396,7 +394,7 @@ export function judgesAttempts(failureType: FailureType | null): boolean {
   return failureType === null || FAILURES[failureType].state !== null;
 }
 
-export type InquiryTotal = z.infer<typeof inquiryTotal>;
+type InquiryTotal = z.infer<typeof inquiryTotal>;
 
 /** Counts by product and end user, for comparison with an invoice. */
 export class InquiryTotals {

@@ -41,7 +41,7 @@ function decode(column: string, value: unknown): unknown {
 }
 
 /** The table's columns that hold this object; any other member of the object is left out. */
-export function toColumns<Name extends TableName>(
+function toColumns<Name extends TableName>(
   table: Name,
   fields: FieldsToWrite<Row<Name>>,
   only: readonly string[] = listColumns(table, () => true),
@@ -65,7 +65,7 @@ export function toColumnName(field: string): string {
 }
 
 /** The names of these columns in an object. */
-export function toFieldName<Column extends string>(column: Column): FieldName<Column> {
+function toFieldName<Column extends string>(column: Column): FieldName<Column> {
   return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as FieldName<Column>;
 }
 

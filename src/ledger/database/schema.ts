@@ -6,8 +6,8 @@ import { createTables } from './tables.ts';
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
 /**
- * Until 1.0.0 is tagged the first version changes in place. Afterwards an entry is never changed: a new version is a new
- * entry. Workers of the version before run on beside it (docs/deploy.md, "Upgrading"). So an entry removes nothing that
+ * Until 1.0.0 is tagged the first version changes in place. Afterwards an entry is never changed, so the statements of the
+ * first one are kept as text then: a new version is a new entry. Workers of the version before run on beside it (docs/deploy.md, "Upgrading"). So an entry removes nothing that
  * they need to record how an attempt ended. Their columns of `inquiries`, `attempts`, `reports` and `report_references`
  * stay, and new columns take NULL.
  */

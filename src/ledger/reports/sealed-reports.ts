@@ -276,15 +276,10 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
   };
 }
 
-type MadeForRow = Pick<InquiryRow, 'profile' | 'end_user_code' | 'end_user'> & {
-  product_code: InquiryRow['product_code'] | null;
-  report_for: string | null;
-};
-
 /** Includes holds and flags: every listed row must be for some end user, even before its inquiry is a row. */
 const MADE_FOR = `
   SELECT profile, product_code, end_user_code, end_user,
-    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_for
+    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
   FROM (
     SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
     UNION
@@ -293,12 +288,8 @@ const MADE_FOR = `
 
 /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
 export async function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
-  const rows = await session.rows<MadeForRow>(MADE_FOR, [runKey]);
-  return rows.map(({ profile, product_code: product, end_user_code: code, end_user: name, report_for: report }) => ({
-    profile,
-    ...omitUndefined({ productCode: product ?? undefined, reportEndUserCode: report ?? undefined }),
-    ...omitUndefined({ endUserCode: code ?? undefined, endUser: name ?? undefined }),
-  }));
+  const rows = await session.rows<Columns<MadeFor>>(MADE_FOR, [runKey]);
+  return rows.map((row) => toFields(row));
 }
 
 /** Whether it may be given out, and that it was. */
