@@ -46,7 +46,7 @@ function readProfileName(input: unknown): string {
  */
 async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
   const facts = await ifAnswered(ledger.startFacts(runKey));
-  if (facts?.hasOpenWork && workflowIdProblems({ runKey, path: '' }).length === 0) {
+  if (facts?.hasOpenWork && hasOwnWorkflowId(runKey)) {
     // An earlier run of this id may have been cut off before it closed its holds.
     const until = utcInstant(activityInfo().scheduledTimestampMs);
     await ifAnswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
@@ -77,7 +77,7 @@ export async function checkStart<Input extends object>(
   const idName = ID_NAMES[kind];
   const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
   const facts = await factsAtStart(dependencies, runKey);
-  const problems = [...ownerProblems({ runKey, path: `/${idName}` }, facts), ...ownProblems];
+  const problems = [...idProblems(runKey, `/${idName}`, facts), ...ownProblems];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { profile, input, runKey, facts };
 }
@@ -115,27 +115,18 @@ async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-interface OwnerInput {
-  /** In the ledger's form (model/run-key.ts). */
-  runKey: string;
-  /** JSON pointer to the caller's own id. */
-  path: string;
+/** Whether the workflow id is made of the caller's id, so that each id has one run. */
+function hasOwnWorkflowId(runKey: string): boolean {
+  return activityInfo().workflowExecution?.workflowId === toWorkflowId(runKey);
 }
 
-/** Checks that the workflow id is made of the caller's id, so that each id has one run. Refuses a disposed id. */
-function ownerProblems(owner: OwnerInput, facts: StartFacts | null): Problem[] {
-  const isDisposed = facts?.disposedAt !== undefined;
+function idProblems(runKey: string, path: string, facts: StartFacts | null): Problem[] {
+  const workflowId = toWorkflowId(runKey);
+  const prefix = workflowId.slice(0, workflowId.indexOf('-') + 1);
   return [
-    ...workflowIdProblems(owner),
-    ...(isDisposed ? [{ path: owner.path, rule: 'was disposed of: choose another id' }] : []),
+    ...(hasOwnWorkflowId(runKey) ? [] : [{ path, rule: `must be the workflow id without its "${prefix}"` }]),
+    ...(facts?.disposedAt === undefined ? [] : [{ path, rule: 'was disposed of: choose another id' }]),
   ];
-}
-
-function workflowIdProblems({ runKey, path }: OwnerInput): Problem[] {
-  const { workflowId } = activityInfo().workflowExecution ?? {};
-  const wanted = toWorkflowId(runKey);
-  if (workflowId === wanted) return [];
-  return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
 }
 
 /**
@@ -155,6 +146,12 @@ export function checkRequestCanBeBuilt(
     customerTraceNumber: 'PREFLIGHT',
   };
   buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
+}
+
+interface ShareCheck {
+  profile: string;
+  message: RequestShareMessage;
+  journeyPurposeCode?: string;
 }
 
 /**
@@ -217,8 +214,12 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
 
-    /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
-    checkShare: ({ profile, message, journeyPurposeCode }: CheckShareArgs) =>
+    /**
+     * `journeyPurposeCode` applies to a share without a purpose code of its own.
+     *
+     * @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code.
+     */
+    checkShare: ({ profile, message, journeyPurposeCode }: ShareCheck) =>
       translating(async () => {
         const { share } = parseMessage(requestShare, message);
         const problems = shareEntitlementProblems(findPreparedProfile(dependencies, profile), share, {
@@ -228,14 +229,6 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
   };
-}
-
-/** A share that is requested of a running journey. Paths are those of its message. */
-export interface CheckShareArgs {
-  profile: string;
-  message: RequestShareMessage;
-  /** The journey's purpose code for SECONDUSE, which applies to a share without its own. */
-  journeyPurposeCode?: string;
 }
 
 /** If the ledger does not answer, the journey still starts, and asks for each share when it waits for consent. */

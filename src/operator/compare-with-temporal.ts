@@ -3,9 +3,10 @@
  * back in time (a backup, a region's replica that was behind). The comparison asks no worker and reads no history. The
  * ledger's watch covers the other direction (docs/protocol.md).
  */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
+import { describeRun } from '../client/connection/describe-run.ts';
 import { translatedError } from '../client/connection/errors.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
 import type {
@@ -100,13 +101,7 @@ async function findKind(
   runKey: string,
   { attempts }: KnownOfRun,
 ): Promise<ComparedRun['kind'] | undefined> {
-  const run = await client.workflow
-    .getHandle(toWorkflowId(runKey))
-    .describe()
-    .catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    });
+  const run = await describeRun(client, toWorkflowId(runKey));
   if (!run) {
     // A late consent or decision about a run whose retention is over: its attempts are older.
     const isOlder = attempts.length === 0 && (await ledger.inquiriesOf(runKey)).length > 0;

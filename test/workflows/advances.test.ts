@@ -1,11 +1,14 @@
 /** What `advance` may ask for, as a journey stands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { GrantFault } from '../../src/consent/consent-record.ts';
+import { GRANT_FAULTS, refuseFault } from '../../src/consent/refusals.ts';
 import type { AdvanceMessage } from '../../src/messages/advance.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
+import { shareObjection } from '../../src/workflows/journey/share-requests.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };
@@ -120,4 +123,24 @@ test('a gate is left with the message that passes it, and not with one for a lat
   early.gate = 'PREAPP';
   takeAdvance(early, { journeyId: 'J', to: 'PRECLOSE' }, NOW);
   assert.equal(early.status().waitingFor, 'PREAPP');
+});
+
+test('a refusal says its cause beside the reason', () => {
+  const journey = journeyAt('record');
+  takeAdvance(journey, repeatOf('PREQUAL'), NOW);
+  const closing = journeyAt('record', 'record', 'record');
+  closing.isClosing = true;
+  const share = (change: object) => ({ journeyId: 'J', share: { shareId: 'S1', endUserCode: 'EU9', ...change } });
+  const refusals = {
+    differs: advanceObjection(journey, { ...repeatOf('PREQUAL'), reason: 'another' } as AdvanceMessage),
+    ending: advanceObjection(closing, repeatOf('PRECLOSE')),
+    unknownPart: advanceObjection(journey, { journeyId: 'J', to: 'PREQUAL' }),
+    notNow: advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL')),
+  };
+  for (const [cause, refusal] of Object.entries(refusals)) assert.equal(refusal?.cause, cause);
+  assert.equal(shareObjection(closing, share({}))?.cause, 'ending');
+  assert.equal(shareObjection(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
+  for (const fault of Object.keys(GRANT_FAULTS) as GrantFault[]) {
+    assert.equal(refuseFault(fault).cause, 'noLongerCounts', fault);
+  }
 });

@@ -34,8 +34,7 @@ test('no share is posted after a denial was acknowledged, however a grant from b
   const tell = ({ journeyId: _, ...message }: ConsentMessage) => journeys.get(journeyId).recordConsent(message);
   const nextYear = new Date(Date.now() + 365 * 86_400_000).toISOString();
   const grant = consentMessage(journeyId, { applicantId: '1A', decidedAt: nextYear });
-  // It may be refused here, which would do.
-  await tell(grant).catch(() => undefined);
+  await assert.rejects(tell(grant), { refusalCause: 'inFuture' });
   const denied = await tell(
     consentMessage(journeyId, { applicantId: '1A', decision: 'denied', decidedAt: new Date().toISOString() }),
   );

@@ -1,5 +1,6 @@
 /** Makes routes of the listings in the table of operations: paths, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
+import { omitUndefined } from '../../base/defined.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import {
   camelCase,
@@ -11,8 +12,8 @@ import {
 } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
 import { reachesAll, readersReach } from '../caller.ts';
-import type { Call, Reply, Route } from '../route.ts';
-import { describeCursor, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
+import { type Call, defineRoute, type Route } from '../route.ts';
+import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
 type Row = Record<string, unknown>;
 
@@ -40,16 +41,14 @@ function routeHead(listing: Listing): Pick<Route, 'method' | 'path' | 'operation
 function listRoute(listing: Listing): Route {
   const { summary, description, input, output, name } = listing;
   const page = pageSchema(`${camelCase(name)}Page`, output, 'The oldest first.');
-  return {
+  return defineRoute({
     ...routeHead(listing),
     summary: capitalize(summary),
-    ...(description === undefined ? {} : { description }),
-    query: z.strictObject({ limit: limitParameter, after: describeCursor(z.string()), ...input.shape }),
-    answers: { 200: { description: 'One page.', schema: page } },
-    async handle(call): Promise<Reply<200>> {
-      return { status: 200, body: await readListing(listing, call) };
-    },
-  };
+    ...omitUndefined({ description }),
+    query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
+    answer: page,
+    run: (call) => readListing(listing, call),
+  });
 }
 
 function totalsRoute(listing: Listing, { summary, description, row, create }: Totals<Row>): Route {
@@ -62,22 +61,23 @@ function totalsRoute(listing: Listing, { summary, description, row, create }: To
       }),
     })
     .meta({ id: `${z.globalRegistry.get(row)?.id}s` });
-  return {
+  return defineRoute({
     ...rest,
     path: `${path}/totals`,
     operationId: operationId.replace(/^[a-z]+/, 'count'),
     summary,
-    ...(description === undefined ? {} : { description }),
-    query: z.strictObject({ after: describeCursor(z.string()), ...listing.input.shape }),
-    answers: { 200: { description: 'The totals, or a part of them.', schema } },
-    async handle(call): Promise<Reply<200>> {
+    ...omitUndefined({ description }),
+    query: z.strictObject({ after: afterParameter, ...listing.input.shape }),
+    answer: schema,
+    done: 'The totals, or a part of them.',
+    async run(call) {
       const { data, next } = await readListing(listing, call, { limit: COUNTED_AT_ONCE });
       const totals = create();
       for (const record of data) totals.add(record);
       call.note({ count: totals.list.length });
-      return { status: 200, body: { totals: totals.list, ...(next === undefined ? {} : { next }) } };
+      return { totals: totals.list, ...omitUndefined({ next }) };
     },
-  };
+  });
 }
 
 /**

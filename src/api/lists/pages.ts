@@ -47,10 +47,11 @@ export function toPage<Row>(data: Row[]): Page<Row> {
 
 const MAX_CURSOR_CHARACTERS = 6_000;
 
-/** Adds the parameter `after` to the schema of a query. */
-export function describeCursor(schema: z.ZodString) {
-  return schema.max(MAX_CURSOR_CHARACTERS).exactOptional().describe('The `next` of the page before.');
-}
+export const afterParameter = z
+  .string()
+  .max(MAX_CURSOR_CHARACTERS)
+  .exactOptional()
+  .describe('The `next` of the page before.');
 
 const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a page before', parameter: 'after' };
 

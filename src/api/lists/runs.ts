@@ -28,7 +28,7 @@ import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { reachFilter } from '../reach-filter.ts';
 import type { Call } from '../route.ts';
-import { describeCursor, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
+import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 
@@ -97,7 +97,7 @@ export const waitingSchema = z
 
 export const listQuery = z.strictObject({
   limit: limitParameter,
-  after: describeCursor(z.string()),
+  after: afterParameter,
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
   waitsFor: z

@@ -15,7 +15,7 @@ import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { readersReach } from '../caller.ts';
-import { describeCursor, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
+import { afterParameter, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
 import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
@@ -42,7 +42,7 @@ export const holdFilters = z.strictObject({
 });
 const listQuery = z.strictObject({
   limit: limitParameter,
-  after: describeCursor(z.string()),
+  after: afterParameter,
   ...holdFilters.shape,
 });
 

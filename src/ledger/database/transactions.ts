@@ -101,7 +101,12 @@ type MethodsOfLedger<Fs> = {
 };
 
 export function bindReads<Fs extends Functions>(transactions: Transactions, functions: Fs): Methods<Fs> {
-  return bind(functions, (work) => transactions.read(work)) as Methods<Fs>;
+  return bind(
+    functions,
+    (work) =>
+      (...input) =>
+        transactions.read((tx) => work(tx, ...input)),
+  );
 }
 
 /** Each in the ledger of this id; without one, each function compares the id itself. */
@@ -110,26 +115,27 @@ export function bindWrites<Fs extends Functions>(
   functions: Fs,
   ledgerId?: string,
 ): Methods<Fs> {
-  return bind(functions, (work) =>
-    ledgerId === undefined ? transactions.write(work) : transactions.writeTo(ledgerId, work),
-  ) as Methods<Fs>;
+  return bind(functions, (work) => (...input) => {
+    const write = (tx: Transaction) => work(tx, ...input);
+    return ledgerId === undefined ? transactions.write(write) : transactions.writeTo(ledgerId, write);
+  });
 }
 
 export function bindWritesTo<Fs extends Functions>(transactions: Transactions, functions: Fs): MethodsOfLedger<Fs> {
-  const methods = Object.entries(functions).map(([name, work]) => {
-    const method = (ledgerId: string, ...input: unknown[]) =>
-      transactions.writeTo(ledgerId, (tx) => work(tx, ...input) as Promise<Written<unknown>>);
-    return [name, method];
-  });
-  return Object.fromEntries(methods) as MethodsOfLedger<Fs>;
+  return bind(
+    functions,
+    (work) =>
+      (ledgerId, ...input) =>
+        transactions.writeTo(ledgerId as string, (tx) => work(tx, ...input)),
+  );
 }
 
-function bind(functions: Functions, run: (work: Work<Written<unknown>>) => Promise<unknown>): object {
-  const methods = Object.entries(functions).map(([name, work]) => {
-    const method = (...input: unknown[]) => run((tx) => work(tx, ...input) as Promise<Written<unknown>>);
-    return [name, method];
-  });
-  return Object.fromEntries(methods);
+/** Makes a method of each function. The caller's type says which. */
+function bind<Bound>(
+  functions: Functions,
+  toMethod: (work: InTransaction) => (...input: unknown[]) => Promise<unknown>,
+): Bound {
+  return Object.fromEntries(Object.entries(functions).map(([name, work]) => [name, toMethod(work)])) as Bound;
 }
 
 /** Rows of a list between two instants, RFC 3339: from then on, and before then. */

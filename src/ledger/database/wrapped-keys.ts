@@ -6,7 +6,7 @@ import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import { eachPage, readKeyset } from './pages.ts';
 import { toFields } from './rows.ts';
-import type { SqlValue } from './sql-session.ts';
+import type { Row } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -31,13 +31,7 @@ const BATCH = 50;
 /** The primary key of `sealed_bodies`, in whose order rows that cannot be read are passed once. */
 const KEY = ['customer_trace_number', 'attempt', 'kind', 'late', 'from_trace_number', 'from_attempt'] as const;
 
-interface WrappedRow extends Record<(typeof KEY)[number], SqlValue> {
-  customer_trace_number: string;
-  attempt: number;
-  kind: string;
-  key_id: string;
-  wrapped_key: Uint8Array;
-}
+type WrappedRow = Row<'sealed_bodies'> & { key_id: string; wrapped_key: Uint8Array };
 
 type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
 
