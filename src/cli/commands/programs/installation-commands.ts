@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/records.ts';
+import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { reportError, UsageError } from '../../output/errors.ts';
@@ -33,10 +34,17 @@ export function registerSetupCommand(program: Command): void {
       : undefined;
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    output.answer(omitUndefined({ ledger, searchAttributes }));
+    const temporalUiViews = searchAttributes && TEMPORAL_UI_VIEWS;
+    output.answer(omitUndefined({ ledger, searchAttributes, temporalUiViews }));
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
 }
+
+/** Filters to save in the Temporal UI, as docs/operating.md has them. None lists `watchLedger` or deliveries of events. */
+const TEMPORAL_UI_VIEWS = [
+  { view: 'needs a person', filter: 'NeedsAttention IS NOT NULL' },
+  { view: 'all runs', filter: RUNS_WITH_INQUIRIES },
+];
 
 async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
