@@ -9,7 +9,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'cli.ts', what: 'the command line: registers the commands' },
   {
     folder: 'cli/commands',
-    what: 'prints commands from the API’s operations; one file for each other command, which loads what it needs',
+    what: 'prints commands from the API’s operations; the others by hand; each loads what it needs',
   },
   { folder: 'cli/demo', what: 'the demonstration and its made-up journeys' },
   { folder: 'cli/decisions', what: 'asks an operator for a decision and sends it' },

@@ -8,7 +8,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { inquiryLogContext } from '../src/activities/log-context.ts';
-import { createLogger, type LogLevel, writeEntry } from '../src/telemetry/logging.ts';
+import type { LogLevel } from '../src/config/variables.ts';
+import { createLogger, writeEntry } from '../src/telemetry/logging.ts';
 
 const SENTINEL = 'Zaphod-Sentinel';
 const SSN = '912-34-5678';

@@ -133,8 +133,6 @@ export type HoldCounts = {
     /** The time since which the oldest row waits. */
     oldest: string;
   }[];
-  /** false: at least so many. */
-  isWhole: boolean;
 };
 
 export type HoldGuide = {

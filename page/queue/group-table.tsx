@@ -9,7 +9,7 @@ import type { Group, Row } from './rows.ts';
 interface GroupProps {
   group: Group;
   /** Of the API's count; what is loaded may be less. */
-  total: { count: number; isWhole: boolean; oldest: string } | undefined;
+  total: { count: number; oldest: string } | undefined;
   now: number;
   mayDecide: boolean;
   chosen: ReadonlyMap<string, Hold>;
@@ -30,7 +30,6 @@ export function GroupTable({ group, total, now, mayDecide, chosen, isOnly }: Gro
         <h3 id={id}>{reason}</h3>
         <p class="count">
           {plural(count, 'hold').replace('hold', kind === 'held' ? 'hold' : 'flag')}
-          {total && !total.isWhole ? ' at least' : ''}
           {count > open.length ? `, ${open.length} shown` : ''}
           {oldest ? (
             <>

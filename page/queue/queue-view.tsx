@@ -185,8 +185,7 @@ function Freshness({ queue, readAnew }: { queue: Queue; readAnew: () => void }) 
 }
 
 function totalOf(group: Group, counts: HoldCounts | undefined) {
-  const found = counts?.counts.find(({ kind, reason }) => kind === group.kind && reason === group.reason);
-  return found && { count: found.count, oldest: found.oldest, isWhole: counts?.isWhole ?? true };
+  return counts?.counts.find(({ kind, reason }) => kind === group.kind && reason === group.reason);
 }
 
 function unique(names: readonly string[]): string[] {

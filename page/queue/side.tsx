@@ -18,7 +18,6 @@ interface SideProps {
 
 export function Side({ filters, counts, waiting, session, known, now }: SideProps) {
   const { reason: _, ...others } = filters;
-  const isWhole = counts.data?.isWhole ?? true;
   // Where there is little room they are asked for; those that are in force are always shown.
   const [isOpen] = useState(() => matchMedia('(min-width: 64rem)').matches || Object.keys(others).length > 0);
   return (
@@ -32,11 +31,7 @@ export function Side({ filters, counts, waiting, session, known, now }: SideProp
                 href={queueAddress(filters.reason === reason ? others : { ...others, reason })}
                 aria-current={filters.reason === reason ? 'true' : undefined}
               >
-                <span class="name">{reason}</span>{' '}
-                <span class="number">
-                  {count.toLocaleString('en')}
-                  {isWhole ? '' : '+'}
-                </span>{' '}
+                <span class="name">{reason}</span> <span class="number">{count.toLocaleString('en')}</span>{' '}
                 <span class="oldest">
                   oldest <Age since={oldest} now={now} />
                 </span>

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   CallAbortedError,
   ClientClosedError,
-  type DecisionRefusedError,
+  DecisionRefusedError,
   InputDiffersError,
   JourneyFailedError,
   JourneyFinishedError,
@@ -65,7 +65,7 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
     return new Refusal('invalidInput', 'the content breaks rules', { problems: error.problems.slice(0, 50) });
   }
-  if (error instanceof UpdateRefusedError) return refusedMessage(error);
+  if (error instanceof UpdateRefusedError || error instanceof DecisionRefusedError) return refusedMessage(error);
   if (error instanceof InputDiffersError) {
     return new Refusal(error.code, 'this id was started with other content', { problems: error.problems });
   }

@@ -26,7 +26,7 @@ export type Authentication =
       roles?: readonly CodecRole[] | undefined;
     };
 
-export interface CodecTokenSettings extends TokenSettings {
+interface CodecTokenSettings extends TokenSettings {
   /** The claim that lists `<namespace>:<role>`; as Temporal's own does by default, so that one token fits both. */
   permissionsClaim?: string;
 }

@@ -11,7 +11,7 @@ import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { type Authentication, pathProblems } from './access.ts';
 
 /** All of the options that the environment says, and where the keys are. */
-export interface CodecServerSettings {
+interface CodecServerSettings {
   options: Omit<CodecServerOptions, 'keys'>;
   keyRingFile: string;
   logLevel: LogLevel;

@@ -1,4 +1,5 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
+import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
@@ -66,7 +67,7 @@ async function readContent(session: SqlSession, dialect: SqlDialect) {
       reports: reports.get(keyId) ?? 0,
     })),
     needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
-    lost,
+    ...omitUndefined({ lost }),
     pauses: await readPauses({ session }, { inForce: true }),
   };
 }

@@ -3,9 +3,10 @@
  * back in time (a backup, a region's replica that was behind). The comparison asks no worker and reads no history. The
  * ledger's watch covers the other direction (docs/protocol.md).
  */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
+import { describeRun } from '../client/connection/describe-run.ts';
 import { translatedError } from '../client/connection/errors.ts';
 import type { CreditJourneys } from '../client/credit-journeys.ts';
 import type {
@@ -38,15 +39,6 @@ export interface ComparedRun extends KnownOfRun {
   lastAt: string;
 }
 
-interface ComparedWithTemporal {
-  /** RFC 3339. */
-  since: string;
-  /** Runs of which the ledger has taken anything since then. */
-  compared: number;
-  /** The oldest first. */
-  runs: ComparedRun[];
-}
-
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
 
@@ -54,11 +46,7 @@ const AT_ONCE = 8;
  * @param since RFC 3339: earlier than the moment that Temporal went back to
  * @throws LedgerUnavailableError, TemporalUnavailableError
  */
-export async function compareWithTemporal(
-  client: Client,
-  ledger: Ledger,
-  since: string,
-): Promise<ComparedWithTemporal> {
+export async function compareWithTemporal(client: Client, ledger: Ledger, since: string) {
   const known = await knownSince(ledger, since);
   const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
     const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
@@ -71,6 +59,7 @@ export async function compareWithTemporal(
     return kind ? [{ kind, runKey, ...rows, lastAt }] : [];
   });
   const runs = found.flat().sort((a, b) => (a.lastAt < b.lastAt ? -1 : 1));
+  // `compared` counts the runs of which the ledger has taken anything since then.
   return { since, compared: known.size, runs };
 }
 
@@ -100,13 +89,7 @@ async function findKind(
   runKey: string,
   { attempts }: KnownOfRun,
 ): Promise<ComparedRun['kind'] | undefined> {
-  const run = await client.workflow
-    .getHandle(toWorkflowId(runKey))
-    .describe()
-    .catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    });
+  const run = await describeRun(client, toWorkflowId(runKey));
   if (!run) {
     // A late consent or decision about a run whose retention is over: its attempts are older.
     const isOlder = attempts.length === 0 && (await ledger.inquiriesOf(runKey)).length > 0;
@@ -126,18 +109,13 @@ function findLastInstant({ attempts, consents, decisions, withdrawnShares }: Kno
   return times.sort().at(-1) ?? '';
 }
 
-interface SentConsents {
-  sent: number;
-  /** The error's own words name a path and a rule at most. */
-  failed: { runKey: string; shareId: string; consentId: string; error: string }[];
-}
-
 /**
  * Sends open runs the last consent of each applicant to each share again. The ledger recognizes it, and judges
- * the share by everything that it has.
+ * the share by everything that it has. An error names a path and a rule at most.
  */
-export async function sendConsents(journeys: CreditJourneys, runs: readonly ComparedRun[]): Promise<SentConsents> {
-  const result: SentConsents = { sent: 0, failed: [] };
+export async function sendConsents(journeys: CreditJourneys, runs: readonly ComparedRun[]) {
+  const failed: { runKey: string; shareId: string; consentId: string; error: string }[] = [];
+  let sent = 0;
   const open = runs.filter(({ kind }) => kind === 'open');
   await inParallel(open, AT_ONCE, async ({ runKey, consents }) => {
     const latest = new Map(
@@ -145,11 +123,11 @@ export async function sendConsents(journeys: CreditJourneys, runs: readonly Comp
     );
     for (const consent of latest.values()) {
       const error = await sendConsent(journeys, consent);
-      if (error === undefined) result.sent++;
-      else result.failed.push({ runKey, shareId: consent.shareId, consentId: consent.consentId, error });
+      if (error === undefined) sent++;
+      else failed.push({ runKey, shareId: consent.shareId, consentId: consent.consentId, error });
     }
   });
-  return result;
+  return { sent, failed };
 }
 
 /** Returns why the run did not take the consent, or `undefined` if it did. */

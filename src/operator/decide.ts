@@ -17,7 +17,7 @@ import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
-import { type MessageRefusal, refuse } from '../model/refusals.ts';
+import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
 import {
@@ -39,19 +39,19 @@ export interface NamedInquiry {
 /**
  * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
  * has no such row.
- *
- * @param isRunning asks whether the run is open
  */
 export async function readDecidable(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
-  isRunning = () => isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
 ): Promise<DecidableHold | undefined> {
   const ledger = await journeys.openedLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
-  const [inquiry, isOpen] = await Promise.all([ledger.inquiry(customerTraceNumber), isRunning()]);
+  const [inquiry, isOpen] = await Promise.all([
+    ledger.inquiry(customerTraceNumber),
+    isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+  ]);
   const hold: DecidableHold = {
     ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
     ...describeHold(row),
@@ -122,8 +122,17 @@ export interface EarlierDecision {
   at: string;
 }
 
+/** Why nothing is decided about one inquiry of a batch. */
+export interface Failed {
+  error: Error;
+  earlier?: EarlierDecision;
+}
+
 /** Outcome of one decision in a batch. */
-export type Decided<Named> = Named & ({ made: DecisionMade } | { error: Error; earlier?: EarlierDecision });
+export type Decided<Named> = Named & ({ made: DecisionMade; error?: never } | Failed);
+
+/** Judgment on one decision in a batch, before it is made. */
+export type Previewed<Named> = Named & { hold?: DecidableHold } & ({ error?: never } | Failed);
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
@@ -146,21 +155,10 @@ export function decideMany<Named extends { runKey: string }>(
       decision = prepared.decision;
       return { ...named, made: await decide(journeys, named.runKey, decision, prepared.options) };
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
-      const earlier = decision && isRefused ? await findEarlier(journeys, named.runKey, decision) : undefined;
-      return { ...named, error, ...omitUndefined({ earlier }) };
+      return { ...named, ...(await readFailure(journeys, named.runKey, decision, error)) };
     }
   });
 }
-
-/** Judgment on one decision in a batch, before it is made. */
-export type Previewed<Named> = Named & {
-  hold?: DecidableHold;
-  /** `null` if the decision may be made. */
-  problem: MessageRefusal | Error | null;
-  earlier?: EarlierDecision;
-};
 
 /** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
 export function previewMany<Named extends NamedInquiry>(
@@ -168,41 +166,50 @@ export function previewMany<Named extends NamedInquiry>(
   inquiries: readonly Named[],
   prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
 ): Promise<Previewed<Named>[]> {
-  // All inquiries may be rows of one review.
-  const open = new Map<string, Promise<boolean>>();
-  const isRunning = (workflowId: string) => {
-    const asked = open.get(workflowId) ?? isRunOpen(getSdkClient(journeys), workflowId);
-    open.set(workflowId, asked);
-    return asked;
-  };
   return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
     const { runKey, customerTraceNumber } = named;
+    let hold: DecidableHold | undefined;
+    let about: AboutAttempt | undefined;
     try {
       const decision = await prepare(named);
-      const hold = await readDecidable(journeys, named, () => isRunning(toWorkflowId(runKey)));
-      const problem = hold
-        ? decisionProblem(hold, decision)
-        : refuse('notOnHold', 'nothing waits for a decision about it');
-      const about = { customerTraceNumber, attempt: decision.attempt, decisionId: '' };
-      const earlier = problem === null ? undefined : await findEarlier(journeys, runKey, about, 1);
-      return { ...named, problem, ...omitUndefined({ hold, earlier }) };
+      about = { customerTraceNumber, attempt: decision.attempt };
+      hold = await readDecidable(journeys, named);
+      const refusal = hold ? decisionProblem(hold, decision) : NOTHING_WAITS;
+      if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
+      return { ...named, ...omitUndefined({ hold }) };
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      return { ...named, problem: error };
+      return { ...named, ...omitUndefined({ hold }), ...(await readFailure(journeys, runKey, about, error, 1)) };
     }
   });
 }
+
+const NOTHING_WAITS = refuse('notOnHold', 'nothing waits for a decision about it');
 
 /** A run takes a decision a moment before the ledger has it. */
 const TRIES = 5;
 const PAUSE_MS = 200;
 
+type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
+
+async function readFailure(
+  journeys: LedgerJourneys,
+  runKey: string,
+  about: AboutAttempt | undefined,
+  error: unknown,
+  tries = TRIES,
+): Promise<Failed> {
+  if (!(error instanceof Error)) throw error;
+  const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
+  const earlier = about && isRefused ? await findEarlier(journeys, runKey, about, tries) : undefined;
+  return { error, ...omitUndefined({ earlier }) };
+}
+
 /** Returns `undefined` also where the ledger cannot say. */
 async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
-  { customerTraceNumber, attempt, decisionId }: Pick<Decision, 'customerTraceNumber' | 'attempt' | 'decisionId'>,
-  tries = TRIES,
+  { customerTraceNumber, attempt, decisionId }: AboutAttempt,
+  tries: number,
 ): Promise<EarlierDecision | undefined> {
   const ledger = await journeys.openedLedger();
   for (let left = tries; left > 0; left--) {

@@ -1,8 +1,8 @@
 /** Lists everything that needs a person: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
+import { describeRun } from '../client/connection/describe-run.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import type { UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
@@ -162,13 +162,7 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
   const unlisted = await inParallel(found ?? [], AT_ONCE, async (workflowId): Promise<WorkItem[]> => {
     const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
     if ((await ledger.work.open({ runKey, limit: 1 })).rows.length > 0) return [];
-    const run = await client.workflow
-      .getHandle(workflowId)
-      .describe()
-      .catch((error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return undefined;
-        throw error;
-      });
+    const run = await describeRun(client, workflowId);
     const reason = run?.status.name === 'RUNNING' ? run.searchAttributes[name]?.[0] : undefined;
     // The run's search attribute still names the reason after an operator has seen it.
     const isSeen = (row: WorkRow & { closed?: WorkEnd }) => row.reason === reason && row.closed?.how === 'seen';

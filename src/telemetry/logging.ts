@@ -2,8 +2,6 @@
  * Logs our own lines, the SDK's and its native core's as JSON on standard error. Every line, of any author, contains
  * only the fields and texts that log-fields.ts permits.
  */
-export type { LogLevel } from '../config/variables.ts';
-
 import { isIPv6 } from 'node:net';
 import { types } from 'node:util';
 import { DefaultLogger, type LogEntry, type MetricsExporterConfig, Runtime } from '@temporalio/worker';

@@ -1,6 +1,7 @@
 /** Decisions about inquiries on hold: of one run, the same about many, and a preview of their effect. */
 import { z } from 'zod';
-import { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { omitUndefined } from '../../base/defined.ts';
+import type { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -8,7 +9,7 @@ import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { runKeyProblem } from '../../model/run-key.ts';
-import { type Decided, decideMany, type EarlierDecision, type Previewed, previewMany } from '../../operator/decide.ts';
+import { type Decided, decideMany, type Failed, type Previewed, previewMany } from '../../operator/decide.ts';
 import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
 import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
@@ -29,20 +30,16 @@ const decidedSchema = z
   })
   .meta({ id: 'decided' });
 
-/** One decision about many inquiries: no field belongs to a single one. */
-const sameDecision = {
-  decisionId: given.shape.decisionId,
-  action: given.shape.action.exclude(['amend']),
-  providerSaid: given.shape.providerSaid,
-  reason: given.shape.reason,
-  outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
-};
-
 const MOST_AT_ONCE = 100;
 
+/** One decision about many inquiries: no field belongs to a single one. */
 const manyBody = z
   .strictObject({
-    ...sameDecision,
+    decisionId: given.shape.decisionId,
+    action: given.shape.action.exclude(['amend']),
+    providerSaid: given.shape.providerSaid,
+    reason: given.shape.reason,
+    outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
     inquiries: z
       .array(
         z.strictObject({
@@ -120,13 +117,11 @@ export const decisionRoutes: readonly Route[] = [
         'with other content.',
     },
     async handle({ services, sending, params: { runKey }, body, by }): Promise<Reply<200>> {
-      const prepare = async () => ({
+      const [decided] = (await decideMany(services.journeys, [{ runKey }], async () => ({
         decision: await signedDecision(services, { ...body, by: by() }),
         options: sending,
-      });
-      const [decided] = await decideMany(services.journeys, [{ runKey }], prepare);
-      if (!decided || !('made' in decided))
-        throw decided ? translateRefusal(decided) : new Error('nothing was decided');
+      }))) as [Decided<{ runKey: string }>];
+      if (decided.error) throw toRefusal(decided) ?? decided.error;
       return { status: 200, body: decided.made };
     },
   }),
@@ -148,8 +143,11 @@ export const decisionRoutes: readonly Route[] = [
         await check(named.runKey);
         return { ...decision, ...named };
       });
-      const decidable = judged.filter(({ problem }) => problem === null).length;
-      return { status: 200, body: { decidable, inquiries: judged.map(describeJudged) } };
+      const answers = judged.map(describeJudged);
+      return {
+        status: 200,
+        body: { decidable: answers.filter(({ decidable }) => decidable).length, inquiries: answers },
+      };
     },
   }),
   route({
@@ -179,40 +177,43 @@ export const decisionRoutes: readonly Route[] = [
 type Named = z.infer<typeof manyBody>['inquiries'][number];
 type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
 
-/** Adds the earlier decision to a refusal, for the second of two operators. */
-function translateRefusal({ error, earlier }: { error: Error; earlier?: EarlierDecision }): Error {
-  if (!(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError)) return error;
-  return refusedMessage(error, earlier ? { decided: earlier } : {});
-}
-
 /** Describes the result of one decision of many. */
 export function describeDecided(decided: Decided<Named>): z.infer<typeof decidedSchemaOfOne> {
   const { runKey, customerTraceNumber, attempt } = decided;
   const named = { runKey, customerTraceNumber, attempt };
-  if ('made' in decided) {
-    const { duplicate, recorded } = decided.made;
-    return { ...named, result: duplicate ? 'duplicate' : 'decided', recorded };
+  if (decided.error) {
+    const { status, ...why } = explain(decided);
+    return { ...named, result: status >= 500 ? 'failed' : 'refused', ...why };
   }
-  const { status, code, detail } = explain(translateRefusal(decided));
-  return { ...named, result: status >= 500 ? 'failed' : 'refused', code, detail, ...nameEarlier(decided) };
+  const { duplicate, recorded } = decided.made;
+  return { ...named, result: duplicate ? 'duplicate' : 'decided', recorded };
 }
 
 /** Describes the judgment on one decision of many. */
 function describeJudged(judged: Previewed<Named>): z.infer<typeof previewSchema>['inquiries'][number] {
-  const { runKey, customerTraceNumber, attempt, hold, problem } = judged;
-  const named = { runKey, customerTraceNumber, attempt, decidable: problem === null };
-  if (problem instanceof Error) {
-    const { code, detail } = explain(problem);
-    return { ...named, code, detail };
-  }
-  const about = hold && { reason: hold.reason, heldBy: hold.heldBy, allowedActions: [...hold.allowedActions] };
-  if (problem === null) return { ...named, ...about };
-  const code = 'earlier' in judged ? 'decided' : problem.cause;
-  return { ...named, ...about, code, detail: problem.reason, ...nameEarlier(judged) };
+  const { runKey, customerTraceNumber, attempt, hold } = judged;
+  const about = hold && { reason: hold.reason, heldBy: hold.heldBy, allowedActions: hold.allowedActions };
+  const named = { runKey, customerTraceNumber, attempt, decidable: !judged.error, ...about };
+  if (!judged.error) return named;
+  const { status: _, ...why } = explain(judged);
+  return { ...named, ...why };
 }
 
-function nameEarlier(decision: { earlier?: EarlierDecision }): { decided?: EarlierDecision } {
-  return decision.earlier ? { decided: decision.earlier } : {};
+/** @throws what is no refusal: a bug */
+function explain(failed: Failed): { status: number } & Pick<z.infer<typeof decidedSchemaOfOne>, keyof typeof why> {
+  const { error, earlier } = failed;
+  if (error instanceof OutOfTimeError) return { status: 503, code: 'outOfTime', detail: error.message };
+  const refusal = toRefusal(failed);
+  if (!refusal) throw error;
+  const { status, reason: code, message: detail } = refusal;
+  return { status, code, detail, ...omitUndefined({ decided: earlier }) };
+}
+
+/** Names the earlier decision to the second of two operators. */
+function toRefusal({ error, earlier }: Failed): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  if (!earlier) return refusalOfError(error);
+  return refusedMessage(error as UpdateRefusedError | DecisionRefusedError, { decided: earlier });
 }
 
 class OutOfTimeError extends Error {
@@ -236,12 +237,4 @@ function createCheck(asking: Asking): (runKey: string) => Promise<Call['sending'
     }
     return { ...sending, timeoutMs: Math.min(sending.timeoutMs, leftMs) };
   };
-}
-
-/** @throws what is no refusal: a bug */
-function explain(error: Error): { status: number; code: string; detail: string } {
-  if (error instanceof OutOfTimeError) return { status: 503, code: 'outOfTime', detail: error.message };
-  const refusal = error instanceof Refusal ? error : refusalOfError(error);
-  if (!refusal) throw error;
-  return { status: refusal.status, code: refusal.reason, detail: refusal.message };
 }

@@ -1,7 +1,6 @@
 /** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { DecisionRefusedError } from '../../client/connection/errors.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -16,7 +15,6 @@ import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { readersReach } from '../caller.ts';
 import { afterParameter, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
-import { refusedMessage } from '../problem.ts';
 import { requireFound } from '../reach.ts';
 import { type Reply, type Route, route } from '../route.ts';
 
@@ -66,7 +64,6 @@ const countsSchema = z
         oldest: z.string().meta({ format: 'date-time', description: 'The time since which the oldest row waits.' }),
       }),
     ),
-    isWhole: z.boolean().meta({ description: 'false: at least so many.' }),
   })
   .meta({ id: 'holdCounts' });
 
@@ -125,7 +122,7 @@ export const holdRoutes: readonly Route[] = [
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const counts = await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) });
-      return { status: 200, body: { asOf, counts, isWhole: true } };
+      return { status: 200, body: { asOf, counts } };
     },
   }),
   route({
@@ -145,13 +142,8 @@ export const holdRoutes: readonly Route[] = [
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       note({ journeyId: inquiry.runKey, customerTraceNumber });
-      try {
-        const { duplicate } = await markSeen(services.journeys, { decisionId, customerTraceNumber, by: by(), reason });
-        return { status: 200, body: { accepted: true, duplicate } };
-      } catch (error) {
-        if (error instanceof DecisionRefusedError) throw refusedMessage(error);
-        throw error;
-      }
+      const { duplicate } = await markSeen(services.journeys, { decisionId, customerTraceNumber, by: by(), reason });
+      return { status: 200, body: { accepted: true, duplicate } };
     },
   }),
   route({

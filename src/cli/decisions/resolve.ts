@@ -170,9 +170,9 @@ async function readHeld(journeys: LedgerJourneys, filters: WorkFilters): Promise
 async function judge(journeys: LedgerJourneys, drafts: readonly Planned[]): Promise<Plan> {
   const plan: Plan = { planned: [], leftOut: [] };
   for (const judged of await previewMany(journeys, drafts, ({ draft }) => draft as JudgedDecision)) {
-    const { customerTraceNumber, problem } = judged;
-    if (problem === null) plan.planned.push(judged);
-    else plan.leftOut.push({ customerTraceNumber, why: problem instanceof Error ? problem.message : problem.reason });
+    const { customerTraceNumber, error } = judged;
+    if (!error) plan.planned.push(judged);
+    else plan.leftOut.push({ customerTraceNumber, why: 'reason' in error ? String(error.reason) : error.message });
   }
   return plan;
 }

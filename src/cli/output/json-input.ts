@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
 /** Reads `-` from stdin. `option` is the option that named the file, for the error. */
-export async function readJson(file: string, option = '--file'): Promise<unknown> {
+async function readJson(file: string, option = '--file'): Promise<unknown> {
   return parseJson(await readText(file, option));
 }
 

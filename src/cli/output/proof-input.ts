@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 import { readText } from './json-input.ts';
 
-export interface ReadProof {
+interface ReadProof {
   /** The compact JWS. */
   text: string;
   content: Record<string, unknown>;

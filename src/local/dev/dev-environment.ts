@@ -209,7 +209,7 @@ async function writeToken(dataDir: string, parts: AsyncDisposableStack) {
   return { variables, apiTokenFile, token };
 }
 
-export interface DevPorts {
+interface DevPorts {
   temporalPort: number;
   uiPort: number;
   sandboxPort: number;
@@ -268,7 +268,7 @@ export function sampleRow(row: number, ssn: string): string {
 }
 
 /** Leaves an existing file unchanged. */
-export async function writeSamplePortfolio(directory: string): Promise<void> {
+async function writeSamplePortfolio(directory: string): Promise<void> {
   const text = [SAMPLE_HEADER, ...SSNS.map((ssn, index) => sampleRow(index + 1, ssn)), ''].join('\n');
   await writeFile(join(directory, SAMPLE_PORTFOLIO), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

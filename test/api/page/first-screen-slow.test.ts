@@ -102,7 +102,7 @@ async function check(name: string, harness: Harness): Promise<void> {
       assert.deepEqual([holds.length, holds[1].runKey, typeof next], [50, second, 'string'], who);
       assert.ok(holds.every(({ guide }: { guide: { actions: object[] } }) => guide.actions.length > 0));
       const total = counts.last.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
-      assert.deepEqual([total, counts.last.json.isWhole], [own, true], who);
+      assert.equal(total, own, who);
       assert.ok(page.ms < WITHIN_MS && counts.ms < WITHIN_MS, `${who}: ${page.ms} ms and ${counts.ms} ms`);
       const after = await api.call(`/v1/holds?limit=50&after=${next}`, { token: bearer });
       const both = new Set([...holds, ...after.json.data].map(({ holdId }: { holdId: string }) => holdId));
