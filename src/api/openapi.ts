@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
+import { omitUndefined } from '../base/defined.ts';
 import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
@@ -93,7 +94,7 @@ function buildOperation(route: Route, components: Components): Json {
     operationId,
     tags: [toTag(route)],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...omitUndefined({ description }),
     'x-scope': scope,
     security: [{ token: [scope] }],
     ...buildParameters(route),
@@ -111,11 +112,15 @@ function buildParameters({ path, query, headers = {} }: Route): { parameters?: J
     properties?: Record<string, Json>;
     required?: string[];
   };
-  const ofQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
-    ...(description === undefined ? {} : { description }),
-    schema,
-  }));
+  const ofQuery = Object.entries(properties).map(([name, { description, ...schema }]) => {
+    return omitUndefined({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      description: description as string | undefined,
+      schema,
+    });
+  });
   const ofHeaders = Object.entries({
     ...headers,
     'X-Request-Id': 'Your own id for the request. The API repeats it in the answer and in its logs.',

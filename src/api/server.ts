@@ -164,26 +164,24 @@ function toUrl({ path }: Route): string {
 
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const startedAt = performance.now();
-  const { permission: caller, note } = frame.guard.requireGranted(request);
   try {
-    return await answerCaller(frame, route, { caller, note, startedAt, request, reply });
+    return await answerCaller(frame, route, request, reply, startedAt);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : refusalOfError(error);
+    const { permission: caller } = frame.guard.requireGranted(request);
     if (refusal?.status === 404 && !reachesAll(caller)) await untilNextStep({ startedAt });
     throw error;
   }
 }
 
-interface Exchange {
-  request: FastifyRequest;
-  reply: FastifyReply;
-}
-
 async function answerCaller(
   { guard, audit, services, stopping }: Frame,
   route: Route,
-  { caller, note, startedAt, request, reply }: Pick<Call, 'caller' | 'note' | 'startedAt'> & Exchange,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  startedAt: number,
 ): Promise<FastifyReply> {
+  const { permission: caller, note } = guard.requireGranted(request);
   const params = readParams(route, request);
   if (!params) throw unknownRun();
   const about = findRun(route, params);

@@ -116,14 +116,10 @@ async function runsNamed({ services, caller }: Asking, q: string): Promise<Match
     if (!required || !reaches(caller, required)) return [];
     const { kind, id, accountId } = parseRunKey(runKey);
     // A row requires the same reach as its review, which does not show that the row exists.
-    if (accountId !== undefined && (await countInquiries(services, runKey)) === 0) return [];
+    if (accountId !== undefined && (await (await services.openLedger()).inquiriesOf(runKey)).length === 0) return [];
     return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
   });
   return found.flat();
-}
-
-async function countInquiries({ openLedger }: Asking['services'], runKey: string): Promise<number> {
-  return (await (await openLedger()).inquiriesOf(runKey)).length;
 }
 
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
@@ -138,8 +134,5 @@ async function recordsNamed({ services, caller }: Asking, q: string): Promise<Ma
   // A share by itself is found as a run.
   const isOwnRun = ({ what, runKey }: NamedRecord) => what === 'share' && runKey === toRunKey('share', q);
   const reached = records.filter((record) => mine.has(record.runKey) && !isOwnRun(record));
-  return reached.map(({ what, ...record }) => ({
-    ...{ what, ...record },
-    ...(what === 'decision' ? { decisionId: q } : {}),
-  }));
+  return reached.map((record) => (record.what === 'decision' ? { ...record, decisionId: q } : record));
 }
