@@ -37,7 +37,7 @@ async function openTelemetry(
   const shown = await serveMetrics(metricsAddress, service);
   resources.defer(async () => shown?.close());
   const logger = createLogger(logLevel);
-  const onUnexpected = (error: unknown) => logger.error({ error }, `the ${service} has failed`);
+  const onUnexpected = (error: unknown) => logger.error({ error }, 'the service has failed');
   return { logger, options: { onUnexpected, ...omitUndefined({ metrics: shown?.metrics }) } };
 }
 
