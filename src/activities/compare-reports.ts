@@ -11,7 +11,7 @@ import type { ComparedReport, RunIdentity, SubmitInquiryArgs } from './contract.
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
-interface ComparisonArgs {
+export interface ComparisonArgs {
   run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
   earlier: ComparedReport;
   later: ComparedReport;

@@ -21,7 +21,7 @@ import type { ExaminedFile, KnownFile } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
-interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
+export interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
   reviewId: string;
   /** The bytes that are written. */
   size: number;

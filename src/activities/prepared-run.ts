@@ -148,7 +148,7 @@ export function checkRequestCanBeBuilt(
   buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
 }
 
-interface ShareCheck {
+export interface ShareCheck {
   profile: string;
   message: RequestShareMessage;
   journeyPurposeCode?: string;

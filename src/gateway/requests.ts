@@ -62,7 +62,9 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { profile, ...fields } = parts;
   const { customerId, softwareProviderId } = profile;
   const { maxApplicants } = profile.limits;
-  const tooMany = applicantLimitProblems(fields.reference.applicants, maxApplicants, '/reference/applicants');
+  // The schema has not checked it yet.
+  const unchecked: ReportReference | null | undefined = fields.reference;
+  const tooMany = applicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
   const input = { ...fields, customerId, softwareProviderId };
   const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema, input, '', tooMany);
   const request = {
