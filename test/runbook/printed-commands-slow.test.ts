@@ -132,7 +132,6 @@ describe('every surface describes a hold in the same words, and the printed comm
           ? [[/The outcome, as the provider gives it:[\s\S]*Number or word: /, 'noReport'] as [RegExp, string]]
           : []),
         [/What the provider says[\s\S]*Number or word: /, providerSaid],
-        ...(action === 'amend' ? [[/With which applicants:[\s\S]*Number or word: /, 'same'] as [RegExp, string]] : []),
         [/Who decides.*: /, 'ops'],
         [/Why: /, 'a trial'],
         [/Decide \w+\? \[y\/N\] /, 'y'],
