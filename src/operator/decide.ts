@@ -12,10 +12,12 @@ import {
   JourneyNotFoundError,
   UpdateRefusedError,
 } from '../client/connection/errors.ts';
+import { askRun } from '../client/connection/run-messages.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
+import type { HoldStatus } from '../messages/journey/shapes.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
 import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
@@ -63,6 +65,22 @@ export async function readDecidable(
   return inquiry?.undecided && inquiry.undecided.attempt === row.attempt
     ? { ...hold, ...readLeftBehind(inquiry, inquiry.undecided) }
     : { ...hold, allowedActions: ['seen'] };
+}
+
+/** A hold that only its open run knows: the ledger that answers is not the run's, so the run has written no row there. */
+export async function readUnlisted(
+  journeys: LedgerJourneys,
+  { runKey, customerTraceNumber }: NamedInquiry,
+): Promise<DecidableHold | undefined> {
+  const client = getSdkClient(journeys);
+  const workflowId = toWorkflowId(runKey);
+  if (!(await isRunOpen(client, workflowId))) return undefined;
+  const { holds = [] } = await askRun<{ holds?: HoldStatus[] }>(client.workflow.getHandle(workflowId), 'status');
+  const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
+  if (!held) return undefined;
+  const { failureType: reason, attempts: attempt, profile: gatewayProfile = 'default', ...said } = held;
+  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, gatewayProfile };
+  return { ...describeHold(row), customerTraceNumber, productCode: held.productCode, heldBy: 'run' };
 }
 
 interface DecisionMade {

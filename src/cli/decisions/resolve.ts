@@ -8,7 +8,14 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
 import type { Decision } from '../../messages/resolve-inquiry.ts';
 import { runName } from '../../model/run-key.ts';
-import { decide, decideMany, type NamedInquiry, previewMany, readDecidable } from '../../operator/decide.ts';
+import {
+  decide,
+  decideMany,
+  type NamedInquiry,
+  previewMany,
+  readDecidable,
+  readUnlisted,
+} from '../../operator/decide.ts';
 import type { Hold } from '../../operator/holds.ts';
 import { type DecidableHold, decisionProblem, type JudgedDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
@@ -79,8 +86,7 @@ async function planOne(
   return async (journeys) => {
     const customerTraceNumber = trace ?? (await chooseInquiry(journeys, runKey, prompter));
     const inquiry = { runKey, customerTraceNumber };
-    // A run whose ledger is another one has no row in this ledger: the run alone judges the decision.
-    const hold = prompter && (await readDecidable(journeys, inquiry));
+    const hold = prompter && ((await readDecidable(journeys, inquiry)) ?? (await readUnlisted(journeys, inquiry)));
     if (!prompter || !hold) {
       return { planned: [{ ...inquiry, draft: complete(draft, customerTraceNumber) }], leftOut: [] };
     }
