@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { startHarness } from '../support/journey-harness.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { pythonPackages } from '../support/python.ts';
@@ -42,8 +43,12 @@ for (const [engine, seed] of [
     const packages = await pythonPackages(SCHEMATHESIS);
     const postgres = engine === 'PostgreSQL' ? await startPostgres() : undefined;
     t.after(() => postgres?.stop());
-    const harness = await startHarness(postgres ? { env: { LEDGER_URL: await postgres.url('schemathesis') } } : {});
-    t.after(() => harness.close());
+    // The API lists all runs of its namespace, and the workers of other tests' runs may be gone.
+    const server = await startTemporalServer({ headless: true });
+    server.unref();
+    const env = postgres ? { LEDGER_URL: await postgres.url('schemathesis') } : {};
+    const harness = await startHarness({ server, env });
+    t.after(() => harness.close().finally(() => server.stop()));
     const api = await startTestApi(harness, {
       limits: { burst: 1e9, perSecond: 1e9 },
       portfolioDirectory: harness.dataDir,
