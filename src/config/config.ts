@@ -227,19 +227,8 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   const keysFile = readProofKeys(reader, profiles, 'decision');
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
-  return { trust: trustByName(profiles), ...omitUndefined({ keysFile }) };
-}
-
-/**
- * Returns the trust for a client that warns before it sends. The workers' configuration decides, so problems here are
- * not reported.
- */
-export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust'] {
-  return trustByName(readProfiles(new EnvironmentReader(env)));
-}
-
-function trustByName(profiles: Profiles): DecisionTrust['trust'] {
-  return new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
+  const trust = new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
+  return { trust, ...omitUndefined({ keysFile }) };
 }
 
 /**

@@ -12,12 +12,10 @@ import {
   JourneyNotFoundError,
   UpdateRefusedError,
 } from '../client/connection/errors.ts';
-import { askRun } from '../client/connection/run-messages.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
-import type { HoldStatus } from '../messages/journey/shapes.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
 import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
@@ -72,10 +70,8 @@ export async function readUnlisted(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
 ): Promise<DecidableHold | undefined> {
-  const client = getSdkClient(journeys);
-  const workflowId = toWorkflowId(runKey);
-  if (!(await isRunOpen(client, workflowId))) return undefined;
-  const { holds = [] } = await askRun<{ holds?: HoldStatus[] }>(client.workflow.getHandle(workflowId), 'status');
+  if (!(await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)))) return undefined;
+  const { holds } = await journeys.run(runKey).status();
   const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
   if (!held) return undefined;
   const { failureType: reason, attempts: attempt, profile: gatewayProfile = 'default', ...said } = held;
@@ -132,7 +128,7 @@ function isOwnRun(runKey: string, found: string): boolean {
 }
 
 /** The decision about the attempt that was made earlier and remains in force. */
-export interface EarlierDecision {
+interface EarlierDecision {
   decisionId: string;
   action: string;
   by: string;

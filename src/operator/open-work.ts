@@ -47,7 +47,7 @@ export async function readHolds(ledger: Ledger, filters: WorkFilters): Promise<H
  * - `event`: an event was given up
  * - `consent`: it matches nothing that the ledger knows
  */
-export interface WorkItem extends Partial<Omit<Hold, 'kind' | 'guide' | 'decideAt'>> {
+interface WorkItem extends Partial<Omit<Hold, 'kind' | 'guide' | 'decideAt'>> {
   kind: 'hold' | 'look' | 'run' | 'stuck' | 'event' | 'consent';
   /** The run key (model/run-key.ts). */
   runKey: string;

@@ -12,8 +12,6 @@ import { isFailureType } from '../model/failure-types.ts';
 import type { Environment } from '../model/products.ts';
 import { SPAN_ATTRIBUTES, startTracing } from './tracing.ts';
 
-export type WorkerTracing = ReturnType<typeof startWorkerTracing>;
-
 export function startWorkerTracing(endpoint: string, environment: Environment) {
   const { resource, processor, close } = startTracing({ endpoint, environment, serviceName: 'credit-journey-worker' });
   return {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { TEMPORAL_UI_VIEWS } from '../../src/cli/commands/programs/installation-commands.ts';
 import {
   applicant,
   consentMessage,
@@ -129,8 +130,9 @@ describe('documented list filters', { concurrency: true }, () => {
   test('leave out the workflow that watches the ledger, since it is not a run', async () => {
     const watch = await watchOf(harness);
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
-    for (const name of ['needs a person', 'all runs']) {
-      assert.equal(await isListed(filterNamed(name), watch), false, name);
+    for (const { view, filter } of TEMPORAL_UI_VIEWS) {
+      assert.equal(filterNamed(view), filter, 'docs/operating.md has what setup prints');
+      assert.equal(await isListed(filter, watch), false, view);
     }
     await untilListed(filterNamed('all runs'), handle.workflowId);
     await handle.terminate();

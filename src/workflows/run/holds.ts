@@ -189,20 +189,14 @@ export class Holds {
     decision: Decision,
     { inNoLedger, overtakenBy }: Pick<SettledDecision, 'inNoLedger' | 'overtakenBy'> = {},
   ): void {
-    const hold = this.#open.get(decision.customerTraceNumber);
-    this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
+    const hold = this.#open.get(customerTraceNumber);
+    if (!hold) return;
+    this.#open.delete(customerTraceNumber);
     const digests = memberDigests(toContent(decision));
-    if (hold) {
-      this.#settled.push({
-        customerTraceNumber,
-        decisionId,
-        digests,
-        ...omitUndefined({ inNoLedger, overtakenBy }),
-      });
-    }
+    this.#settled.push({ customerTraceNumber, decisionId, digests, ...omitUndefined({ inNoLedger, overtakenBy }) });
     this.#onChange();
-    if (hold) this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
+    this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
   /** The ledger has refused the decision: the hold waits for another one, and shows why. */

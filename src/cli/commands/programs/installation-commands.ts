@@ -41,7 +41,7 @@ export function registerSetupCommand(program: Command): void {
 }
 
 /** Filters to save in the Temporal UI, as docs/operating.md has them. None lists `watchLedger` or deliveries of events. */
-const TEMPORAL_UI_VIEWS = [
+export const TEMPORAL_UI_VIEWS = [
   { view: 'needs a person', filter: 'NeedsAttention IS NOT NULL' },
   { view: 'all runs', filter: RUNS_WITH_INQUIRIES },
 ];
