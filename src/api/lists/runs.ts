@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
-import { TemporalRefusedError, translatedServerError } from '../../client/connection/errors.ts';
+import { hasCode, TEMPORAL_REFUSES, translatedServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import {
   RUN_KINDS,
@@ -231,7 +231,7 @@ async function askPage(
   } catch (error) {
     const told = translatedServerError(error);
     // The server refuses a token that is none of its own.
-    if (token !== '' && told instanceof TemporalRefusedError) {
+    if (token !== '' && hasCode(told, ...TEMPORAL_REFUSES)) {
       throw new Refusal('after', 'after must be the next of a page before');
     }
     throw told;
@@ -266,7 +266,7 @@ function listedRun(raw: RawInfo): ListedRun | undefined {
 /**
  * The run as lists have it, by the server itself: visibility may lag.
  *
- * @throws Refusal 404; TemporalUnavailableError
+ * @throws Refusal 404; CallError
  */
 export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOUT_MS): Promise<ListedRun> {
   try {

@@ -3,7 +3,7 @@
  * the routes.
  */
 import { z } from 'zod';
-import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
@@ -199,7 +199,7 @@ async function startReply<Input extends object>(
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
-    if (error instanceof InputDiffersError) await requireUsableId();
+    if (hasCode(error, 'differs')) await requireUsableId();
     throw error;
   }
 }
@@ -288,7 +288,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+  if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
 }

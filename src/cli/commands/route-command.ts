@@ -327,14 +327,14 @@ function systemUser(): string {
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
 async function toClientError(error: unknown, runKey: string | undefined): Promise<unknown> {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
-  const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
+  const { CallError, refusedBy } = await import('../../client/connection/errors.ts');
   const { reason, problems, message, status } = error as Refusal;
   if (reason === 'invalidInput') return new InvalidInputError(problems);
   if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new JourneyNotFoundError(runKey);
+  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
   if (!isOfRun) return new InvalidInputError(problems);
   const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return new UpdateRefusedError(runKey, { cause, reason: message });
+  return refusedBy(runKey, { cause, reason: message });
 }
