@@ -8,7 +8,7 @@ import type { InsertChained } from './audit/audit-chain.ts';
 import type { FieldsToWrite } from './database/columns.ts';
 import type { Place } from './database/rows.ts';
 import type { Unsealed } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
 export interface Authorization {

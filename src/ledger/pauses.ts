@@ -6,7 +6,7 @@ import { toWorkflowId } from '../model/run-key.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
 import { toFields } from './database/rows.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import { selectPauses } from './inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type OrderRow } from './orders.ts';
 import { ownerOfRuns } from './owners.ts';
