@@ -136,7 +136,7 @@ describe('the next run of a journey takes up', () => {
     stages: [
       {
         ...{ status: { productCode: 'PREQUAL', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
-        ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [], isCompared: true },
+        ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [] },
         personsAt: 2,
       },
     ],
