@@ -21,7 +21,6 @@ export {
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
-  KeysMissingError,
   ResultNotReadyError,
   ShareAfterEndError,
   TemporalRefusedError,
