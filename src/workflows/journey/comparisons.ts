@@ -1,4 +1,4 @@
-/** What a preclose report changed since the journey's report before it. The attempt compares the two. */
+/** Notes what changed between a preclose report and the journey's report before it. The attempt compares the two. */
 import type { ComparedReport } from '../../activities/contract.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
