@@ -46,9 +46,10 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       takeApplicants(journey, stage);
     }
     const inquiry = findInquiry(journey, stage);
-    const outcome = inquiry && endStage(journey, stage, await runInquiry(createHost(journey, config, stage), inquiry));
-    const { applicantsBefore } = stage;
+    const end = inquiry && (await runInquiry(createHost(journey, config, stage), inquiry));
     delete stage.inquiry;
+    const outcome = end && endStage(journey, stage, end);
+    const { applicantsBefore } = stage;
     delete stage.applicantsBefore;
     if (outcome) return skipRest(journey, outcome);
     // A repeat that a person gave up has changed nothing.
