@@ -83,8 +83,8 @@ export class PauseWait {
 const LISTED_FROM_MS = 5_000;
 
 /**
- * Returns the reason that the lists show for a retried inquiry until an attempt gets through or an operator must decide;
- * `undefined` for a short wait. Each change costs an event.
+ * Returns the reason that the lists show for a retried inquiry; `undefined` for a short wait. The inquiry shows it until
+ * an attempt gets through or an operator must decide. Each change costs an event.
  */
 export function findListedReason({ failureType }: InquiryFailure, waitsMs: number): WaitsFor | undefined {
   return waitsMs < LISTED_FROM_MS ? undefined : (FAILURES[failureType].retry?.waitsFor ?? undefined);
