@@ -155,7 +155,7 @@ export function registerLedgerCommand(program: Command): void {
 
 interface DisposeOptions extends ServerOptions, AuthorizationOptions {
   olderThan?: string;
-  product?: string;
+  productCode?: string;
   limit: string;
   dryRun?: boolean;
   yes?: boolean;
@@ -170,7 +170,7 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--product <productCode>', 'with --older-than: only what belongs to this product')
+      .option('--product-code <code>', 'with --older-than: only what belongs to this product')
       .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, '1000')
       .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
       .option('--yes', 'dispose of what is planned'),
@@ -190,24 +190,26 @@ export function registerDisposeCommand(program: Command): void {
   });
 }
 
-function readSelection(runKey: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
+function readSelection(runKey: string | undefined, { olderThan, productCode, limit }: DisposeOptions): DisposalSelection {
   if ((runKey === undefined) === (olderThan === undefined)) {
     throw new UsageError('give an id or --older-than, one of them');
   }
   if (runKey !== undefined) {
-    if (product !== undefined) throw new UsageError('--product belongs to --older-than');
+    if (productCode !== undefined) throw new UsageError('--product-code belongs to --older-than');
     requireRunKey(runKey);
     return { runKey };
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
   if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
-  const productCode = PRODUCTS.find((candidate) => candidate === product);
-  if (product !== undefined && !productCode) throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
+  const product = PRODUCTS.find((candidate) => candidate === productCode);
+  if (productCode !== undefined && !product) {
+    throw new UsageError(`--product-code must be one of ${PRODUCTS.join(', ')}`);
+  }
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
     throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
   }
-  return { olderThanMs, limit: most, ...omitUndefined({ productCode }) };
+  return { olderThanMs, limit: most, ...omitUndefined({ productCode: product }) };
 }
 
 async function runDisposal(
