@@ -66,7 +66,9 @@ function productExamples(): Map<string, string> {
   const pull = commandsOf('README.md', 'Products');
   assert.match(pull, /--product-code CR /);
   return new Map([
-    ...PULL_PRODUCTS.map((product) => [product, pull.replace('--product-code CR ', `--product-code ${product} `)] as const),
+    ...PULL_PRODUCTS.map(
+      (product) => [product, pull.replace('--product-code CR ', `--product-code ${product} `)] as const,
+    ),
     ['SECONDUSE', commandsOf('docs/README.md', 'Consent system')] as const,
   ]);
 }

@@ -188,7 +188,11 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
   return [isAnyRun ? ['<id>', RUN_ID] : describe(first), ...(others.length > 0 ? [] : rest.map(describe))];
 }
 
-function toOperation(route: Route, { members: wanted, words: given = {} }: RouteCommand, named: readonly string[]): Operation {
+function toOperation(
+  route: Route,
+  { members: wanted, words: given = {} }: RouteCommand,
+  named: readonly string[],
+): Operation {
   const { path, query, body, findDefinition } = route;
   const further = parametersIn(path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {

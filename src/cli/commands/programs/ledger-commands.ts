@@ -190,7 +190,10 @@ export function registerDisposeCommand(program: Command): void {
   });
 }
 
-function readSelection(runKey: string | undefined, { olderThan, productCode, limit }: DisposeOptions): DisposalSelection {
+function readSelection(
+  runKey: string | undefined,
+  { olderThan, productCode, limit }: DisposeOptions,
+): DisposalSelection {
   if ((runKey === undefined) === (olderThan === undefined)) {
     throw new UsageError('give an id or --older-than, one of them');
   }
