@@ -137,7 +137,7 @@ function registerRoute(command: Command, spec: RouteCommand): void {
   const named = taken.map(([name]) => name.slice(1, -1));
   const operations = routes.map((route) => toOperation(route, spec, named));
   const members = [
-    ...new Map(operations.flatMap((one) => one.members).map((member) => [member.flag, member])).values(),
+    ...new Map(operations.flatMap(({ members: own }) => own).map((member) => [member.flag, member])).values(),
   ];
   for (const argument of taken) command.argument(...argument);
   for (const member of members) command.addOption(optionFor(member, words[member.flag] ?? WORDS[member.flag]));
@@ -178,7 +178,7 @@ function isReading({ query }: Route): boolean {
   return query !== undefined && Object.hasOwn(query.shape, 'reveal');
 }
 
-/** Returns the parameters of the path as arguments. `<id>` stands for a run of several kinds. */
+/** Returns the parameters of the path as arguments. `<id>` names a run of any kind. */
 function findArguments(routes: readonly Route[]): [name: string, words: string][] {
   const [parameters = [], ...others] = routes.map(({ path }) => parametersIn(path));
   const [first, ...rest] = parameters;
