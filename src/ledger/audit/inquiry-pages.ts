@@ -20,7 +20,7 @@ import {
 import { withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
-import { readHoldsByOwner } from '../retention/retention-log.ts';
+import { readHoldsByOwner } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,
   type AuditedAttempt,

@@ -16,6 +16,7 @@ import {
 } from '../claim.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
+import { isInForce } from '../orders.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { decisionDifferences } from './rules.ts';
@@ -50,7 +51,6 @@ export interface InquiryState extends KnownInquiry {
   inquiry: InquiryRow | undefined;
   attempts: readonly (AttemptRow | ClosedRow)[];
   decisions: readonly DecisionRow[];
-  nowMs: number;
 }
 
 /** Whether the body of a refusal is kept of the attempt of a row with this alias. */
@@ -66,18 +66,13 @@ export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by 
 
 const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";
 
-/** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
-export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
-  WHERE e.run_key = i.run_key AND e.kind = 'disposalBegun'
-    AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
-
-/** A pause `p` that is in force. */
-export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
-  (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
+/** The number of begun disposals of the owner of an inquiry `i`. */
+export const DISPOSALS_BEGUN =
+  "(SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun')";
 
 /** The pauses in force of a profile, given as a parameter. */
 export const selectPauses = (profile: string) =>
-  `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
+  `SELECT 1 FROM orders p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${isInForce('p', 'pauseBegun')}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
 export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
@@ -91,7 +86,6 @@ export const selectWithdrawals = (runKey: string, runId: string) =>
 type StateRow = Partial<InquiryRow> & {
   ledgerId: string;
   oldestWriter: number;
-  now: number;
   disposalsBegun: number;
   pauses: number;
   withdrawals: number;
@@ -111,7 +105,7 @@ export async function readState(
     session.read<Row>(`${text} WHERE customer_trace_number = $1 ORDER BY attempt`, [customerTraceNumber]);
   const [[row], claimed, closed, decisions] = await Promise.all([
     session.read<StateRow>(
-      `SELECT i.*, l.ledger_id, l.oldest_writer, ${dialect.now} AS now, ${DISPOSALS_BEGUN} AS disposals_begun,
+      `SELECT i.*, l.ledger_id, l.oldest_writer, ${DISPOSALS_BEGUN} AS disposals_begun,
          (SELECT count(*) FROM (${selectPauses('$4')}) paused) AS pauses,
          (SELECT count(*) FROM (${selectWithdrawals('$2', '$3')}) withdrawn) AS withdrawals
        FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
@@ -134,7 +128,7 @@ export async function readState(
     abandoned: row.abandonedAt !== undefined,
     ...omitUndefined({ disposal }),
     attempts: [...claimed, ...closed].sort(byAttempt),
-    ...{ inquiry, decisions, nowMs: row.now },
+    ...{ inquiry, decisions },
   };
 }
 
@@ -145,10 +139,9 @@ export async function isReviewDisposed(
 ): Promise<boolean> {
   const review = inquiry && reviewOfRow(inquiry.runKey);
   if (!review) return false;
-  const rows = await session.rows(
-    `SELECT 1 FROM retention_events WHERE run_key = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
-    [review],
-  );
+  const rows = await session.rows("SELECT 1 FROM orders WHERE run_key = $1 AND kind = 'disposalBegun' LIMIT 1", [
+    review,
+  ]);
   return rows.length > 0;
 }
 

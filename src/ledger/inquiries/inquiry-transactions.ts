@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import { resendRule, wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -159,6 +158,10 @@ function numberToSend(
   return before?.sentTraceNumber;
 }
 
+function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
+  return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
+}
+
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
 export async function recordAttempt(
   tx: Transaction,
@@ -170,7 +173,7 @@ export async function recordAttempt(
     lockInquiry(tx, customerTraceNumber),
     ownState(tx, record.ledgerId, customerTraceNumber),
   ]);
-  const row = state.attempts.find((known): known is AttemptRow => !known.closed && known.attempt === attempt);
+  const row = findClaimed(state, attempt);
   const isRepeated = row !== undefined && says(row, record, tx.cipher);
   const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
@@ -277,7 +280,7 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
+      ? resendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
