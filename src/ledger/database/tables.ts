@@ -17,6 +17,7 @@ import {
   json,
   optional,
   type RowOf,
+  stamp,
   state,
   type Table,
   text,
@@ -62,19 +63,6 @@ export const TABLES = {
     key: ['only_row'],
     guard: 'keepRows',
   }),
-  /** `found`: this attempt was seen, and is not here. `accepted`: this one was the ledger's newest then. */
-  ledger_restores: table({
-    columns: {
-      restore_id: text(),
-      kind: text<'found' | 'accepted'>(),
-      position: int(),
-      claimed_at: int(),
-      ...authorization,
-      recorded_at: int(),
-    },
-    key: ['restore_id'],
-    isChained: true,
-  }),
 
   // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
   inquiries: table({
@@ -97,7 +85,7 @@ export const TABLES = {
       digest: optional(text()),
       // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
       permitted_repeat: optional(int()),
-      created_at: int(),
+      created_at: stamp(),
       workflow_id: optional(text()),
       run_id: optional(text()),
       // When a pause last refused its claim. NULL: never, or its run was woken since.
@@ -182,7 +170,7 @@ export const TABLES = {
     columns: {
       customer_trace_number: text(),
       attempt: int('CHECK (attempt >= 1)'),
-      closed_at: int(),
+      closed_at: stamp(),
       ...run,
       // The resend that it would have spent: the next attempt is made under the same.
       permitted_by: optional(text()),
@@ -203,7 +191,7 @@ export const TABLES = {
       provider_said: text<ProviderSaid>(),
       failure_type: optional(text<FailureType>()),
       decided_at: text(),
-      recorded_at: int(),
+      recorded_at: stamp(),
       permits_attempt: optional(int()),
       // A person has confirmed these consumerIds, although the ledger knows them from other people's inquiries.
       confirm_consumer_ids: optional(flag<true>()),
@@ -235,7 +223,7 @@ export const TABLES = {
       replaced_by: optional(text()),
       ...authorization,
       decided_at: optional(text()),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['run_key', 'decision_id', 'version'],
     isChained: true,
@@ -252,7 +240,7 @@ export const TABLES = {
       evidence: optional(json<NonNullable<ConsentRecord['evidence']>>()),
       proof: optional(text()),
       received_at: text(),
-      recorded_at: int(),
+      recorded_at: stamp(),
       // The start that has received it: the first run of its chain. NULL: no run had.
       first_run_id: optional(text()),
       // A further start that has received it. NULL: none has.
@@ -287,7 +275,7 @@ export const TABLES = {
       reference_digest: text(),
       // The report's end user, where a caller named one. Otherwise the report's inquiry has it.
       report_end_user_code: optional(text()),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['run_key', 'share_id'],
     indexes: [
@@ -310,7 +298,7 @@ export const TABLES = {
       http_status: optional(int()),
       // 0: it is kept as far as it could be read.
       is_whole: flag(),
-      stored_at: int(),
+      stored_at: stamp(),
       algorithm: text(),
       // NULL, as its key, once it is disposed of.
       body: optional(bytes()),
@@ -351,7 +339,7 @@ export const TABLES = {
       purpose: optional(text()),
       // A reader got it masked.
       redacted: flag(),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['access_id'],
     constraints: [OF_ATTEMPT],
@@ -377,42 +365,42 @@ export const TABLES = {
     key: ['only_row'],
     guard: 'keepRows',
   }),
-  retention_events: table({
+  /** Orders about the data of runs, or about the ledger as a whole (orders.ts). */
+  orders: table({
     columns: {
-      event_id: text(),
-      // A disposal may be about one row of a review. A hold on a review covers every row that it has or will have.
-      run_key: text(),
-      // NULL: all of it.
-      product_code: optional(text<ProductCode>()),
-      kind: text<'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased'>(),
-      // Each hold has at most one event of either of its kinds.
-      hold_id: optional(text()),
+      order_id: text(),
+      kind: text<
+        | 'pauseBegun'
+        | 'pauseEnded'
+        | 'legalHoldSet'
+        | 'legalHoldReleased'
+        | 'disposalBegun'
+        | 'historyDeleted'
+        | 'disposed'
+        | 'restoreFound'
+        | 'restoreAccepted'
+      >(),
+      // A disposal or a legal hold is about a run. A hold on a review covers every row that it has or will have.
+      run_key: optional(text()),
+      // A pause is about a profile. NULL: all profiles.
+      profile: optional(text()),
+      // The pause or the legal hold that the order ends. Each is ended once.
+      ends: optional(text()),
       matter: optional(text()),
       ...authorization,
       // The deleted history's run.
       run: optional(json<{ workflowId: string; runId: string }>()),
       // The amounts that were disposed of.
       details: optional(json<{ inquiries: number; reports: number; runs: number }>()),
+      // The attempt that was seen and is not here; for an accepted restore, the ledger's newest.
+      position: optional(int()),
+      claimed_at: optional(int()),
       recorded_at: int(),
     },
-    key: ['event_id'],
+    key: ['order_id'],
     isChained: true,
-    uniqueIndexes: ['retention_holds ON retention_events (hold_id, kind) WHERE hold_id IS NOT NULL'],
-    indexes: ['retention_events_of_run ON retention_events (run_key, kind)'],
-  }),
-
-  /** Pauses of a gateway profile or of all. Each has at most one row of either kind. */
-  inquiry_pauses: table({
-    columns: {
-      pause_id: text(),
-      kind: text<'begun' | 'ended'>(),
-      // NULL: all profiles.
-      profile: optional(text()),
-      ...authorization,
-      recorded_at: int(),
-    },
-    key: ['pause_id', 'kind'],
-    isChained: true,
+    uniqueIndexes: ['orders_ended ON orders (ends) WHERE ends IS NOT NULL'],
+    indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
   }),
 
   /** Work for people: runs that hold, and flags. */
@@ -464,9 +452,9 @@ export type RawRow<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
 export type Row<Name extends TableName> = FieldsOf<RawRow<Name>>;
 
 /** Returns the columns of a table with this property. */
-export function listColumns(name: TableName, has: (column: Column<unknown>) => boolean): string[] {
+export function listColumns(name: TableName, has: (column: Column<unknown>, name: string) => boolean): string[] {
   const { columns }: Table = TABLES[name];
-  return Object.entries(columns).flatMap(([column, declared]) => (has(declared) ? [column] : []));
+  return Object.entries(columns).flatMap(([column, declared]) => (has(declared, column) ? [column] : []));
 }
 
 /** The statements that make the tables, their indexes and guards. */
