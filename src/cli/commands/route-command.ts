@@ -151,7 +151,7 @@ function findOperation(
   if (!route) throw new Error(`there is no operation ${operationId}`);
   const further = parametersIn(route.path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
-    const { description } = PATH_PARAMETERS[parameter];
+    const { description = '' } = PATH_PARAMETERS[parameter];
     return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
   });
   const { query, body } = route;
