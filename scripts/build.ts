@@ -18,29 +18,25 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 compile();
 // What a bundle is made with is told by the program that was compiled, of its own files.
-const { BUNDLE_FILES, BUNDLE_OPTIONS }: typeof import('../src/worker/workflow-source.ts') = await import(
+const { BUNDLE_FILE, BUNDLE_OPTIONS }: typeof import('../src/worker/workflow-source.ts') = await import(
   pathToFileURL(join(dist, 'src/worker/workflow-source.js')).href
 );
-const interceptors = BUNDLE_OPTIONS.workflowInterceptorModules;
-await bundle(BUNDLE_FILES.plain, interceptors);
-// A separate bundle, so that a worker without traces pays nothing for them.
-await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);
+await bundle();
 const { gzippedBytes } = await buildPage(join(dist, 'page'));
 console.log(`dist/page: ${Math.round(gzippedBytes / 1000)} kB gzipped`);
 const tarball = packClient(dist, join(root, 'dist-client', 'credit-journey-client'));
 console.log(relative(root, tarball));
 
-async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
+async function bundle(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(dist, 'src/workflows/index.js'),
     // Part of the bundle: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
     failureConverterPath: join(dist, 'src/protection/payloads/failure-converter.js'),
     ...BUNDLE_OPTIONS,
-    workflowInterceptorModules,
     logger: new DefaultLogger('WARN'),
   });
-  writeFileSync(join(dist, file), code);
-  console.log(`dist/${file}: ${Math.round(Buffer.byteLength(code) / 1000)} kB`);
+  writeFileSync(join(dist, BUNDLE_FILE), code);
+  console.log(`dist/${BUNDLE_FILE}: ${Math.round(Buffer.byteLength(code) / 1000)} kB`);
 }
 
 /** By TypeScript's own launcher, on this Node: the Node of a `tsc` on PATH is unknown. */

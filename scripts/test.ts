@@ -30,7 +30,6 @@ const TOGETHER = [
   'test/broken-builds/',
   'test/changes/',
   'test/chaos/invariants',
-  'test/chaos/shrink',
   'test/cli/change-lines',
   'test/cli/disposal-words',
   'test/cli/hold-lines',

@@ -21,7 +21,6 @@ export {
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
-  KeysMissingError,
   ResultNotReadyError,
   ShareAfterEndError,
   TemporalRefusedError,
@@ -79,7 +78,7 @@ export type {
   ShareReportResult,
   ShareReportStatus,
 } from './messages/share/shapes.ts';
-export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
+export type { ReceivedEvent, WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type {
   PortfolioMessage,
   WithdrawMessage,
@@ -103,9 +102,3 @@ export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
 export type { SecondaryUser } from './model/stage-end-user.ts';
 export type { WorkClass } from './model/work-class.ts';
 export { KeyRingError, UndecodablePayloadError, UnknownKeyError } from './protection/errors.ts';
-export {
-  constructEvent,
-  type ReceivedEvent,
-  WebhookEventError,
-  type WebhookEventErrorCode,
-} from './webhooks/construct-event.ts';

@@ -157,12 +157,11 @@ async function openParts(
   resources: AsyncDisposableStack,
   { readiness, logger }: { readiness: Readiness; logger: WorkerLogger | undefined },
 ) {
-  const { healthAddress, traceEndpoint } = config.telemetry;
+  const { healthAddress } = config.telemetry;
   if (healthAddress) await keptIn(resources, startHealthServer(healthAddress, readiness));
   const workflows = workflowSource({
     bundlePath: config.worker.workflowBundlePath,
     isEncrypting: config.payloadsAreEncrypted,
-    isTracing: traceEndpoint !== undefined,
   });
   const keys = await watchKeyRing(config, logger);
   resources.defer(() => keys.close());
@@ -268,8 +267,7 @@ async function createWorkers(
   dataConverter: DataConverter,
 ): Promise<Worker[]> {
   const { worker: settings, temporal, taskQueue } = config;
-  const { activityInterceptors, sinks } = telemetry;
-  const interceptors = { activity: [...activityInterceptors, inquiryLogContext] };
+  const interceptors = { activity: [...telemetry.activityInterceptors, inquiryLogContext] };
   const common: WorkerOptions = {
     connection,
     namespace: temporal.namespace,
@@ -283,7 +281,7 @@ async function createWorkers(
     ...common,
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
-    ...omitUndefined({ sinks, maxCachedWorkflows: settings.maxCachedWorkflows }),
+    ...omitUndefined({ maxCachedWorkflows: settings.maxCachedWorkflows }),
     activities: { ...createRunActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,

@@ -21,12 +21,12 @@ function environmentWith(
   return { PATH: [join(directory, 'empty'), directory].join(delimiter), CHROMIUM_PATH: join(directory, 'chromium') };
 }
 
-const ALL = ['chromium', 'promtool', 'prometheus', 'psql', 'go', 'curl'];
+const ALL = ['chromium', 'promtool', 'psql', 'go', 'curl'];
 
 test('names what a machine misses for all tests, and how to get it, in one line', (t) => {
   assert.equal(
     describeMissingPrograms(environmentWith(t, ['curl', 'psql'])),
-    'missing: chromium, promtool, prometheus, go 1.21 or newer. ' +
+    'missing: chromium, promtool, go 1.21 or newer. ' +
       'Install them (apt-get install chromium prometheus golang-go): the tests that need them fail.',
   );
   const env = environmentWith(t, ALL, 'go version go1.19.8 linux/amd64');

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { FAILURE_CONVERTER_MARK } from '../src/protection/payloads/failure-converter.ts';
-import { WORKFLOW_TRACING_MARK } from '../src/telemetry/bundle-mark.ts';
 import { workflowSource } from '../src/worker/workflow-source.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-bundles-'));
@@ -17,30 +16,17 @@ function bundle(name: string, ...marks: string[]): string {
   return path;
 }
 
-test('a bundle that encodes failures, and traces or does not as is asked', () => {
+test('a bundle that encodes failures is taken, and one that does not is refused where payloads are encrypted', () => {
   const plain = bundle('plain.js', FAILURE_CONVERTER_MARK);
-  const tracing = bundle('tracing.js', FAILURE_CONVERTER_MARK, WORKFLOW_TRACING_MARK);
   const bare = bundle('bare.js');
-  const isEncrypting = true;
-  assert.deepEqual(workflowSource({ bundlePath: plain, isEncrypting, isTracing: false }), {
-    workflowBundle: { codePath: plain },
-  });
-  assert.deepEqual(workflowSource({ bundlePath: tracing, isEncrypting, isTracing: true }), {
-    workflowBundle: { codePath: tracing },
-  });
-  assert.throws(() => workflowSource({ bundlePath: bare, isEncrypting, isTracing: false }), /does not encode failures/);
-  assert.throws(() => workflowSource({ bundlePath: plain, isEncrypting, isTracing: true }), /does not trace/);
-  assert.throws(() => workflowSource({ bundlePath: tracing, isEncrypting, isTracing: false }), /OTLP_ENDPOINT/);
+  assert.deepEqual(workflowSource({ bundlePath: plain, isEncrypting: true }), { workflowBundle: { codePath: plain } });
+  assert.throws(() => workflowSource({ bundlePath: bare, isEncrypting: true }), /does not encode failures/);
 });
 
-test('from the sources, floods have their interceptors, preloaded too, and traces theirs besides', () => {
+test('from the sources, floods have their interceptors, preloaded too', () => {
   const floods = /src\/workflows\/run\/promise-stacks\.ts$/;
-  const plain = workflowSource({ isEncrypting: true, isTracing: false });
-  assert.equal(plain.interceptors?.workflowModules?.length, 2);
-  assert.match(plain.interceptors?.workflowModules?.[0] ?? '', floods);
-  assert.match(plain.bundlerOptions?.preloadModules?.[0] ?? '', floods);
-  const { workflowsPath, interceptors } = workflowSource({ isEncrypting: true, isTracing: true });
+  const { workflowsPath, interceptors, bundlerOptions } = workflowSource({ isEncrypting: true });
   assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);
   assert.match(interceptors?.workflowModules?.[0] ?? '', floods);
-  assert.match(interceptors?.workflowModules?.[2] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
+  assert.match(bundlerOptions?.preloadModules?.[0] ?? '', floods);
 });

@@ -1,6 +1,6 @@
 /** Whether a worker is ready: a list of checks, each of which passes or says in constant words why it does not. */
+import fastify from 'fastify';
 import type { ListenAddress } from '../config/variables.ts';
-import { serveProbes } from '../http/probe-server.ts';
 
 /** Resolves with the reason of a failure, or `null`. An error that it throws is not shown. */
 export type ReadinessCheck = () => Promise<string | null> | string | null;
@@ -60,14 +60,31 @@ async function withinTime(check: ReadinessCheck, timeoutMs: number): Promise<str
 
 // `/healthz` and `/readyz`, for the programs that start, restart and watch workers. Nothing secret is in either.
 
+/** A probe has no body, and gives up long before this. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
 /** @throws Error naming the variable, and not the address, where nothing can listen there */
-export function startHealthServer(address: ListenAddress, readiness: Readiness): Promise<{ close(): Promise<void> }> {
-  return serveProbes('HEALTH_ADDRESS', address, (app) => {
-    // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
-    app.get('/healthz', async () => ({ status: 'ok' }));
-    app.get('/readyz', async (_request, reply) => {
-      const report = await readiness.report();
-      return reply.code(report.ready ? 200 : 503).send(report);
-    });
+export async function startHealthServer(
+  { host, port }: ListenAddress,
+  readiness: Readiness,
+): Promise<{ close(): Promise<void> }> {
+  const app = fastify({ requestTimeout: REQUEST_TIMEOUT_MS, bodyLimit: 1_024, forceCloseConnections: true });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'NotFound' }));
+  app.setErrorHandler((_error, _request, reply) => reply.code(400).send({ error: 'BadRequest' }));
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
   });
+  // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const report = await readiness.report();
+    return reply.code(report.ready ? 200 : 503).send(report);
+  });
+  try {
+    await app.listen({ host, port });
+  } catch {
+    await app.close();
+    throw new Error('nothing can listen at HEALTH_ADDRESS: it is not this machine’s, or its port is taken');
+  }
+  return { close: () => app.close() };
 }

@@ -11,7 +11,6 @@ import { answerRefusals } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
 import { type AccessPolicy, addGuard, type GuardSettings, RequestGuard } from './request-guard.ts';
-import type { RequestMetrics } from './request-metrics.ts';
 import type { Identity } from './token-verifier.ts';
 
 export interface HttpServiceOptions {
@@ -25,7 +24,8 @@ export interface HttpServiceOptions {
   tls?: { cert: string; key: string } | undefined;
   /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
-  metrics?: RequestMetrics;
+  /** Called with each answer. `operation` is the route's name, or `other`: an address of the caller's is not shown. */
+  onAnswered?: (operation: string, status: number, seconds: number) => void;
   /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }
@@ -63,7 +63,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
   options: HttpServiceOptions,
   parts: OwnParts<Needs, Caller, Permission>,
 ): HttpService<Needs, Caller, Permission> {
-  const { host = '127.0.0.1', port = 0, tls, trustedProxies = [], metrics, onUnexpected = () => {} } = options;
+  const { host = '127.0.0.1', port = 0, tls, trustedProxies = [], onAnswered, onUnexpected = () => {} } = options;
   const { limits, uiOrigins, hasPage, write } = parts;
   const isTrustedProxy = trustedProxies.length > 0 ? proxyCheck(trustedProxies) : undefined;
   const audit = openAuditLog(options.audit ?? process.stderr);
@@ -93,7 +93,9 @@ export function openService<Needs, Caller extends Identity, Permission>(
   // A body is parsed as text: only the text shows its depth and its duplicate members.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  if (metrics) app.addHook('onResponse', async (request, reply) => metrics.onResponse(request, reply));
+  app.addHook('onResponse', async ({ routeOptions }, { statusCode, elapsedTime }) =>
+    onAnswered?.(routeOptions.config.route ?? 'other', statusCode, elapsedTime / 1_000),
+  );
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({
       'cache-control': 'no-store',

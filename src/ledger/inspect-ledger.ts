@@ -4,7 +4,7 @@ import { utcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import { readCounts } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';

@@ -11,7 +11,7 @@ import { toFields } from './database/rows.ts';
 import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, SqlSession } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';

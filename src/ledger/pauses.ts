@@ -7,7 +7,7 @@ import { toWorkflowId } from '../model/run-key.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
 import { type Columns, toFields } from './database/rows.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiries.ts';
 import { ownerOfRuns } from './owners.ts';
 import type { Authorization } from './retention/retention.ts';

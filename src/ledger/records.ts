@@ -5,13 +5,9 @@ import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
-import type { FieldsOf } from './database/columns.ts';
 import type { Row } from './database/tables.ts';
 
-export type LedgerIdentity = Pick<
-  FieldsOf<Row<'ledger_identity'>>,
-  'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'
->;
+export type LedgerIdentity = Pick<Row<'ledger_identity'>, 'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'>;
 
 export interface ClaimRequest {
   /** The ledger that the run started with. */
@@ -104,7 +100,7 @@ export type RecordVerdict = 'recorded' | 'already' | 'late' | 'missing';
  * nothing. For `RequestDiffers` the row under this trace number is another request's: the decision is kept and leaves that
  * row alone. Without a reason, the rows alone determine what the decision may do. `decidedAt`: when the journey received it.
  */
-export type DecisionRecord = Omit<FieldsOf<Row<'decisions'>>, 'permitsAttempt' | 'recordedAt'> & {
+export type DecisionRecord = Omit<Row<'decisions'>, 'permitsAttempt' | 'recordedAt'> & {
   /** For `accept`: the outcome, as the provider says. */
   answer?: Answer;
 };
@@ -177,7 +173,7 @@ export interface ConsentsQuery {
  * `seen`: a person has seen the run's flags. `withdraw`: nothing more is ever sent for the run; its claims read that.
  * `pause`, `resume` and `cancel`: of a portfolio review. `decidedAt`: when the run received it.
  */
-export type RunDecision = Omit<FieldsOf<Row<'run_decisions'>>, 'version' | 'recordedAt' | 'decidedAt'> & {
+export type RunDecision = Omit<Row<'run_decisions'>, 'version' | 'recordedAt' | 'decidedAt'> & {
   decidedAt: string;
 };
 

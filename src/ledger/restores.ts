@@ -8,7 +8,7 @@ import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
 import type { FieldsToWrite } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { Authorization } from './retention/retention.ts';
 

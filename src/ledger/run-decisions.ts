@@ -8,7 +8,7 @@
 import { chaining } from './audit/audit-chain.ts';
 import { toFields } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { Row } from './database/tables.ts';
+import type { RawRow as Row } from './database/tables.ts';
 import { ownersOfClaim } from './inquiries/inquiries.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 

@@ -156,7 +156,7 @@ export const METRICS = {
   started: {
     name: `${PREFIX}started_timestamp_seconds`,
     kind: 'gauge',
-    help: 'When this worker’s process began, in seconds since the epoch',
+    help: 'When this process began, in seconds since the epoch',
     labels: {},
     unknownAtFirst: true,
   },
@@ -204,6 +204,19 @@ export const METRICS = {
     help: '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
     labels: { profile: null },
   },
+  httpRequests: {
+    name: `${PREFIX}http_requests_total`,
+    kind: 'counter',
+    help: 'Requests that the HTTP API or the codec server answered; other: at no address of theirs',
+    labels: { service: null, operation: null, status: null },
+    unknownAtFirst: true,
+  },
+  httpSeconds: {
+    name: `${PREFIX}http_request_seconds`,
+    kind: 'histogram',
+    help: 'From the beginning of a request to the end of its answer',
+    labels: { service: null, operation: null },
+  },
   eventLoopDelay: {
     name: `${PREFIX}event_loop_delay_seconds`,
     kind: 'gauge',
@@ -219,6 +232,8 @@ const KEYS = Object.keys(METRICS) as MetricKey[];
 const ANSWER_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90];
 /** Seconds. A claim on a local disk takes less than a millisecond; the ledger's own time-outs are seconds. */
 const LEDGER_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds. Most are milliseconds; an update waits for a worker for up to 15 s; a feed of statuses stays open. */
+const HTTP_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 /** Seconds. Finer than the SDK's own, for an alert at about 5 s. */
 const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
@@ -226,6 +241,7 @@ const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
   [baseName(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
   [baseName(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
+  [baseName(METRICS.httpSeconds)]: HTTP_BUCKETS,
   activity_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
   workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
 };

@@ -78,9 +78,6 @@ export function startTracing({ endpoint, serviceName, environment }: TracingOpti
   const provider = new BasicTracerProvider({ resource, spanProcessors: [processor] });
   if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: new AsyncContextManager() });
   return {
-    resource,
-    /** For spans from elsewhere: from the workflows' sandbox. */
-    processor,
     /** Sends the remaining spans, within the exporter's time-out. Never rejects: traces fail no program. */
     close: () => provider.shutdown().catch(() => {}),
   };
@@ -103,19 +100,11 @@ export const SPAN_ATTRIBUTES = {
   httpStatus: 'http.response.status_code',
   serverAddress: 'server.address',
   serverPort: 'server.port',
+  workflowId: 'temporalWorkflowId',
+  runId: 'run_id',
 } as const;
 
-const ALLOWED: ReadonlySet<string> = new Set([
-  ...Object.values(SPAN_ATTRIBUTES),
-  'temporalWorkflowId',
-  'temporalActivityId',
-  'run_id',
-  'workflowId',
-  'runId',
-  'workflowType',
-  'taskQueue',
-  'namespace',
-]);
+const ALLOWED: ReadonlySet<string> = new Set(Object.values(SPAN_ATTRIBUTES));
 
 /** Matches names, words and ids. No text that a person wrote has this form. */
 const SAFE_TEXT = /^[\w./:~-]{1,200}$/;

@@ -1,54 +1,62 @@
-/** Traces a worker: spans of activities and exchanges, and the way out for the workflows' spans. Loaded on demand. */
-import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+/** Traces a worker: spans of activities and of exchanges with the gateway. Loaded on demand. */
 import {
-  makeWorkflowExporter,
-  OpenTelemetryActivityInboundInterceptor,
-  OpenTelemetryActivityOutboundInterceptor,
-} from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
-import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import type { Sinks } from '@temporalio/workflow';
+  type Attributes,
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { extractContextFromHeaders } from '@temporalio/interceptors-opentelemetry/lib/instrumentation.js';
+import { OpenTelemetryActivityOutboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { ExchangeObserver } from '../gateway/observer.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import type { Environment } from '../model/products.ts';
 import { SPAN_ATTRIBUTES, startTracing } from './tracing.ts';
 
 export function startWorkerTracing(endpoint: string, environment: Environment) {
-  const { resource, processor, close } = startTracing({ endpoint, environment, serviceName: 'credit-journey-worker' });
-  return {
-    activityInterceptors: [
-      (context) => ({
-        inbound: new OpenTelemetryActivityInboundInterceptor(context),
-        outbound: new OpenTelemetryActivityOutboundInterceptor(context),
-      }),
-      describeInquiry,
-    ] satisfies ActivityInterceptorsFactory[],
-    sinks: { exporter: makeWorkflowExporter(processor, resource) } as unknown as InjectedSinks<Sinks>,
-    observeExchange,
-    close,
-  };
+  const { close } = startTracing({ endpoint, environment, serviceName: 'credit-journey-worker' });
+  return { traceActivity, observeExchange, close };
 }
 
-/** Adds product and attempt to the active span, which is that of the SDK's interceptor. */
-const describeInquiry: ActivityInterceptorsFactory = () => ({
+/** A span for each activity, below the client's span that started the run (workflows/run/trace-header.ts). */
+const traceActivity: ActivityInterceptorsFactory = (activity) => ({
   inbound: {
     async execute(input, next) {
       const { inquiry, attempt } = (input.args[0] ?? {}) as { inquiry?: { productCode?: string }; attempt?: number };
-      const span = trace.getActiveSpan();
-      span?.setAttributes(present({ product: inquiry?.productCode, attempt }));
+      const { activityType, workflowExecution } = activity.info;
+      const parent = readParent(input.headers);
+      const attributes = present({ product: inquiry?.productCode, attempt, ...workflowExecution });
+      const span = tracer().startSpan(`RunActivity:${activityType}`, { attributes }, parent);
       try {
-        return await next(input);
+        return await context.with(trace.setSpan(parent, span), () => next(input));
       } catch (error) {
         const { type } = error as { type?: unknown };
-        if (isFailureType(type)) span?.setAttributes(present({ failureType: type }));
+        if (isFailureType(type)) span.setAttributes(present({ failureType: type }));
+        span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
+      } finally {
+        span.end();
       }
     },
   },
+  outbound: new OpenTelemetryActivityOutboundInterceptor(activity),
 });
+
+/** Any sender may put any bytes into the header. */
+function readParent(headers: Parameters<typeof extractContextFromHeaders>[0]): Context {
+  try {
+    return extractContextFromHeaders(headers) ?? ROOT_CONTEXT;
+  } catch {
+    return ROOT_CONTEXT;
+  }
+}
 
 /** A span for one HTTP request to the gateway or its token service. The context is not sent along. */
 const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url }) => {
-  const span = trace.getTracer('credit-journey').startSpan(productCode ? 'POST gateway' : 'POST token service', {
+  const span = tracer().startSpan(productCode ? 'POST gateway' : 'POST token service', {
     kind: SpanKind.CLIENT,
     attributes: present({
       product: productCode,
@@ -65,6 +73,10 @@ const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url 
     span.end();
   };
 };
+
+function tracer() {
+  return trace.getTracer('credit-journey');
+}
 
 function present(values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>): Attributes {
   return Object.fromEntries(

@@ -24,26 +24,3 @@ export function signedHeaders(
     'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, sentAt, body)).join(' '),
   };
 }
-
-/** Why a message must not be trusted. */
-export type SignatureFault = 'headersMissing' | 'signatureWrong' | 'tooOld' | 'tooNew';
-
-/** Returns `null` if one of the secrets has signed the message within 5 minutes of now. */
-export function signatureFault(
-  secrets: readonly string[],
-  { id, sentAt, signature, body }: { id: string; sentAt: string; signature: string; body: string },
-): SignatureFault | null {
-  if (id === '' || sentAt === '' || signature === '') return 'headersMissing';
-  const headers = { 'webhook-id': id, 'webhook-timestamp': sentAt, 'webhook-signature': signature };
-  const faults = secrets.map((secret): SignatureFault | null => {
-    try {
-      new Webhook(secret).verify(body, headers, { jsonParse: false });
-      return null;
-    } catch (error) {
-      const { message } = error as Error;
-      if (/too old/.test(message)) return 'tooOld';
-      return /too new/.test(message) ? 'tooNew' : 'signatureWrong';
-    }
-  });
-  return faults.includes(null) ? null : (faults[0] ?? 'signatureWrong');
-}

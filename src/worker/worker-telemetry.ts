@@ -3,13 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { MetricTags } from '@temporalio/common';
-import {
-  type ActivityInterceptorsFactory,
-  type InjectedSinks,
-  type NativeConnection,
-  Runtime,
-} from '@temporalio/worker';
-import type { Sinks } from '@temporalio/workflow';
+import { type ActivityInterceptorsFactory, type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -175,8 +169,6 @@ export interface WorkerTelemetry {
   metrics: Metrics;
   /** Outermost first. */
   activityInterceptors: ActivityInterceptorsFactory[];
-  /** Exports the workflows' spans; only with traces. */
-  sinks?: InjectedSinks<Sinks>;
   observeGateway: ExchangeObserver;
   observeTokens: ExchangeObserver;
   observeLedger(ledger: Ledger): Ledger;
@@ -210,8 +202,7 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
   const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
   return {
     metrics,
-    activityInterceptors: [...(tracing?.activityInterceptors ?? []), activityMetrics(metrics)],
-    ...(tracing ? { sinks: tracing.sinks } : {}),
+    activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), activityMetrics(metrics)],
     observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
     observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
     observeLedger: (ledger) =>

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
 import { isRecord } from '../base/is-record.ts';
 import { bundleHasFailureConverter } from '../protection/payloads/data-converter.ts';
-import { bundleTraces } from '../telemetry/bundle-mark.ts';
 
 const isBuilt = import.meta.url.endsWith('.js');
 
@@ -16,6 +15,8 @@ function moduleFile(path: string): string {
 const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
 const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
+
+const TRACE_HEADER = moduleFile('../workflows/run/trace-header');
 
 const WORKFLOWS = moduleFile('../workflows/index');
 
@@ -34,7 +35,7 @@ const compileForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config)
  * modules keep state only by run id.
  */
 export const BUNDLE_OPTIONS = {
-  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
+  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED, TRACE_HEADER],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/all-messages'), WORKFLOWS],
   webpackConfigHook: compileForNode,
 };
@@ -42,11 +43,10 @@ export const BUNDLE_OPTIONS = {
 interface WorkflowSourceOptions {
   bundlePath?: string | undefined;
   isEncrypting: boolean;
-  isTracing: boolean;
 }
 
-/** Names of the bundles that `npm run build` makes, beside the built program. */
-export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bundle-tracing.js' } as const;
+/** The bundle that `npm run build` makes, beside the built program. */
+export const BUNDLE_FILE = 'workflow-bundle.js';
 
 /**
  * Returns the prebuilt bundle that was configured or built beside this file; in development the sources, bundled at
@@ -55,29 +55,16 @@ export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bu
  *
  * @throws Error naming the bundle's file
  */
-export function workflowSource({ bundlePath, isEncrypting, isTracing }: WorkflowSourceOptions): Partial<WorkerOptions> {
-  const file = BUNDLE_FILES[isTracing ? 'tracing' : 'plain'];
-  const builtPath = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+export function workflowSource({ bundlePath, isEncrypting }: WorkflowSourceOptions): Partial<WorkerOptions> {
+  const builtPath = fileURLToPath(new URL(`../../${BUNDLE_FILE}`, import.meta.url));
   const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
   if (codePath === undefined) {
     const { workflowInterceptorModules, ...bundlerOptions } = BUNDLE_OPTIONS;
-    const tracing = isTracing ? [moduleFile('../telemetry/workflow-tracing')] : [];
-    return {
-      workflowsPath: WORKFLOWS,
-      interceptors: { workflowModules: [...workflowInterceptorModules, ...tracing] },
-      bundlerOptions,
-    };
+    return { workflowsPath: WORKFLOWS, interceptors: { workflowModules: workflowInterceptorModules }, bundlerOptions };
   }
-  const code = readFileSync(codePath, 'utf8');
   // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
-  if (isEncrypting && !bundleHasFailureConverter(code)) {
+  if (isEncrypting && !bundleHasFailureConverter(readFileSync(codePath, 'utf8'))) {
     throw new Error(`the workflow bundle ${codePath} does not encode failures: build it again`);
-  }
-  if (isTracing && !bundleTraces(code)) {
-    throw new Error(`the workflow bundle ${codePath} does not trace: set WORKFLOW_BUNDLE_FILE to ${file}`);
-  }
-  if (!isTracing && bundleTraces(code)) {
-    throw new Error(`the workflow bundle ${codePath} traces, and OTEL_EXPORTER_OTLP_ENDPOINT is not set`);
   }
   return { workflowBundle: { codePath } };
 }

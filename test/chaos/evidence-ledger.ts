@@ -15,25 +15,15 @@ import type { LedgerAttempt, LedgerConsent, LedgerDecision, LedgerEvidence, Ledg
 /** Reads at once: enough to hide the way to the database, and fewer than the pool has connections. */
 const READS_AT_ONCE = 8;
 
-interface Tables {
-  nowMs: number;
-  inquiries: SqlRow[];
-  attempts: SqlRow[];
-  closed: SqlRow[];
-  decisions: SqlRow[];
-  consents: SqlRow[];
-  pauseEnds: SqlRow[];
-  runDecisions: SqlRow[];
-  withdrawnShares: SqlRow[];
-  attemptConsents: SqlRow[];
-  reports: SqlRow[];
-}
+type Tables = Awaited<ReturnType<typeof readTables>>;
 
-/** `aheadMs`: the database's clock less the world's; every instant comes back by the world's. */
-export async function readLedger(
-  { ledger, ledgerUrl }: { ledger: Ledger; ledgerUrl: string },
-  aheadMs = 0,
-): Promise<LedgerEvidence> {
+export async function readLedger({
+  ledger,
+  ledgerUrl,
+}: {
+  ledger: Ledger;
+  ledgerUrl: string;
+}): Promise<LedgerEvidence> {
   const tables = await readTables(ledgerUrl);
   const callers = [...new Set(tables.inquiries.map((row) => String(row.run_key)))];
   const views = (await inParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
@@ -44,20 +34,20 @@ export async function readLedger(
   }));
   return {
     ledgerId: ledger.identity.ledgerId,
-    inquiries: tables.inquiries.map((row) => inquiryOf(row, aheadMs)),
-    attempts: attemptsOf(tables, views, aheadMs),
+    inquiries: tables.inquiries.map(inquiryOf),
+    attempts: attemptsOf(tables, views),
     closed: tables.closed.map((row) => ({
       customerTraceNumber: String(row.customer_trace_number),
       attempt: Number(row.attempt),
     })),
     ...claimsSinceMigration(tables.attempts),
-    decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
-    consents: tables.consents.map((row) => consentOf(row, aheadMs)),
+    decisions: tables.decisions.map(decisionOf),
+    consents: tables.consents.map(consentOf),
     pauseEnds: tables.pauseEnds.length,
     runDecisions: tables.runDecisions.length,
     withdrawnShares: tables.withdrawnShares.map((row) => ({
       ...{ runKey: String(row.run_key), shareId: String(row.share_id) },
-      recordedAtMs: Number(row.recorded_at) - aheadMs,
+      recordedAtMs: Number(row.recorded_at),
     })),
     open,
     views,
@@ -66,7 +56,7 @@ export async function readLedger(
   };
 }
 
-async function readTables(url: string): Promise<Tables> {
+async function readTables(url: string) {
   const engine = await openEngine({ url });
   try {
     // One transaction: no row refers to what another statement has not seen.
@@ -95,7 +85,7 @@ async function readTables(url: string): Promise<Tables> {
   }
 }
 
-function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
+function inquiryOf(row: SqlRow): LedgerInquiry {
   return clean({
     customerTraceNumber: row.customer_trace_number,
     runKey: row.run_key,
@@ -107,11 +97,11 @@ function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
     digest: row.digest,
     endUserCode: row.end_user_code,
     endUser: row.end_user,
-    abandonedAtMs: instantOf(row.abandoned_at, aheadMs),
+    abandonedAtMs: instantOf(row.abandoned_at),
   });
 }
 
-function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: number): LedgerAttempt[] {
+function attemptsOf(tables: Tables, views: readonly InquiryView[]): LedgerAttempt[] {
   const key = (row: { customer_trace_number?: unknown; attempt?: unknown }) =>
     `${row.customer_trace_number} ${row.attempt}`;
   const consents = Map.groupBy(tables.attemptConsents, key);
@@ -130,14 +120,13 @@ function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: numb
       attempt: Number(row.attempt),
       written: row.state,
       state: isOverdue ? 'unknown' : row.state,
-      claimedAtMs: instantOf(row.claimed_at, aheadMs),
-      sendByMs: instantOf(row.send_by, aheadMs),
-      answerByMs: instantOf(row.answer_by, aheadMs),
+      claimedAtMs: instantOf(row.claimed_at),
+      sendByMs: instantOf(row.send_by),
+      answerByMs: instantOf(row.answer_by),
       runId: row.run_id,
       permittedBy: row.permitted_by,
-      // From the worker's own clock, so it is not corrected.
-      requestedAtMs: instantOf(row.requested_at, 0),
-      recordedAtMs: instantOf(row.recorded_at, aheadMs),
+      requestedAtMs: instantOf(row.requested_at),
+      recordedAtMs: instantOf(row.recorded_at),
       httpStatus: row.http_status === null ? null : Number(row.http_status),
       failureType: row.failure_type,
       answerKind: row.answer_kind,
@@ -145,7 +134,7 @@ function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: numb
       reportReferenceNumber: isAccepted ? null : reference?.reportReferenceNumber,
       consumers: isAccepted ? null : reference?.applicants,
       acceptedReference: isAccepted ? reference?.reportReferenceNumber : null,
-      late: row.late_at === null ? null : { atMs: instantOf(row.late_at, aheadMs), state: row.late_state },
+      late: row.late_at === null ? null : { atMs: instantOf(row.late_at), state: row.late_state },
       consents: (consents.get(key(row)) ?? []).map((consent) => ({
         shareId: String(consent.share_id),
         applicantId: String(consent.applicant_id),
@@ -168,7 +157,7 @@ function claimsSinceMigration(attempts: readonly SqlRow[]): Pick<LedgerEvidence,
   };
 }
 
-function decisionOf(row: SqlRow, aheadMs: number): LedgerDecision {
+function decisionOf(row: SqlRow): LedgerDecision {
   return clean({
     customerTraceNumber: row.customer_trace_number,
     decisionId: row.decision_id,
@@ -177,11 +166,11 @@ function decisionOf(row: SqlRow, aheadMs: number): LedgerDecision {
     failureType: row.failure_type,
     providerSaid: row.provider_said,
     permitsAttempt: row.permits_attempt === null ? null : Number(row.permits_attempt),
-    recordedAtMs: instantOf(row.recorded_at, aheadMs),
+    recordedAtMs: instantOf(row.recorded_at),
   });
 }
 
-function consentOf(row: SqlRow, aheadMs: number): LedgerConsent {
+function consentOf(row: SqlRow): LedgerConsent {
   return clean({
     journeyId: row.journey_id,
     shareId: row.share_id,
@@ -190,7 +179,7 @@ function consentOf(row: SqlRow, aheadMs: number): LedgerConsent {
     decision: row.decision,
     decidedAt: row.decided_at,
     receivedAt: row.received_at,
-    recordedAtMs: instantOf(row.recorded_at, aheadMs),
+    recordedAtMs: instantOf(row.recorded_at),
     endUserCode: row.end_user_code,
     endUser: row.end_user,
   });
@@ -234,8 +223,8 @@ function referenceIn(body: string): string | undefined {
   return /"reportReferenceNumber"\s*:\s*"([A-Za-z0-9]{1,30})"/.exec(body)?.[1];
 }
 
-function instantOf(value: unknown, aheadMs: number): number | null {
-  return value === null || value === undefined ? null : Number(value) - aheadMs;
+function instantOf(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value);
 }
 
 /** Rows come as the tables have them: what is NULL there is left out here. */

@@ -1,14 +1,16 @@
-/** What a storm leaves behind of runs beside the journeys, of events, and of the workers' versions. Types only. */
+/** What a storm was to do, and what it leaves behind of reviews, events and the workers' versions. Types only. */
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 
-/** What the world meant a run beside the journeys to do. */
-export interface OtherPlan {
+/** What the world meant a run to do. */
+export interface RunPlan {
   runKey: string;
   workflowType: string;
-  /** SSNs of its applicants, or of the consumers whose report it shares. */
-  ssns: readonly string[];
+  /** Of a share by itself: those of the pull whose report it shares. */
+  applicants: readonly Pick<Applicant, 'applicantId' | 'ssn'>[];
   /** Run key of the pull whose report it shares. */
   sharesReportOf?: string;
+  /** Some consumer never answers. */
   mayWaitForConsent?: boolean;
   /** A strike cancelled it. */
   mayEndByForce?: boolean;

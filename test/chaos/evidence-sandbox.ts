@@ -1,30 +1,10 @@
 /** The sandbox's journal, read back: requests, postings, connections. */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Connection, JournalLine, SandboxEvidence, SandboxPosting, SandboxRequest } from './evidence.ts';
 
-/** What differs between two attempts of one and the same request (docs/protocol.md, "Three fences"). */
-const NOT_OF_THE_REQUEST = new Set(['customerTraceNumber', 'originalInquiryDate']);
-
-/** SHA-256 of the request's body, members in the order of their names; lower-case hex. */
-export function bodyDigest(body: object): string {
-  const kept = Object.entries(body).filter(([name]) => !NOT_OF_THE_REQUEST.has(name));
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(Object.fromEntries(kept))))
-    .digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
-}
-
 /** A last line that a killed process left unfinished counts for nothing: nothing was answered after it. */
-export function readJournal(files: readonly string[], aheadMs = 0): SandboxEvidence {
-  const lines = files.flatMap((file) => (existsSync(file) ? linesOf(readFileSync(file, 'utf8')) : []));
-  return sandboxEvidenceOf(lines, aheadMs);
+export function readJournal(file: string, aheadMs = 0): SandboxEvidence {
+  return toEvidence(existsSync(file) ? linesOf(readFileSync(file, 'utf8')) : [], aheadMs);
 }
 
 function linesOf(text: string): JournalLine[] {
@@ -40,7 +20,7 @@ function linesOf(text: string): JournalLine[] {
   });
 }
 
-export function sandboxEvidenceOf(lines: readonly JournalLine[], aheadMs = 0): SandboxEvidence {
+function toEvidence(lines: readonly JournalLine[], aheadMs: number): SandboxEvidence {
   const requests = new Map<string, SandboxRequest>();
   const postings = new Map<string, SandboxPosting>();
   const connections = new Map<string, Connection>();

@@ -11,7 +11,6 @@ import type { ChainReport } from '../../src/ledger/audit/audit-chain.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../src/messages/resolve-inquiry.ts';
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
@@ -21,7 +20,7 @@ import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import type { ApiEvidence, MessageTaken, StartTaken } from './evidence-api.ts';
 import { readLedger } from './evidence-ledger.ts';
-import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
+import type { EventTold, ReviewResults, RunPlan, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
 import { readRuns } from './evidence-runs.ts';
 import { readJournal } from './evidence-sandbox.ts';
 import type { Standstill } from './own-pace.ts';
@@ -46,7 +45,7 @@ export type JournalLine =
       requestId: string;
       customerTraceNumber: string | null;
       productCode: string | null;
-      /** Lower-case hex, `bodyDigest` of evidence-sandbox.ts. */
+      /** Lower-case hex, of the body without what differs between two attempts (sandbox/journal.ts). */
       digest: string | null;
     }
   /** The instant of posting. */
@@ -283,20 +282,6 @@ export interface RunEvidence {
   history: temporal.api.history.v1.IHistory;
 }
 
-/** What the world meant one journey to do. */
-export interface JourneyPlan {
-  journeyId: string;
-  input: LendingJourneyInput;
-  /** What it may be left waiting for when all has settled, beside a person: a hold is judged by its reason. */
-  mayWaitFor: readonly ('gate' | 'consent')[];
-  /** Operators ended it by force and did not start it again: no outcome is owed. */
-  mayEndByForce?: boolean;
-  /** Its input was never valid, or never decodable. */
-  mayFailAs?: readonly string[];
-  /** Inputs of its later starts and of amendments count too: every set of applicants that it ever had. */
-  laterApplicants?: readonly LendingJourneyInput['applicants'][];
-}
-
 /** A decision of an operator, written down before it was sent. */
 export interface DecisionTaken {
   atMs: number;
@@ -323,8 +308,7 @@ export interface Evidence {
   sandbox: SandboxEvidence;
   ledger: LedgerEvidence;
   runs: RunEvidence[];
-  plans: JourneyPlan[];
-  others: OtherPlan[];
+  plans: RunPlan[];
   reviewResults: ReviewResults[];
   decisionsTaken: DecisionTaken[];
   consentsSent: ConsentSent[];
@@ -344,72 +328,41 @@ export interface Evidence {
 }
 
 export interface EvidenceSources {
-  /** In the order in which they were written. */
-  journalFiles: readonly string[];
-  /** How far the sandbox's clock is ahead of the world's, ms; default 0. */
-  sandboxAheadMs?: number;
-  /** How far the ledger's clock is ahead of the world's, ms; default 0. */
-  ledgerAheadMs?: number;
-  /** Connections that a proxy before the gateway accepted, by the world's clock; else the journal's. */
-  connections?: readonly Connection[];
-  standstills?: readonly Standstill[];
+  /** How far the sandbox's clock is ahead of the world's, ms. */
+  sandboxAheadMs: number;
+  journalFile: string;
+  /** Connections that a proxy before the gateway accepted, by the world's clock. */
+  connections: readonly Connection[];
+  standstills: readonly Standstill[];
   /** Open on the very database that `ledgerUrl` names: the port for what it has a word for, SQL for the rest. */
   ledger: Ledger;
   ledgerUrl: string;
   /** With the workers' data converter. */
   client: Client;
   taskQueue: string;
-  plans: readonly JourneyPlan[];
-  others?: readonly OtherPlan[];
-  reviewResults?: readonly ReviewResults[];
-  decisionsTaken: readonly DecisionTaken[];
-  consentsSent: readonly ConsentSent[];
-  withdrawalsSent?: readonly WithdrawalSent[];
   logFiles: readonly string[];
-  sentinels: readonly Sentinel[];
-  notProcessedStatuses: readonly number[];
-  workflowBundle?: { code: string };
-  dataConverter?: DataConverter;
-  versions?: VersionsEvidence;
-  webhooks?: WebhooksEvidence;
-  /** In worlds with copies of the HTTP API. */
-  api?: ApiEvidence;
 }
+
+type Known = Omit<Evidence, 'takenAtMs' | 'sandbox' | 'ledger' | 'runs' | 'logs'>;
 
 /**
  * Everything, read at rest: no worker need run but to answer queries. Bounded in how much it asks for at once.
  *
+ * @param known what the world noted itself
  * @throws where Temporal or the ledger does not answer: without evidence there is no verdict
  */
-export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
-  const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
-  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions, webhooks, api } = sources;
-  const sandbox = readJournal(journalFiles, sandboxAheadMs);
+export async function collectEvidence(sources: EvidenceSources, known: Known): Promise<Evidence> {
+  const { journalFile, sandboxAheadMs, connections, standstills, client, taskQueue, logFiles } = sources;
+  const sandbox = readJournal(journalFile, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
   return {
+    ...known,
     takenAtMs: Date.now(),
-    sandbox: {
-      ...sandbox,
-      ...(connections ? { connections: [...connections] } : {}),
-      standstills: sources.standstills ?? [],
-    },
-    ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
+    sandbox: { ...sandbox, connections: [...connections], standstills },
+    ledger: await readLedger(sources),
     runs,
-    plans: [...sources.plans],
-    others: [...(sources.others ?? [])],
-    reviewResults: [...(sources.reviewResults ?? [])],
-    decisionsTaken: [...sources.decisionsTaken],
-    consentsSent: [...sources.consentsSent],
-    withdrawalsSent: [...(sources.withdrawalsSent ?? [])],
     logs: logFiles.map((file) => ({ name: basename(file), bytes: existsSync(file) ? readFileSync(file) : EMPTY })),
-    sentinels: sources.sentinels,
-    notProcessedStatuses: sources.notProcessedStatuses,
-    ...(workflowBundle ? { workflowBundle } : {}),
-    ...(dataConverter ? { dataConverter } : {}),
-    ...(versions ? { versions } : {}),
-    ...(webhooks ? { webhooks } : {}),
-    ...(api ? { api } : {}),
   };
 }
 

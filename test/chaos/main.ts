@@ -1,25 +1,25 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--upgrade yes|no] [--api yes|no] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--upgrade yes|no] [--api yes|no] [--plan file.json]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
- * With `--seeds 100..130` one storm after the other, in a line each.
+ * With `--seeds 100..130` one storm after the other, each in a process of its own, in a line each.
  */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { parseSeeds, runSeeds, runStormProgram } from './many-seeds.ts';
-import { otherRunsOf } from './other-runs.ts';
+import { startOwnedChild } from '../../src/local/child-process.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { runPlan } from './run.ts';
+import { runsOf } from './runs.ts';
 import { describeRun, failuresOf, lastLine } from './say.ts';
 import { settleLimitMs } from './settle.ts';
-import { shrink } from './shrink.ts';
 
 /** For the start and the end of the world, and for judging. */
 const AROUND_MS = 5 * 60_000;
-const SHRINK_RUNS = 24;
-const SHRINK_MINUTES = 30;
+/** How long a stopped storm may take to put its world away. */
+const STOP_GRACE_MS = 30_000;
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +34,6 @@ const { values } = parseArgs({
     api: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
-    shrink: { type: 'boolean', default: false },
   },
 });
 
@@ -42,23 +41,15 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => stop.abort(new Error('it was stopped')));
 }
-if (values.seeds !== undefined) process.exit(await runAll(values.seeds));
+if (values.seeds !== undefined) process.exit(await runSeeds(values.seeds));
 const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
 const startedAt = performance.now();
-const say = (text: string) =>
-  console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
-const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, handOverAfterEvents } = plan.world;
-const { isVersioned, hasEndpoints, isUpgraded, isOnGatewayQueue, apiCopies, cachedRuns = [] } = plan.world;
+const say = (words: string) =>
+  console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${words}`);
 console.log(`chaos seed ${plan.seed}`);
 console.log(
-  `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
-    `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
-    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
-    `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints; ` +
-    `${isUpgraded ? 'upgraded; ' : ''}hand-over after ${handOverAfterEvents} events; ` +
-    `caches of ${cachedRuns.map((runs) => runs ?? 'all').join(', ') || 'all'} runs; ` +
-    `attempts on ${isOnGatewayQueue ? 'gateway queues' : 'the workflow queue'}; ` +
-    `${apiCopies === undefined ? 'no API' : `half of the messages by ${apiCopies} copies of the API`}`,
+  `${runsOf(plan).length} runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; the world:\n` +
+    JSON.stringify(plan.world),
 );
 
 const limitMs = limitOf(plan);
@@ -73,13 +64,8 @@ try {
     ...(values['keep-logs'] === undefined ? {} : { keepIn: values['keep-logs'] }),
   });
   console.log(describeRun(run).join('\n'));
-  const failures = failuresOf(run);
-  if (failures.length > 0 && values.shrink) {
-    const file = `chaos-${plan.seed}.json`;
-    await shrink(plan, { signal: stop.signal, mostRuns: SHRINK_RUNS, mostMinutes: SHRINK_MINUTES, file, say });
-  }
   console.log(lastLine(plan.seed, run));
-  process.exitCode = failures.length > 0 ? 1 : 0;
+  process.exitCode = failuresOf(run).length > 0 ? 1 : 0;
 } catch (error) {
   console.error(error instanceof Error ? error.stack : error);
   console.log(`chaos seed ${plan.seed}: 0 checks passed, 1 failed`);
@@ -92,42 +78,60 @@ function limitOf(plan: Plan): number {
   return plan.lengthMs + settleLimitMs(plan) + AROUND_MS;
 }
 
-/** Resolves with the exit code. */
-async function runAll(text: string): Promise<number> {
-  const seeds = parseSeeds(text);
-  if (!seeds || values.seed !== undefined || values.plan !== undefined || values.shrink) {
-    console.error('--seeds: such as 100..130 or 7,9; without --seed, --plan and --shrink');
+/** Seeds and ranges, with commas between them. Resolves with the exit code. */
+async function runSeeds(listed: string): Promise<number> {
+  const ranges = listed.split(',').map((part) => /^(\d{1,9})(?:\.\.(\d{1,9}))?$/.exec(part.trim()));
+  if (ranges.includes(null) || values.seed !== undefined || values.plan !== undefined) {
+    console.error('--seeds: such as 100..130 or 7,9; without --seed and --plan');
     return 2;
   }
-  const { seeds: _, shrink: __, 'keep-logs': keepLogs, ...passed } = values;
-  const program = fileURLToPath(import.meta.url);
-  const options = Object.entries(passed).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  return runSeeds(seeds, {
-    signal: stop.signal,
-    print: (line) => console.log(line),
-    run: (seed) => {
-      const keepIn = keepLogs === undefined ? undefined : join(keepLogs, String(seed));
-      const args = [
-        program,
-        ...options,
-        '--seed',
-        String(seed),
-        ...(keepIn === undefined ? [] : ['--keep-logs', keepIn]),
-      ];
-      // The storm ends itself before that, even where it ignores its own limit.
-      const limitMs = limitOf(drawn(seed)) + 2 * AROUND_MS;
-      return runStormProgram(args, { limitMs, signal: stop.signal, ...(keepIn === undefined ? {} : { keepIn }) });
-    },
+  const failed: number[] = [];
+  for (const range of ranges) {
+    const [first, last] = [Number(range?.[1]), Number(range?.[2] ?? range?.[1])];
+    for (let seed = first; seed <= last && !stop.signal.aborted; seed++) {
+      if (!(await passes(seed))) failed.push(seed);
+    }
+  }
+  console.log(failed.length > 0 ? `failed: ${failed.join(', ')}` : 'all seeds passed');
+  return failed.length > 0 || stop.signal.aborted ? 1 : 0;
+}
+
+/** Runs a storm as a program, and prints its last line; of one that failed what failed first. */
+async function passes(seed: number): Promise<boolean> {
+  const { seeds: _, 'keep-logs': keepLogs, ...passed } = values;
+  const keepIn = keepLogs === undefined ? undefined : join(keepLogs, String(seed));
+  const options = { ...passed, seed: String(seed), ...(keepIn === undefined ? {} : { 'keep-logs': keepIn }) };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = await startOwnedChild(process.execPath, [fileURLToPath(import.meta.url), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // The storm ends itself before that, even where it ignores its own limit.
+  const limit = AbortSignal.any([stop.signal, AbortSignal.timeout(limitOf(drawn(seed)) + 2 * AROUND_MS)]);
+  limit.addEventListener('abort', () => void child.stop(STOP_GRACE_MS), { once: true });
+  const output = child.process.stdout ? await text(child.process.stdout) : '';
+  const exitCode = await child.ended;
+  if (keepIn !== undefined) {
+    await mkdir(keepIn, { recursive: true });
+    await writeFile(join(keepIn, 'output.txt'), output);
+  }
+  const lines = output.split('\n');
+  const last = lines.findLast((line) => line.startsWith(`chaos seed ${seed}: `)) ?? `chaos seed ${seed}: no result`;
+  const at = lines.findIndex((line) => /^\s+FAILED /.test(line));
+  console.log([last, ...(at < 0 ? [] : lines.slice(at, at + 2))].join('\n'));
+  return exitCode === 0;
 }
 
 function drawn(seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))): Plan {
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine, versions, endpoints, upgrade, api } = values;
+  const { engine } = values;
+  const choices = Object.entries({
+    versions: values.versions,
+    endpoints: values.endpoints,
+    upgrade: values.upgrade,
+    api: values.api,
+  }).filter(([, choice]) => choice !== undefined);
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  const areChoices = [versions, endpoints, upgrade, api].every(
-    (one) => one === undefined || one === 'yes' || one === 'no',
-  );
+  const areChoices = choices.every(([, choice]) => choice === 'yes' || choice === 'no');
   if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !areChoices) {
     console.error(
       '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints, --upgrade, --api: yes, no',
@@ -137,9 +141,6 @@ function drawn(seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000
   return makePlan({
     ...{ seed, journeys, lengthMs: minutes * 60_000 },
     ...(engine === undefined ? {} : { engine }),
-    ...(versions === undefined ? {} : { versions: versions === 'yes' }),
-    ...(endpoints === undefined ? {} : { endpoints: endpoints === 'yes' }),
-    ...(upgrade === undefined ? {} : { upgrade: upgrade === 'yes' }),
-    ...(api === undefined ? {} : { api: api === 'yes' }),
+    ...Object.fromEntries(choices.map(([name, choice]) => [name, choice === 'yes'])),
   });
 }

@@ -9,7 +9,7 @@ import type { SandboxPosting } from './evidence.ts';
 import { readJournal } from './evidence-sandbox.ts';
 import { applicantsOf, correctedSsns } from './journey-inputs.ts';
 import { isRefusal, type People } from './people.ts';
-import type { JourneyPlan } from './plan.ts';
+import type { PlannedRun } from './runs.ts';
 
 /**
  * How old a hold must be before the provider's word on it is final: longer than HTTP's time-outs, and than the
@@ -19,8 +19,8 @@ const ASKED_AFTER_MS = 6_000;
 /** The simulated operator gives up after this many resends. */
 const MOST_RESENDS = 4;
 
-/** Whose holds they are: a journey, or any other run by its run key. Without SSNs nothing can be amended. */
-export type Decided = Pick<JourneyPlan, 'journeyId' | 'leaveHeld'> & { ssns: readonly string[] };
+/** The run whose holds they are. Without SSNs nothing can be amended. */
+type Decided = Pick<PlannedRun, 'runKey' | 'leaveHeld' | 'ssns'>;
 
 export class Operator {
   readonly #people: People;
@@ -30,7 +30,7 @@ export class Operator {
     this.#people = people;
   }
 
-  /** Decides about each hold of the journey that is ripe. How many decisions were accepted. */
+  /** Decides about each hold of the run that is ripe. How many decisions were accepted. */
   async resolve(plan: Decided, holds: readonly HoldStatus[]): Promise<number> {
     let taken = 0;
     for (const hold of holds) {
@@ -62,7 +62,7 @@ export class Operator {
     // A journey that is ending, or one whose hold another decision has answered, takes no resend any more.
     const action = this.#refused.has(decisionId(hold, wanted)) ? 'abandon' : wanted;
     const message: ResolveInquiryMessage = {
-      journeyId: plan.journeyId,
+      journeyId: plan.runKey,
       decisionId: decisionId(hold, action),
       ...{ customerTraceNumber, attempt, action },
       by: 'operator',
@@ -90,7 +90,7 @@ export class Operator {
   }
 
   #postedUnder(customerTraceNumber: string): SandboxPosting[] {
-    const { postings } = readJournal([this.#people.world.journalFile]);
+    const { postings } = readJournal(this.#people.world.journalFile);
     return postings.filter((posting) => posting.customerTraceNumber === customerTraceNumber);
   }
 }

@@ -16,7 +16,7 @@ import { ApiCallers, ApiRefusal } from './api/callers.ts';
 import { messageOf, startOf } from './api/operations.ts';
 import type { ConsentSent, WithdrawalSent } from './evidence.ts';
 import type { ApiAnswer, ForeignCall } from './evidence-api.ts';
-import { aMomentAgo, consentOf, inputOf, shareOf } from './journey-inputs.ts';
+import { aMomentAgo, consentOf, shareOf } from './journey-inputs.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -70,13 +70,8 @@ export class People {
     return this.world.client.workflow.getHandle(toWorkflowId(journeyId)) as JourneyHandle;
   }
 
-  /** As the typed client does; a journey that runs, or has completed, is left alone. */
-  start(plan: JourneyPlan): Promise<void> {
-    return this.startRun(plan.journeyId, 'lendingJourney', inputOf(plan));
-  }
-
-  /** Of any kind, by its run key. */
-  async startRun(runKey: string, workflowType: string, input: object): Promise<void> {
+  /** As the typed client does; a run that is open, or has completed, is left alone. */
+  async start(runKey: string, workflowType: string, input: object): Promise<void> {
     const { client, taskQueue } = this.world;
     if (this.#api.takes(runKey, 'start')) await this.#api.send(startOf(runKey, input), 'start');
     else {

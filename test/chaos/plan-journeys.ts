@@ -1,28 +1,31 @@
 /** Draws one journey: who applies, which way it goes, and what people say in its course. */
 import { STAGES, type StageCode } from '../../src/model/products.ts';
-import type { Draw } from './draw.ts';
+import { type Draw, drawFrom } from './draw.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan, WorldPlan } from './plan.ts';
 
 /** Journeys begin in the first part of the storm, so that it finds them under way. */
 const STARTS_WITHIN = 0.6;
 
-export interface JourneyFrame {
+interface JourneyFrame {
   seed: number;
   index: number;
   lengthMs: number;
   world: WorldPlan;
 }
 
-export function drawJourney(draw: Draw, frame: JourneyFrame): JourneyPlan {
-  const { lengthMs, index } = frame;
+export function drawJourney(frame: JourneyFrame): JourneyPlan {
+  const { lengthMs, index, seed } = frame;
+  const draw = drawFrom(seed, 'journey', index);
   const atMs = Math.floor(draw.next() * lengthMs * STARTS_WITHIN);
-  const later = () => atMs + Math.floor(draw.next() * (lengthMs - atMs));
+  const laterBy = (from: Draw) => atMs + Math.floor(from.next() * (lengthMs - atMs));
+  const later = () => laterBy(draw);
+  const [withdrawal, extension] = [drawFrom(seed, 'withdrawn shares', index), drawFrom(seed, 'extended shares', index)];
   const stages = draw.of<StageCode[]>([['PREQUAL'], ['PREQUAL', 'PREAPP'], [...STAGES], [...STAGES], ['PRECLOSE']]);
   const applicants = draw.chance(0.4) ? 2 : 1;
   const shares = Array.from({ length: draw.of([0, 0, 1, 1, 2]) }, (_, nth) => drawShare(draw, nth, stages, later));
   const consents = shares.flatMap((share) => drawConsents(draw, share, applicants, { atMs, lengthMs, later }));
   return {
-    journeyId: `CHAOS-${frame.seed}-${index + 1}`,
+    journeyId: `CHAOS-${seed}-${index + 1}`,
     atMs,
     endUserCode: draw.of(['EU100', 'EU200', 'EU300']),
     ssns: Array.from({ length: applicants }, (_, nth) => ssn(draw, frame, nth)),
@@ -30,7 +33,11 @@ export function drawJourney(draw: Draw, frame: JourneyFrame): JourneyPlan {
     gates: draw.of(['manual', 'auto']),
     onNoRecord: draw.of(['stop', 'continue']),
     advanceAtMs: Object.fromEntries(stages.slice(1).flatMap((stage) => (draw.chance(0.7) ? [[stage, later()]] : []))),
-    shares,
+    shares: shares.map((share) => ({
+      ...share,
+      ...(withdrawal.chance(0.15) ? { withdrawAtMs: laterBy(withdrawal) } : {}),
+      ...(extension.chance(0.25) ? { extendAtMs: laterBy(extension) } : {}),
+    })),
     // Longer than any run: it ends by a withdrawal.
     ...(shares.some(({ requestedAtMs }) => requestedAtMs !== undefined) ? { sharesOpenForSeconds: 3_600 } : {}),
     consents,
@@ -61,24 +68,6 @@ function drawShare(draw: Draw, nth: number, stages: readonly StageCode[], later:
     ...(draw.chance(0.2) ? { requestedAtMs: later() } : {}),
     inTheEnd: draw.of(['granted', 'granted', 'granted', 'denied', 'silence']),
   };
-}
-
-/** Drawn by itself, so that what else a seed draws stays as it was. */
-export function withWithdrawnShares(draw: Draw, plan: JourneyPlan, lengthMs: number): JourneyPlan {
-  const { atMs } = plan;
-  const shares = plan.shares.map((share) =>
-    draw.chance(0.15) ? { ...share, withdrawAtMs: atMs + Math.floor(draw.next() * (lengthMs - atMs)) } : share,
-  );
-  return { ...plan, shares };
-}
-
-/** As `withWithdrawnShares`. */
-export function withExtendedShares(draw: Draw, plan: JourneyPlan, lengthMs: number): JourneyPlan {
-  const { atMs } = plan;
-  const shares = plan.shares.map((share) =>
-    draw.chance(0.25) ? { ...share, extendAtMs: atMs + Math.floor(draw.next() * (lengthMs - atMs)) } : share,
-  );
-  return { ...plan, shares };
 }
 
 interface Dates {

@@ -1,10 +1,9 @@
 /** Draws what goes on beside the journeys: single pulls, shares of their reports, and the review of a portfolio. */
 
 import { REPORT_PRODUCTS, type ReportProduct } from '../../src/model/products.ts';
-import { toRunKey } from '../../src/model/run-key.ts';
 import type { Draw } from './draw.ts';
 
-export interface PullPlan {
+interface PullPlan {
   pullId: string;
   atMs: number;
   productCode: ReportProduct | 'FAILSAFE';
@@ -45,15 +44,7 @@ export interface OthersPlan {
   reviews: ReviewPlan[];
 }
 
-export function runKeysFrom({ pulls, shares, reviews }: OthersPlan): string[] {
-  return [
-    ...pulls.map(({ pullId }) => toRunKey('pull', pullId)),
-    ...shares.map(({ shareId }) => toRunKey('share', shareId)),
-    ...reviews.map(({ reviewId }) => toRunKey('portfolio', reviewId)),
-  ];
-}
-
-export interface OthersFrame {
+interface OthersFrame {
   seed: number;
   lengthMs: number;
   /** How many journeys there are: the others are some for each of them. */
@@ -69,19 +60,7 @@ const FIRST_OF_ROWS = 6_000;
 
 /** Digits that ask the sandbox for a fault before posting, after it, or for an unusual answer. */
 const UNUSUAL = [
-  '0404',
-  '0408',
-  '1422',
-  '1403',
-  '3503',
-  '4001',
-  '4005',
-  '4009',
-  '4022',
-  '4503',
-  '5405',
-  '9002',
-  '9001',
+  ...['0404', '0408', '1422', '1403', '3503', '4001', '4005', '4009', '4022', '4503', '5405', '9002', '9001'],
 ];
 
 export function drawOthers(draw: Draw, { seed, lengthMs, journeys }: OthersFrame): OthersPlan {

@@ -1,10 +1,10 @@
 /** Draws the storm: how often each kind of fault strikes in a minute, and with which figures. */
 import type { Draw } from './draw.ts';
-import type { GatewayFault, StormKind, StormStep, WorldPlan } from './plan.ts';
+import type { GatewayFault, StormStep, WorldPlan } from './plan.ts';
 import { MOODS } from './webhook-endpoint.ts';
 
 /** A process that was killed needs seconds to come back: more of these, and nothing ever runs. */
-const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
+const PER_MINUTE = {
   killWorker: 4,
   stopWorker: 1.5,
   freezeWorker: 3,
@@ -25,46 +25,34 @@ const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
   gatewayHalfOpen: 2,
   tokenServiceDown: 2,
   tokensRevoked: 2,
-  resetWorkflow: 6,
-  resetActivity: 5,
-  pauseActivity: 4,
-  widenRetries: 8,
-  cancel: 1,
-  terminateAndRestart: 4,
+  resetWorkflow: 11,
+  resetActivity: 8,
+  pauseActivity: 7,
+  widenRetries: 12,
+  cancel: 1.7,
+  terminateAndRestart: 7,
   consentFlood: 0.7,
   undecodableConsent: 3,
   consentAgain: 4,
   deployVersion: 0.8,
   endpointIll: 8,
-  resetOther: 5,
-  resetActivityOfOther: 3,
-  pauseActivityOfOther: 3,
-  widenRetriesOfOther: 4,
-  cancelOther: 0.7,
-  terminateOther: 3,
   pauseInquiries: 3,
   killApi: 5,
+  /** A ledger is migrated once, however long the storm is. */
+  upgrade: 0,
 };
+
+export type StormKind = keyof typeof PER_MINUTE;
+export const STORM_KINDS = Object.keys(PER_MINUTE) as readonly StormKind[];
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
 
-/** Strikes that hit only the runs beside the journeys. */
-export const KINDS_OF_OTHERS = [
-  'resetOther',
-  'resetActivityOfOther',
-  'pauseActivityOfOther',
-  'widenRetriesOfOther',
-  'cancelOther',
-  'terminateOther',
-] as const;
-const OF_OTHERS: readonly StormKind[] = KINDS_OF_OTHERS;
-
-export interface StormFrame {
+interface StormFrame {
   lengthMs: number;
   world: WorldPlan;
   journeyIds: readonly string[];
-  /** Owner's ids of what runs beside the journeys. */
-  otherIds: readonly string[];
+  /** Of all runs. */
+  runKeys: readonly string[];
   kinds: readonly StormKind[];
 }
 
@@ -72,7 +60,6 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
   const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame));
   return kinds
     .flatMap((kind) => {
-      // A ledger is migrated once, however long the storm is.
       const expected = kind === 'upgrade' ? 1 : (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
       // The fraction is one more step with that chance: short storms have some of everything over many seeds.
       const count = Math.floor(expected) + (draw.chance(expected % 1) ? 1 : 0);
@@ -81,22 +68,20 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function isOfWorld(
-  kind: StormKind,
-  { world: { engine, isVersioned, hasEndpoints, isUpgraded, apiCopies }, otherIds }: StormFrame,
-): boolean {
+function isOfWorld(kind: StormKind, { world }: StormFrame): boolean {
+  const { engine, isVersioned, hasEndpoints, isUpgraded, apiCopies } = world;
   if (kind === 'deployVersion') return isVersioned === true;
   if (kind === 'upgrade') return isUpgraded === true;
   if (kind === 'killApi') return apiCopies !== undefined;
   if (kind === 'endpointIll') return hasEndpoints === true;
-  if (OF_OTHERS.includes(kind)) return otherIds.length > 0;
   return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
 }
 
-function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, otherIds }: StormFrame): StormStep {
+function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, runKeys }: StormFrame): StormStep {
   const step = { kind, atMs: draw.between(0, lengthMs - 1) };
   const worker = draw.between(0, world.workersAheadMs.length - 1);
   const journeyId = draw.of(journeyIds);
+  const runKey = draw.of(runKeys);
   switch (kind) {
     case 'profileAway':
       // It is ready some 3 s after its start, and an attempt whose worker was killed is looked up 3 to 6 s later.
@@ -130,12 +115,13 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
     case 'resetWorkflow':
     case 'resetActivity':
     case 'widenRetries':
+      return { ...step, runKey, pick: draw.next() };
     case 'consentAgain':
       return { ...step, journeyId, pick: draw.next() };
     case 'pauseInquiries':
       return { ...step, forMs: draw.between(200, 8_000), pick: draw.next() };
     case 'pauseActivity':
-      return { ...step, journeyId, forMs: draw.between(200, 5_000), pick: draw.next() };
+      return { ...step, runKey, forMs: draw.between(200, 5_000), pick: draw.next() };
     case 'consentFlood':
       return { ...step, journeyId, count: 1_000 };
     case 'endpointIll':
@@ -152,16 +138,9 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
       return step;
     case 'cancel':
     case 'terminateAndRestart':
+      return { ...step, runKey };
     case 'undecodableConsent':
       return { ...step, journeyId };
-    case 'resetOther':
-    case 'resetActivityOfOther':
-    case 'widenRetriesOfOther':
-    case 'cancelOther':
-    case 'terminateOther':
-      return { ...step, runKey: draw.of(otherIds), pick: draw.next() };
-    case 'pauseActivityOfOther':
-      return { ...step, runKey: draw.of(otherIds), forMs: draw.between(200, 5_000), pick: draw.next() };
   }
 }
 

@@ -1,9 +1,10 @@
 /** A run of the harness as data: the world, the journeys and the dated storm, all drawn from a seed. */
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
-import { drawJourney, withExtendedShares, withWithdrawnShares } from './plan-journeys.ts';
-import { drawOthers, type OthersPlan, runKeysFrom } from './plan-others.ts';
-import { drawStorm, KINDS_OF_OTHERS } from './plan-storm.ts';
+import { drawJourney } from './plan-journeys.ts';
+import { drawOthers, type OthersPlan } from './plan-others.ts';
+import { drawStorm, STORM_KINDS, type StormKind } from './plan-storm.ts';
+import { runsOf } from './runs.ts';
 import type { Mood } from './webhook-endpoint.ts';
 
 export interface WorldPlan {
@@ -91,46 +92,6 @@ export interface JourneyPlan {
   leaveHeld: boolean;
 }
 
-export const STORM_KINDS = [
-  'killWorker',
-  'stopWorker',
-  'freezeWorker',
-  'rollWorkers',
-  'profileAway',
-  'killTemporal',
-  'killPostgres',
-  'killSandbox',
-  'ledgerLocked',
-  'ledgerSlow',
-  'ledgerFull',
-  'ledgerUnreachable',
-  'commitAnswerLost',
-  'gatewayFault',
-  'gatewayUnreachable',
-  'gatewaySlow',
-  'answerBroken',
-  'gatewayHalfOpen',
-  'tokenServiceDown',
-  'tokensRevoked',
-  'resetWorkflow',
-  'resetActivity',
-  'pauseActivity',
-  'widenRetries',
-  'cancel',
-  'terminateAndRestart',
-  'consentFlood',
-  'undecodableConsent',
-  'consentAgain',
-  'deployVersion',
-  'endpointIll',
-  ...KINDS_OF_OTHERS,
-  // Last, as all that came later: what a seed drew before, it draws still.
-  'upgrade',
-  'pauseInquiries',
-  'killApi',
-] as const;
-export type StormKind = (typeof STORM_KINDS)[number];
-
 export interface StormStep {
   atMs: number;
   kind: StormKind;
@@ -139,7 +100,7 @@ export interface StormStep {
   /** Which copy of the API, from 0. */
   copy?: number;
   journeyId?: string;
-  /** Of a pull, a share by itself or a review, as it is known beside the journeys (`pull:P-1`). */
+  /** Of any run: `pull:P-1`, or a journey's id. */
   runKey?: string;
   forMs?: number;
   /** Extra time for each piece that passes. */
@@ -164,7 +125,7 @@ export interface Plan {
   storm: StormStep[];
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   seed: number;
   journeys: number;
   lengthMs: number;
@@ -187,26 +148,16 @@ export function makePlan(options: PlanOptions): Plan {
   const { seed, lengthMs } = options;
   const world = drawWorld(drawFrom(seed, 'world'), options);
   const journeys = Array.from({ length: options.journeys }, (_, index) =>
-    withExtendedShares(
-      drawFrom(seed, 'extended shares', index),
-      withWithdrawnShares(
-        drawFrom(seed, 'withdrawn shares', index),
-        drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
-        lengthMs,
-      ),
-      lengthMs,
-    ),
+    drawJourney({ seed, index, lengthMs, world }),
   );
   const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });
-  const hasOthers = options.others ?? true;
+  const plan = { seed, lengthMs, world, journeys, ...((options.others ?? true) ? { others } : {}), storm: [] };
   const storm = drawStorm(drawFrom(seed, 'storm'), {
-    lengthMs,
-    world,
+    ...{ lengthMs, world, kinds: options.kinds ?? STORM_KINDS },
     journeyIds: journeys.map(({ journeyId }) => journeyId),
-    otherIds: hasOthers ? runKeysFrom(others) : [],
-    kinds: options.kinds ?? STORM_KINDS,
+    runKeys: runsOf(plan).map(({ runKey }) => runKey),
   });
-  return { seed, lengthMs, world, journeys, ...(hasOthers ? { others } : {}), storm };
+  return { ...plan, storm };
 }
 
 const MINUTE_MS = 60_000;
@@ -229,7 +180,6 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
     latencyMs: draw.of([0, 30, 150]),
     gatewayFaults: steadyFaults(draw, notProcessedStatuses.length === 0),
   };
-  // Last, as all that came later: what a seed drew before, it draws still.
   const isVersioned = draw.chance(0.5);
   const hasEndpoints = draw.chance(0.5);
   const handOverAfterEvents = draw.of([100, 150, 3_000]);

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ID_NAMES, parseRunKey, type RunKind } from '../../src/model/run-key.ts';
 import { drawFrom } from './draw.ts';
-import { otherRunsOf } from './other-runs.ts';
 import { isRefusal, type People } from './people.ts';
+import { runsOf } from './runs.ts';
 
 /** A message whose worker is away is dropped: the next one follows. */
 const ANSWER_LIMIT_MS = 1_500;
@@ -68,7 +68,7 @@ export async function sendRefusedUpdates(people: People, signal: AbortSignal): P
   const { plan } = people.world;
   const { refusedUpdatesPerSecond: rate = 0 } = plan.world;
   if (rate === 0) return;
-  const runKeys = [...plan.journeys.map(({ journeyId }) => journeyId), ...otherRunsOf(plan).map((one) => one.runKey)];
+  const runKeys = runsOf(plan).map(({ runKey }) => runKey);
   const sender = async (first: number) => {
     for (let nth = first; !signal.aborted; nth += AT_ONCE) {
       const draw = drawFrom(plan.seed, 'refused updates', nth);

@@ -6,19 +6,18 @@ import { portfolioFolder, toOutputNames } from '../../src/messages/portfolio/out
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { toRunKey } from '../../src/model/run-key.ts';
 import { askAsForeigners } from './api/foreigners.ts';
-import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
-import type { OtherPlan, ReviewResults } from './evidence-others.ts';
+import { collectEvidence, type Evidence } from './evidence.ts';
+import type { ReviewResults, RunPlan } from './evidence-others.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
-import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
-import { inputOf, sentinelsOf } from './journey-inputs.ts';
+import { applicantsOf, sentinelsOf } from './journey-inputs.ts';
 import { keepLogs, keepNamedHistories } from './keep.ts';
 import { lookOn } from './onlookers.ts';
 import { Operator } from './operator.ts';
-import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
-import type { JourneyPlan, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { sendRefusedUpdates } from './refused-updates.ts';
+import { type PlannedRun, PORTFOLIO_FILE, runsOf } from './runs.ts';
 import { operate, type Settled, settle } from './settle.ts';
 import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
@@ -37,7 +36,6 @@ export interface Run {
   /** By program: how often it ended although the storm had not stopped it. */
   endedByThemselves: Record<string, number>;
   verdicts: Verdict[];
-  holes: Hole[];
 }
 
 export interface RunOptions extends WorldOptions {
@@ -83,7 +81,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const endedByThemselves = [world.sandbox, ...world.fleet.everybody, ...(world.api?.copies ?? [])].map(
       ({ name, endedByItself }) => [name, endedByItself],
     );
-    const { verdicts, holes } = await judge(world, people.books, options);
+    const verdicts = await judge(world, people.books, options);
     return {
       counts,
       figures: world.figures,
@@ -91,7 +89,6 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
       settled,
       endedByThemselves: Object.fromEntries(endedByThemselves),
       verdicts,
-      holes,
     };
   } finally {
     isAtRest.abort();
@@ -123,41 +120,29 @@ async function judge(
   world: World,
   books: Books,
   { judge: judged = checkInvariants, keepIn }: RunOptions,
-): Promise<Pick<Run, 'verdicts' | 'holes'>> {
-  const { plan } = world;
-  const { newer, keyRing } = world;
+): Promise<Verdict[]> {
+  const { plan, newer, keyRing, api, endpoint } = world;
   const options = { url: world.ledger.ownUrl, environment: 'sandbox', keyRing } as const;
   const ledger = await (newer ? newer.openLedger(options) : openLedger(options));
   try {
-    const evidence = await collectEvidence({
-      journalFiles: [world.journalFile],
-      sandboxAheadMs: plan.world.sandboxAheadMs,
-      connections: world.connections,
-      standstills: world.standstills,
-      ledger,
-      ledgerUrl: world.ledger.ownUrl,
-      client: world.client,
-      taskQueue: world.taskQueue,
-      plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
-      others: otherRunsOf(plan).map((run) => otherEvidence(run, books)),
+    const sources = { ...world, sandboxAheadMs: plan.world.sandboxAheadMs, ledger, ledgerUrl: world.ledger.ownUrl };
+    const evidence = await collectEvidence(sources, {
+      plans: runsOf(plan).map((run) => toRunPlan(run, books)),
       reviewResults: await reviewResults(world),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
       withdrawalsSent: books.withdrawals,
-      logFiles: world.logFiles,
       sentinels: sentinelsOf(plan, world.clientSecret),
       notProcessedStatuses: plan.world.notProcessedStatuses,
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
       ...versionsOf(world),
-      ...(world.api ? { api: { answers: books.answers, foreign: books.foreign } } : {}),
-      ...(world.endpoint
-        ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: world.endpoint.received } }
-        : {}),
+      ...(api ? { api: { answers: books.answers, foreign: books.foreign } } : {}),
+      ...(endpoint ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: endpoint.received } } : {}),
     });
     const verdicts = await judged(evidence);
     if (keepIn !== undefined) await keepNamedHistories(world, evidence.runs, verdicts, keepIn);
-    return { verdicts, holes: measureHoles(evidence) };
+    return verdicts;
   } finally {
     await ledger.close();
   }
@@ -168,21 +153,12 @@ function versionsOf({ fleet, moved }: World) {
   return deploymentName === undefined ? {} : { versions: { deploymentName, live: buildIds, moved: [...moved] } };
 }
 
-function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
-  const { journeyId, shares } = journey;
+function toRunPlan(run: PlannedRun, { cancelled }: Books): RunPlan {
+  const { runKey, workflowType, ssns, journey, share, review } = run;
+  const answers = [...(journey?.shares ?? []).map(({ inTheEnd }) => inTheEnd), ...(share ? [share.says] : [])];
   return {
-    journeyId,
-    input: inputOf(journey),
-    mayWaitFor: shares.some(({ inTheEnd }) => inTheEnd === 'silence') ? ['consent'] : [],
-    ...(books.cancelled.has(journeyId) ? { mayEndByForce: true } : {}),
-    laterApplicants: books.amended.get(journeyId) ?? [],
-  };
-}
-
-function otherEvidence({ runKey, workflowType, ssns, share, review }: OtherRun, { cancelled }: Books): OtherPlan {
-  return {
-    ...{ runKey, workflowType, ssns },
-    ...(share ? { sharesReportOf: toRunKey('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
+    ...{ runKey, workflowType, applicants: applicantsOf(ssns), mayWaitForConsent: answers.includes('silence') },
+    ...(share ? { sharesReportOf: toRunKey('pull', share.pullId) } : {}),
     ...(review ? { rows: review.ssns.length } : {}),
     ...(cancelled.has(runKey) ? { mayEndByForce: true } : {}),
   };

@@ -6,7 +6,7 @@ const MOST_FAILURES_TOLD = 12;
 
 /** The storm's counts, then each invariant with its own. */
 export function describeRun(run: Run): string[] {
-  const { counts, figures, decisions, settled, endedByThemselves, verdicts, holes } = run;
+  const { counts, figures, decisions, settled, endedByThemselves, verdicts } = run;
   const kinds = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const ended = Object.entries(endedByThemselves).filter(([, times]) => times > 0);
   return [
@@ -20,17 +20,15 @@ export function describeRun(run: Run): string[] {
       `  ${failures.length === 0 ? 'ok    ' : 'FAILED'} ${name}: ${count}${remark === undefined ? '' : ` (${remark})`}`,
       ...failures.slice(0, MOST_FAILURES_TOLD).map((failure) => `           ${failure}`),
     ]),
-    ...settled.unsettled.map(({ journeyId, state }) => `  FAILED ${journeyId} came to no rest: ${state}`),
-    'holes that were met (docs/protocol.md, "What remains"):',
-    ...holes.map(({ name, count, furtherPostings }) => `  ${name}: ${count}, further postings: ${furtherPostings}`),
+    ...settled.unsettled.map(({ runKey, state }) => `  FAILED ${runKey} came to no rest: ${state}`),
   ];
 }
 
-/** One for each violation, and for each journey that came to no rest. */
+/** One for each violation, and for each run that came to no rest. */
 export function failuresOf({ verdicts, settled }: Run): string[] {
   return [
     ...verdicts.flatMap(({ name, failures }) => failures.map((failure) => `${name}: ${failure}`)),
-    ...settled.unsettled.map(({ journeyId, state }) => `${journeyId} came to no rest: ${state}`),
+    ...settled.unsettled.map(({ runKey, state }) => `${runKey} came to no rest: ${state}`),
   ];
 }
 

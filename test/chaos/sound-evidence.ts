@@ -4,13 +4,15 @@ import type { JourneyResult, JourneyStatus, ShareStatus } from '../../src/messag
 import type { ProductCode, StageCode } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
-import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
+import { consentMessage } from '../support/journey-harness.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from './evidence.ts';
+import type { ApiAnswer } from './evidence-api.ts';
+import type { ReceivedEvent } from './evidence-others.ts';
 
-export const T0 = Date.parse('2026-03-02T10:00:00Z');
+const T0 = Date.parse('2026-03-02T10:00:00Z');
 export const SSNS = { '1A': '900010001', '2A': '900010002' } as const;
 type ApplicantId = keyof typeof SSNS;
-export const BOTH: readonly ApplicantId[] = ['1A', '2A'];
+const BOTH: readonly ApplicantId[] = ['1A', '2A'];
 
 /** Steps of the sound storm; `at` in seconds from its start. */
 export function traceOf(runKey: string, productCode: ProductCode, ordinal = 0, shareId?: string): string {
@@ -55,7 +57,6 @@ class Storm {
       ...{
         runs: [],
         plans: [],
-        others: [],
         reviewResults: [],
         decisionsTaken: [],
         consentsSent: [],
@@ -155,8 +156,8 @@ class Storm {
   }
 
   plan(journeyId: string): void {
-    const applicants = BOTH.map((applicantId) => applicant(applicantId, SSNS[applicantId]));
-    this.evidence.plans.push({ journeyId, input: journeyInput({ journeyId, applicants }), mayWaitFor: [] });
+    const applicants = BOTH.map((applicantId) => ({ applicantId, ssn: SSNS[applicantId] }));
+    this.evidence.plans.push({ runKey: journeyId, workflowType: 'lendingJourney', applicants });
   }
 
   run(journeyId: string, more: Partial<RunEvidence>): RunEvidence {
@@ -195,6 +196,9 @@ export function soundEvidence(): Evidence {
   addShared(storm);
   addAmended(storm);
   addHeld(storm);
+  addApi(storm.evidence);
+  addOthers(storm.evidence);
+  tellEvents(storm.evidence);
   const { ledger } = storm.evidence;
   ledger.chain.entries = ledger.decisions.length + ledger.consents.length;
   return storm.evidence;
@@ -272,4 +276,122 @@ function addHeld(storm: Storm): void {
     references: { journeyId: runKey, references: [], shares: [] },
   });
   storm.evidence.runs.splice(-1, 1, run);
+}
+
+export const JOURNEY = 'J-SHARED';
+export const INPUT = { journeyId: JOURNEY, endUserCode: 'EU123' };
+const IDS = ['0f8fad5b-d9cb-469f-a165-70867728950e', '7c9e6679-7425-40de-944b-e07fc1f90ae7'] as const;
+export const GRANT = { shareId: 'S1', applicantId: '1A', consentId: 'C-1A', decision: 'granted' } as const;
+
+export function answer(message: string, key: string, body: object, said: ApiAnswer['said'] = {}): ApiAnswer {
+  return { atMs: at(70), runKey: JOURNEY, message, key, body, said: { duplicate: false, ...said } };
+}
+
+function findShared({ runs }: Evidence): RunEvidence {
+  return runs.find(({ workflowId }) => workflowId === `journey-${JOURNEY}`) as RunEvidence;
+}
+
+/** A start, a gate that was passed by a message sent twice, a consent, and a stranger who was told nothing. */
+function addApi(evidence: Evidence): void {
+  const run = findShared(evidence);
+  const advance = { name: 'advance', atMs: at(30), content: { journeyId: JOURNEY, to: 'PREAPP' } };
+  run.start = { isOwnStart: true, input: INPUT };
+  run.messages = IDS.map((id, nth) => ({ ...advance, updateId: `advance-PREAPP-1-${id}`, isApplied: nth === 0 }));
+  evidence.api = {
+    answers: [
+      answer('start', 'start', INPUT),
+      answer('advance', 'advance-PREAPP-1', { to: 'PREAPP' }),
+      answer('advance', 'advance-PREAPP-1', { to: 'PREAPP' }, { duplicate: true }),
+      answer('recordConsent', 'consent-S1-1A-C-1A-granted', { journeyId: JOURNEY, ...GRANT }, { recorded: true }),
+    ],
+    foreign: [{ what: 'status by a token of another profile', runKey: JOURNEY, status: 404, looksUnknown: true }],
+  };
+}
+
+const SSN = '900010007';
+export const [PULLED, SHARE_POSTED, REVIEWED] = ['TRACE-PULL', 'TRACE-SHARE', 'TRACE-ROW'] as const;
+
+/** A pull whose report was shared by itself, and a review of one row. */
+function addOthers(evidence: Evidence): void {
+  ask(evidence, 'pull:P-1', 'creditReport', 'CR', PULLED);
+  ask(evidence, 'share:S-1', 'shareReport', 'SECONDUSE', SHARE_POSTED).sharedReference = referenceOf(PULLED);
+  ask(evidence, 'portfolio:R-1/ACC-1', 'portfolioReview', 'ACCTRVW', REVIEWED);
+  const reference = {
+    ...{ reportReferenceNumber: referenceOf(PULLED), requestedAt: new Date(at(1)).toISOString() },
+    applicants: [{ applicantId: '1A', consumerId: consumerIdOf(SSN) }],
+  };
+  runOther(evidence, 'pull-P-1', 'creditReport', { state: 'record', holds: [], reference });
+  runOther(evidence, 'share-S-1', 'shareReport', { state: 'posted', holds: [] });
+  runOther(evidence, 'portfolio-R-1', 'portfolioReview', { state: 'completed', holds: [] });
+  const applicants = [{ applicantId: '1A', ssn: SSN }];
+  evidence.plans.push(
+    { runKey: 'pull:P-1', workflowType: 'creditReport', applicants },
+    { runKey: 'share:S-1', workflowType: 'shareReport', applicants, sharesReportOf: 'pull:P-1' },
+    { runKey: 'portfolio:R-1', workflowType: 'portfolioReview', applicants: [], rows: 1 },
+  );
+  const row = { accountId: 'ACC-1', line: 2, outcome: 'record', customerTraceNumber: REVIEWED } as const;
+  evidence.reviewResults = [{ runKey: 'portfolio:R-1', lines: [{ ...row, at: new Date(at(9)).toISOString() }] }];
+}
+
+export function referenceOf(customerTraceNumber: string): string {
+  return `SBX${customerTraceNumber.replace('-', '')}`;
+}
+
+function ask(
+  { ledger, sandbox }: Evidence,
+  runKey: string,
+  workflowType: string,
+  productCode: ProductCode,
+  customerTraceNumber: string,
+): SandboxPosting {
+  ledger.inquiries.push({ ...{ customerTraceNumber, runKey, workflowType, productCode, ordinal: 0 } });
+  ledger.attempts.push({
+    ...{ customerTraceNumber, attempt: 1, written: 'answered', state: 'answered', claimedAtMs: at(1) },
+    ...{ sendByMs: at(2), answerByMs: at(3), runId: 'run-other', answerKind: 'outcome', outcome: 'record' },
+    consents: productCode === 'SECONDUSE' ? [{ shareId: 'S-1', applicantId: '1A', consentId: 'C-1A' }] : [],
+    hasReport: true,
+  });
+  const posting: SandboxPosting = {
+    ...{ requestId: customerTraceNumber, atMs: at(1.5), customerTraceNumber, productCode, digest: null, status: 200 },
+    ...{ endUserCode: 'EU100', endUser: null, reportReferenceNumber: referenceOf(customerTraceNumber) },
+    applicants: [{ applicantId: '1A', consumerId: consumerIdOf(SSN), hasReport: true }],
+  };
+  sandbox.postings.push(posting);
+  return posting;
+}
+
+function runOther({ runs }: Evidence, workflowId: string, workflowType: string, other: RunEvidence['other']): void {
+  runs.push({
+    ...{ workflowId, runId: `${workflowId}-1`, workflowType, status: 'COMPLETED', startedAtMs: at(0) },
+    ...{ closedAtMs: at(9), workflowTaskAttempts: 0, pendingActivities: [], submissions: [], consents: [] },
+    ...{ recordedByRun: [], history: { events: [] } },
+    ...(other ? { other } : {}),
+  });
+}
+
+const TYPES = ['stage.answered', 'gate.reached', 'journey.ended'] as const;
+
+/** Three events of one journey; the second was given up by the endpoint that takes it alone. */
+function tellEvents(evidence: Evidence): void {
+  const teller = findShared(evidence);
+  teller.events = TYPES.map((type, nth) => ({ id: `evt_${nth}`, type, isHandedOver: true }));
+  const { start: _, messages: __, result: ___, ...run } = structuredClone({ ...teller, history: { events: [] } });
+  evidence.runs.push({
+    ...run,
+    ...{ workflowId: `webhooks-journey-${JOURNEY}`, workflowType: 'webhookDelivery', status: 'RUNNING' },
+    ...{ runId: 'delivery-1', startedAtMs: at(1), events: [], submissions: [], consents: [] },
+    delivery: {
+      taken: TYPES.map((_, nth) => `evt_${nth}`),
+      failed: [{ endpoint: 'nobody', id: 'evt_1' }],
+      waiting: 0,
+    },
+  });
+  evidence.webhooks = {
+    endpoints: [{ name: 'platform' }, { name: 'nobody', events: ['gate.reached'] }],
+    received: TYPES.map((type, nth) => received(nth, { type, data: { journeyId: JOURNEY } })),
+  };
+}
+
+export function received(nth: number, body: object): ReceivedEvent {
+  return { endpoint: 'platform', id: `evt_${nth}`, body: JSON.stringify(body), isAccepted: true, isSigned: true };
 }

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ConnectionLike } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { configuredDataConverter } from '../../src/client/connection/connect.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -31,7 +30,7 @@ test('a client that is connected reads what workers encrypt under the next paylo
     payloads: { kind: 'keyRing', file },
     temporal: { namespace },
   } as unknown as Parameters<typeof configuredDataConverter>[0];
-  const { dataConverter, keys } = await configuredDataConverter(settings, {} as ConnectionLike);
+  const { dataConverter, keys } = await configuredDataConverter(settings);
   t.after(() => keys?.close());
   await rotateKeys(file);
   const worker = createPayloadCodec({ keys: await loadKeyRing(file), namespace, mode: 'client' });

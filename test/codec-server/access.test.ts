@@ -396,12 +396,15 @@ describe('behind a proxy', () => {
 });
 
 test('an unknown address, and one that is none, tell nothing', async (t) => {
-  const server = await startServer(t, keySet);
+  const counted: unknown[] = [];
+  const server = await startServer(t, keySet, { onAnswered: (operation, status) => counted.push([operation, status]) });
   for (const path of ['/Annabel', '/decode/Annabel', '/%zz-Annabel']) {
     const { status, text } = await server.call(path, { body: BODY });
     assert.ok(status === 404 || status === 400);
     assert.ok(!text.includes('Annabel'));
   }
+  await server.call('/decode', { body: BODY });
+  assert.deepEqual(counted, [...Array(2).fill(['other', 404]), ['/decode', 401]]);
 });
 
 /** A token that no key of the key set signed. */

@@ -19,7 +19,6 @@ export const chromiumFile = (env: NodeJS.ProcessEnv): string => env.CHROMIUM_PAT
 const NEEDED: readonly NeededProgram[] = [
   { program: 'chromium', debianPackage: 'chromium', isFound: (env) => isProgram(chromiumFile(env)) },
   { program: 'promtool', debianPackage: 'prometheus' },
-  { program: 'prometheus', debianPackage: 'prometheus' },
   { program: 'psql', debianPackage: 'postgresql-client' },
   { program: `go 1.${OLDEST_GO} or newer`, debianPackage: 'golang-go', isFound: hasGo },
   { program: 'curl', debianPackage: 'curl' },

@@ -3,9 +3,6 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
 import { BUNDLE_OPTIONS } from '../../src/worker/workflow-source.ts';
 
-/** What a worker that traces has in its bundle besides. */
-export const TRACING_MODULES = [fileURLToPath(new URL('../../src/telemetry/workflow-tracing.ts', import.meta.url))];
-
 /** Bundles the workflows from source; about a second. Returns the code. */
 export async function bundleWorkflows(workflowInterceptorModules: string[] = []): Promise<string> {
   const { code } = await bundleWorkflowCode({

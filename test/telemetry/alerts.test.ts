@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parse, stringify } from 'yaml';
-import { scaledRules } from './played/scaled-rules.ts';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DIRECTORY = join(ROOT, 'deploy', 'prometheus');
@@ -27,24 +26,6 @@ const rules = groups.flatMap((group) => group.rules);
 test('each alert has a test that Prometheus runs', () => {
   const tested = readFileSync(join(DIRECTORY, 'alerts.test.yml'), 'utf8');
   for (const { alert } of rules) assert.ok(tested.includes(`alertname: ${alert}\n`), `${alert} has no test`);
-});
-
-test('each alert is played: it fires for a cause, and clears', () => {
-  const played = readFileSync(join(import.meta.dirname, 'played-alerts-slow.test.ts'), 'utf8');
-  for (const { alert } of rules) {
-    assert.ok(played.includes(`untilFiring('${alert}'`), `${alert} is never seen firing`);
-    assert.ok(played.includes(`untilClear('${alert}'`), `${alert} is never seen clear`);
-  }
-});
-
-test('a scene is quicker by all durations of a rule, and by nothing else', () => {
-  const rule = (expr: string, of: string) => ({ groups: [{ name: 'one', rules: [{ alert: 'One', expr, for: of }] }] });
-  const text = stringify(rule('min_over_time(max(a{b=~"[1-9]m",c="5m"})[15m:1m]) > 900 or a offset 1h > 3', '5m'));
-  const scaled = rule(
-    'min_over_time(max(a{b=~"[1-9]m",c="5m"})[30000ms:2000ms]) > 900 or a offset 120000ms > 3',
-    '10000ms',
-  );
-  assert.deepEqual(parse(scaledRules(text, 30)), scaled);
 });
 
 test('no two panels of the dashboard are in one place', () => {

@@ -8,18 +8,15 @@ import {
   isGrpcServiceError,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
-import type { DataConverter, Payload } from '@temporalio/common';
+import type { DataConverter } from '@temporalio/common';
 import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { RUNS_WITH_INQUIRIES, taskQueueFilter } from '../../model/run-key.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
-import { startedEncrypted } from '../../temporal/started-encrypted.ts';
 import type { CodecServerConnection } from './codec-server.ts';
-import { CallAbortedError, hasStatus, isAtRunLimit, KeysMissingError } from './errors.ts';
+import { CallAbortedError, hasStatus, isAtRunLimit } from './errors.ts';
 import { connectError, temporalAddressProblem } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
@@ -185,61 +182,6 @@ export async function connectTo(
   }
 }
 
-// The data converter of a client whose `PAYLOAD_ENCRYPTION` is off.
-
-/** Each is a call to the server. One is not enough: another caller may have started it in the clear, too. */
-const MOST_LOOKED_AT = 5;
-
-/**
- * Sends in the clear, unless the newest runs of the task queue are encrypted: its workers would refuse a clear message,
- * which would stay readable in the history. The client looks for such runs before its first message. It cannot read
- * encrypted answers.
- */
-function clearDataConverter(connection: ConnectionLike, namespace: string, taskQueue: string): DataConverter {
-  let isClear = false;
-  return {
-    payloadCodecs: [
-      {
-        encode: async (payloads: Payload[]) => {
-          if (payloads.length > 0 && !isClear) {
-            const isEncrypted = await hasEncryptedRuns(connection, namespace, taskQueue);
-            if (isEncrypted) throw new KeysMissingError('nothing was sent: workers encrypt here');
-            isClear = true;
-          }
-          return payloads;
-        },
-        decode: async (payloads: Payload[]) => {
-          if (payloads.some(wasEncrypted)) throw new KeysMissingError('the answer is encrypted');
-          return payloads;
-        },
-      },
-    ],
-  };
-}
-
-/**
- * Whether a run of the queue came encrypted. Starts in the clear that workers have refused are among the failed ones. A
- * namespace may have queues of several environments, so it does not say by itself.
- */
-async function hasEncryptedRuns(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<boolean> {
-  const { executions } = await connection.workflowService.listWorkflowExecutions({
-    namespace,
-    // The server's own order: the newest first.
-    query: `${RUNS_WITH_INQUIRIES} AND ${taskQueueFilter(taskQueue)} AND ExecutionStatus != 'Failed'`,
-    pageSize: MOST_LOOKED_AT,
-  });
-  const looks = (executions ?? []).map(async ({ execution }) => {
-    const { workflowId, runId } = execution ?? {};
-    if (!workflowId || !runId) return false;
-    return startedEncrypted(connection, namespace, { workflowId, runId }).catch((error: unknown) => {
-      // The run was deleted meanwhile.
-      if (hasStatus(error, 'notFound')) return false;
-      throw error;
-    });
-  });
-  return (await Promise.all(looks)).includes(true);
-}
-
 const NO_KEYS =
   'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
 
@@ -259,13 +201,13 @@ interface PayloadParts {
  *
  * @internal
  */
-export async function configuredDataConverter(
-  { payloads, temporal: { namespace }, taskQueue }: Pick<ClientSettings, 'payloads' | 'temporal' | 'taskQueue'>,
-  connection: ConnectionLike,
-): Promise<PayloadParts> {
+export async function configuredDataConverter({
+  payloads,
+  temporal: { namespace },
+}: Pick<ClientSettings, 'payloads' | 'temporal'>): Promise<PayloadParts> {
   switch (payloads.kind) {
     case 'clear':
-      return { dataConverter: clearDataConverter(connection, namespace, taskQueue) };
+      return { dataConverter: {} };
     case 'codecServer': {
       // Loaded when needed: most callers in the sandbox have none.
       const { CodecServerConnection, createRemoteDataConverter } = await import('./codec-server.ts');
@@ -325,7 +267,7 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
   const ownConnection = options.connection ? undefined : connection;
   const { dataConverter, ...held }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
-    : await configuredDataConverter(settings, connection).catch(async (error: unknown) => {
+    : await configuredDataConverter(settings).catch(async (error: unknown) => {
         await ownConnection?.close();
         throw error;
       });

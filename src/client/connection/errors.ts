@@ -193,12 +193,14 @@ export class TemporalRefusedError extends CreditJourneyError {
   }
 }
 
-/** Thrown when an answer came that this client cannot read: it is not of this project's form. */
+/** Thrown when an answer came that this client cannot read: it has no key, or the answer is not of this project's form. */
 export class AnswerUnreadableError extends CreditJourneyError {
   override readonly code = 'answerUnreadable';
 
   constructor() {
-    super('the answer cannot be read: it is not JSON, or encoded in a way that this client does not know');
+    super(
+      'the answer cannot be read: it is not JSON, or encoded. If it is encrypted, name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
+    );
   }
 }
 
@@ -226,16 +228,6 @@ export class ResultNotReadyError extends RunError {
 
   constructor(runKey: string) {
     super(runKey, (run) => `${run} has not ended within the time given`);
-  }
-}
-
-/** Thrown when this client has no key to read an answer, or to send where other runs are encrypted. */
-export class KeysMissingError extends CreditJourneyError {
-  override readonly code = 'keysMissing';
-
-  /** @param what of fixed words */
-  constructor(what: string) {
-    super(`${what}: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE`);
   }
 }
 

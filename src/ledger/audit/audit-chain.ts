@@ -15,7 +15,7 @@ import type { FieldsToWrite, Table } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
 import { insertRow, type Place, toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
-import { type Row, TABLES, type TableName } from '../database/tables.ts';
+import { type RawRow as Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;

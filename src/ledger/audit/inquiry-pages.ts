@@ -8,7 +8,7 @@ import { effectiveState } from '../claim.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
 import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { ANSWERS, DESCRIPTION, type DecisionRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';

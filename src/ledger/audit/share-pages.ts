@@ -6,7 +6,7 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Page } from '../database/pages.ts';
 import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { referenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';

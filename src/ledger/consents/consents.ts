@@ -11,7 +11,7 @@ import { chaining } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { insertRow, toFields } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 

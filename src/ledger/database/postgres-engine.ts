@@ -1,6 +1,7 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
+import { makeSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
@@ -212,16 +213,16 @@ class PostgresEngine implements SqlEngine {
   ): Promise<T> {
     const { query, release } = await this.#connect(timeoutMs);
     let isOver = false;
-    const rows = async (text: string, values: Parameters<SqlSession['rows']>[1] = []) => {
+    const session = makeSession(async (text, values = []) => {
       // A later statement would not be part of the transaction.
       if (isOver) throw new LedgerUnavailableError('the transaction is over');
-      return (await query(text, values)).rows as never;
-    };
+      return (await query(text, values)).rows;
+    });
     let isEnded = false;
     try {
       // By itself: without it, each statement that follows would be a transaction of its own.
       await query(begin);
-      const { keep, answer } = Ending.of(await work({ rows }));
+      const { keep, answer } = Ending.of(await work(session));
       isOver = true;
       // The end goes along with statements that are under way. Where one of them has failed, the server commits nothing.
       const [{ command, notices }, value] = await Promise.all([query(keep ? 'COMMIT' : 'ROLLBACK'), answer]);

@@ -3,9 +3,9 @@
  * declared in tables.ts; here it is read and written by that.
  */
 import { utcInstant } from '../../base/instants.ts';
-import type { FieldName, FieldsOf, FieldsToWrite } from './columns.ts';
-import type { SqlSession, SqlValue } from './sql-session.ts';
-import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
+import type { FieldsOf, FieldsToWrite } from './columns.ts';
+import type { SqlRow, SqlSession, SqlValue } from './sql-session.ts';
+import { listColumns, type RawRow, TABLES, type TableName } from './tables.ts';
 
 type ColumnName<Field> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
@@ -21,6 +21,16 @@ export type Columns<Fields> = {
 const NAMES = Object.keys(TABLES) as TableName[];
 const JSON_COLUMNS = new Set(NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'json')));
 const FLAGS = new Set(['has_proof', ...NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'flag'))]);
+
+/** The two ways to run a statement, over the one that an engine has. */
+export function makeSession(
+  rows: (text: string, values?: readonly (SqlValue | undefined)[]) => Promise<SqlRow[]>,
+): SqlSession {
+  return {
+    rows: (text, values) => rows(text, values) as never,
+    read: async (text, values) => (await rows(text, values)).map((row) => toFields(row)) as never,
+  };
+}
 
 /** These columns of the row, as an object; without a list all of them. */
 export function toFields<Row extends object, Column extends keyof Row & string>(
@@ -43,7 +53,7 @@ function decode(column: string, value: unknown): unknown {
 /** The table's columns that hold this object; any other member of the object is left out. */
 function toColumns<Name extends TableName>(
   table: Name,
-  fields: FieldsToWrite<Row<Name>>,
+  fields: FieldsToWrite<RawRow<Name>>,
   only: readonly string[] = listColumns(table, () => true),
 ): Record<string, SqlValue> {
   const values: Readonly<Record<string, unknown>> = fields;
@@ -64,9 +74,15 @@ export function toColumnName(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The names of these columns in an object. */
-function toFieldName<Column extends string>(column: Column): FieldName<Column> {
-  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as FieldName<Column>;
+const MEMBERS = new Map<string, string>();
+
+/** The member of an object that holds this column. */
+function toFieldName(column: string): string {
+  const known = MEMBERS.get(column);
+  if (known !== undefined) return known;
+  const member = column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  MEMBERS.set(column, member);
+  return member;
 }
 
 /** Makes a value a parameter of a statement, and returns its place: `$3`. */
@@ -78,22 +94,22 @@ interface InsertOptions<Name extends TableName> {
   /** An existing row of this key stays. */
   orKeep?: boolean;
   /** Default: every column that the object has. */
-  only?: readonly (keyof Row<Name> & string)[];
+  only?: readonly (keyof RawRow<Name> & string)[];
 }
 
 /** Inserts an object as a row. Returns the inserted row, if the statement inserted one. */
 export async function insertRow<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  fields: FieldsToWrite<Row<Name>>,
+  fields: FieldsToWrite<RawRow<Name>>,
   { sql = () => ({}), orKeep = false, only }: InsertOptions<Name> = {},
-): Promise<Row<Name> | undefined> {
+): Promise<RawRow<Name> | undefined> {
   const columns = toColumns(table, fields, only);
   const values = Object.values(columns);
   const places = values.map((_, index) => `$${index + 1}`);
   const expressions = sql((value) => `$${values.push(value)}`);
   const names = [...Object.keys(columns), ...Object.keys(expressions)].join(', ');
-  const [row] = await session.rows<Row<Name>>(
+  const [row] = await session.rows<RawRow<Name>>(
     `INSERT INTO ${table} (${names}) VALUES (${[...places, ...Object.values(expressions)].join(', ')})
      ${orKeep ? 'ON CONFLICT DO NOTHING' : ''} RETURNING *`,
     values,

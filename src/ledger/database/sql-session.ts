@@ -12,10 +12,12 @@ export type SqlRow = Record<string, unknown>;
 
 export interface SqlSession {
   /**
-   * Runs one statement and returns its rows. Statements are executed in the order in which they are issued, and only a
-   * wait between them costs a round trip. Throws only errors that the engine has translated.
+   * Runs one statement and returns its rows as the database has them. Statements are executed in the order in which they
+   * are issued, and only a wait between them costs a round trip. Throws only errors that the engine has translated.
    */
   rows<Row = SqlRow>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
+  /** Does the same, and returns each row as an object (`Row` in tables.ts, rows.ts). */
+  read<Row>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
 /** The places of a list of values: `$1, $2`. */

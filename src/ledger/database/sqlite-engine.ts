@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
+import { makeSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
@@ -193,13 +194,11 @@ class SqliteEngine implements SqlEngine {
     return this.#inTurn(async () => {
       this.#requireOpen();
       let isOver = false;
-      const session: SqlSession = {
-        rows: async (text, values) => {
-          // A statement after another one's failure would not be part of the transaction.
-          if (isOver) throw new LedgerUnavailableError('the transaction is over');
-          return this.#rows(text, values) as never;
-        },
-      };
+      const session = makeSession(async (text, values) => {
+        // A statement after another one's failure would not be part of the transaction.
+        if (isOver) throw new LedgerUnavailableError('the transaction is over');
+        return this.#rows(text, values);
+      });
       try {
         await begin(until);
         const { keep, answer } = Ending.of(await work(session));

@@ -8,7 +8,19 @@ import type { Answer, AttemptState } from '../../model/inquiry.ts';
 import type { Environment, ProductCode, StageCode } from '../../model/products.ts';
 import type { ProviderSaid } from '../../model/provider-word.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
-import { bytes, type Column, flag, int, json, optional, type RowOf, state, type Table, text } from './columns.ts';
+import {
+  bytes,
+  type Column,
+  type FieldsOf,
+  flag,
+  int,
+  json,
+  optional,
+  type RowOf,
+  state,
+  type Table,
+  text,
+} from './columns.ts';
 import type { SqlDialect } from './sql-session.ts';
 
 /** Checks a table's types, and keeps them. */
@@ -419,7 +431,7 @@ export const TABLES = {
       customer_trace_number: optional(text()),
       attempt: optional(int()),
       // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
-      details: optional(text()),
+      details: optional(json<object>()),
       // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
       held_since: optional(int()),
       closed_at: optional(int()),
@@ -446,8 +458,10 @@ export const TABLES = {
 } as const satisfies Readonly<Record<string, Table>>;
 
 export type TableName = keyof typeof TABLES;
-/** A row as a statement returns it. */
-export type Row<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
+/** A row as the database has it (`session.rows`). */
+export type RawRow<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
+/** A row as an object (`session.read`): members in camelCase, JSON and flags as values, times as RFC 3339. */
+export type Row<Name extends TableName> = FieldsOf<RawRow<Name>>;
 
 /** Returns the columns of a table with this property. */
 export function listColumns(name: TableName, has: (column: Column<unknown>) => boolean): string[] {

@@ -6,7 +6,7 @@ import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import { eachPage, readKeyset } from './pages.ts';
 import { toFields } from './rows.ts';
-import type { Row } from './tables.ts';
+import type { RawRow as Row } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */

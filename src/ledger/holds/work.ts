@@ -12,7 +12,7 @@ import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { Row as TableRow } from '../database/tables.ts';
+import type { RawRow as TableRow } from '../database/tables.ts';
 import { countRefusals } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';

@@ -22,7 +22,7 @@ import {
 } from '../claim.ts';
 import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry } from '../records.ts';
 import { decisionDifferences } from './rules.ts';

@@ -15,7 +15,7 @@ import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/s
 import type { FieldsOf } from '../database/columns.ts';
 import { type Columns, insertRow, toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
 import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';

@@ -11,7 +11,7 @@ import {
   type Transaction,
   type Unsealed,
 } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import type { RawRow as Row } from '../database/tables.ts';
 import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
 import type { DisposalScope, HoldAuthorization, LegalHold, Obstacle } from './retention.ts';
 

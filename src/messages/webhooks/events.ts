@@ -6,7 +6,7 @@ import { base32 } from '../../model/trace-number.ts';
 import type { TerminalState } from '../journey/shapes.ts';
 import type { WebhookEventType, WebhookSubject } from './schemas.ts';
 
-export type { WebhookBodies, WebhookEventData, WebhookEventType, WebhookRun } from './schemas.ts';
+export type { ReceivedEvent, WebhookBodies, WebhookEventData, WebhookEventType, WebhookRun } from './schemas.ts';
 
 /** The end of a run that has events: with its own outcome, or without one. */
 export type Ended<Outcome> = Outcome | TerminalState;

@@ -176,6 +176,11 @@ export type WebhookBodies = {
   };
 };
 
+/** An event as its receiver has it, `ping` of `credit-journey webhooks test` among them. Later versions may add types. */
+export type ReceivedEvent =
+  | WebhookBodies[WebhookEventType]
+  | { type: 'ping'; timestamp: string; data: { environment: Environment } };
+
 const timestamp = instant.meta({ description: 'When it happened.' });
 
 function eventSchema(type: WebhookEventType) {

@@ -4,10 +4,9 @@ import { answeredIsKept, appliedOnce, foreignLooksUnknown } from './api.ts';
 import { consentsKept, noClaimAgainstRefusal, refusalAfterPosting, standingConsent } from './consents.ts';
 import { falseAlarms } from './false-alarms.ts';
 import type { Invariant, Verdict } from './invariant.ts';
-import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
+import { everyRunEnds, noStuckRun, trueHolds } from './journeys.ts';
 import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
 import { nothingInLogs } from './logs.ts';
-import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './other-runs.ts';
 import {
   oneAttemptOneRequest,
   oneRequestPerNumber,
@@ -20,6 +19,7 @@ import { ownReferences } from './references.ts';
 import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
+import { reviewedRows } from './reviews.ts';
 import { runsOnVersions } from './versions.ts';
 import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './webhooks.ts';
 import { withdrawnShares } from './withdrawals.ts';
@@ -33,7 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   oneRequestPerNumber,
   postingsInLedger,
   ownReferences,
-  everyJourneyEnds,
+  everyRunEnds,
   noStuckRun,
   trueHolds,
   falseAlarms,
@@ -50,8 +50,6 @@ export const INVARIANTS: readonly Invariant[] = [
   auditChain,
   attemptsRunOnce,
   historiesReplay,
-  otherRunsEnd,
-  ownReferencesOfOthers,
   reviewedRows,
   runsOnVersions,
   noClaimByOlderWriter,

@@ -186,8 +186,9 @@ export const refusalAfterPosting: Invariant = {
     const failures: string[] = [];
     let count = 0;
     for (const inquiry of index.inquiries.values()) {
-      const { customerTraceNumber, runKey, shareId } = inquiry;
+      const { customerTraceNumber, runKey, shareId, workflowType } = inquiry;
       const run = runs.get(runKey);
+      if (workflowType !== 'lendingJourney') continue;
       if (shareId === undefined || !posted.has(customerTraceNumber) || run?.status !== 'COMPLETED') continue;
       const rows = evidence.ledger.consents.filter((row) => row.journeyId === runKey && row.shareId === shareId);
       const links = index.attempts(customerTraceNumber).flatMap(({ consents }) => consents);

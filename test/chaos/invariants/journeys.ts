@@ -1,8 +1,9 @@
-/** "No journey is lost": each has an outcome, waits for what it was meant to wait for, or is held for a true reason. */
+/** "No journey is lost", and no other run: each has an outcome, waits for what it was meant to wait for, or is held for a true reason. */
 
-import type { HoldStatus, JourneyStatus } from '../../../src/messages/journey/shapes.ts';
+import type { HoldStatus } from '../../../src/messages/journey/shapes.ts';
 import { FAILURES, type FailureType } from '../../../src/model/failure-types.ts';
-import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
+import type { Evidence, RunEvidence } from '../evidence.ts';
+import type { RunPlan } from '../evidence-others.ts';
 import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
@@ -11,57 +12,58 @@ import { latestRuns } from './latest-runs.ts';
 /** The first may have met a worker that was just being killed. */
 const MOST_TASK_ATTEMPTS = 3;
 
-export const everyJourneyEnds: Invariant = {
-  name: 'every journey has an outcome, is held, or waits for what it was to wait for',
+export const everyRunEnds: Invariant = {
+  name: 'every run has an outcome, is held, or waits for what it was to wait for',
   judge(evidence) {
     const runs = latestRuns(evidence);
     const failures = evidence.plans.flatMap((plan) => {
-      const problem = endProblem(plan, runs.get(plan.journeyId));
-      return problem === null ? [] : [`journey ${plan.journeyId}: ${problem}`];
+      const problem = endProblem(plan, runs.get(plan.runKey));
+      return problem === null ? [] : [`${plan.runKey}: ${problem}`];
     });
-    const byEnd = Map.groupBy(runs.values(), endOf);
+    const byEnd = Map.groupBy(
+      evidence.plans,
+      ({ runKey, workflowType }) => `${workflowType} ${endOf(runs.get(runKey))}`,
+    );
     const ends = [...byEnd].map(([end, { length }]) => `${length} ${end}`);
     return { count: evidence.plans.length, failures, remark: ends.toSorted().join(', ') };
   },
 };
 
-function endOf({ result, current, status }: RunEvidence): string {
-  return result?.outcome ?? current?.state ?? status.toLowerCase();
+function endOf(run: RunEvidence | undefined): string {
+  if (!run) return 'not begun';
+  return run.result?.outcome ?? run.current?.state ?? run.other?.state ?? run.status.toLowerCase();
 }
 
-function endProblem(plan: JourneyPlan, run: RunEvidence | undefined): string | null {
-  if (!run) return 'has no run';
+function endProblem(plan: RunPlan, run: RunEvidence | undefined): string | null {
+  // Without a report there is nothing to share.
+  if (!run) return plan.sharesReportOf === undefined ? 'has no run' : null;
   switch (run.status) {
     case 'COMPLETED':
-      return run.result?.journeyId === plan.journeyId ? null : 'ended without a result of its own';
-    case 'FAILED':
-      return plan.mayFailAs?.includes(run.failureType ?? '') ? null : `failed as ${run.failureType}`;
+      return run.result?.journeyId === plan.runKey || run.other ? null : 'ended without a result of its own';
     case 'CANCELLED':
     case 'TERMINATED':
       return plan.mayEndByForce ? null : `was ended by force, and nobody meant it to be`;
     case 'RUNNING':
       return waitProblem(plan, run);
     default:
-      return `ended as ${run.status}`;
+      return `ended as ${run.failureType ?? run.status}`;
   }
 }
 
-function waitProblem({ mayWaitFor }: JourneyPlan, { current, queryProblem }: RunEvidence): string | null {
-  if (!current) return `does not say how it stands (${queryProblem ?? 'no answer'})`;
-  switch (current.state) {
+function waitProblem({ mayWaitForConsent }: RunPlan, { current, other, queryProblem }: RunEvidence): string | null {
+  const state = current?.state ?? other?.state;
+  switch (state) {
+    case undefined:
+      return `does not say how it stands (${queryProblem ?? 'no answer'})`;
     case 'held':
       return null;
     case 'waitingAtGate':
-      return mayWaitFor.includes('gate') ? null : 'waits at a gate that was to be passed';
+      return 'waits at a gate that was to be passed';
     case 'waitingForConsent':
-      return mayWaitFor.includes('consent') ? null : 'waits for a consent that was given or refused';
+      return mayWaitForConsent ? null : 'waits for a consent that was given or refused';
     default:
-      return `is still ${current.state}${isRetrying(current) ? ', and tries again' : ''}`;
+      return `is still ${state}${current?.waitingFor === undefined ? '' : ', and tries again'}`;
   }
-}
-
-function isRetrying({ waitingFor }: JourneyStatus): boolean {
-  return waitingFor !== undefined;
 }
 
 export const noStuckRun: Invariant = {
@@ -119,8 +121,8 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
   return isPosted ? null : 'the gateway has posted nothing under it';
 }
 
-/** A journey that was started again, or amended, with other applicants. */
-function mayDiffer(customerTraceNumber: string, index: InquiryIndex, { plans }: Evidence): boolean {
+/** The run was amended, with other applicants. */
+function mayDiffer(customerTraceNumber: string, index: InquiryIndex, { decisionsTaken }: Evidence): boolean {
   const runKey = index.inquiries.get(customerTraceNumber)?.runKey;
-  return (plans.find(({ journeyId }) => journeyId === runKey)?.laterApplicants?.length ?? 0) > 0;
+  return decisionsTaken.some(({ message }) => message.journeyId === runKey && message.applicants !== undefined);
 }

@@ -1,14 +1,14 @@
-/** A journey's runs: the latest is the one that counts, a reset or a new start having replaced those before it. */
+/** A run's executions: the latest is the one that counts. A reset, a hand-over or a new start replaced those before it. */
+import { runKeyFromWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 
-/** By `journeyId`, the latest run of each `lendingJourney`. */
+/** By run key. */
 export function latestRuns({ runs }: Pick<Evidence, 'runs'>): Map<string, RunEvidence> {
   const latest = new Map<string, RunEvidence>();
   for (const run of runs) {
-    if (run.workflowType !== 'lendingJourney') continue;
-    const journeyId = run.workflowId.replace(/^journey-/, '');
-    const known = latest.get(journeyId);
-    if (!known || isLater(run, known)) latest.set(journeyId, run);
+    const runKey = runKeyFromWorkflowId(run.workflowId);
+    const known = latest.get(runKey ?? '');
+    if (runKey !== null && (!known || isLater(run, known))) latest.set(runKey, run);
   }
   return latest;
 }

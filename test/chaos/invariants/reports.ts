@@ -21,6 +21,7 @@ export const reportsInLedger: Invariant = {
     let count = 0;
     let textLost = 0;
     for (const run of latestRuns(evidence).values()) {
+      if (run.workflowType !== 'lendingJourney') continue;
       for (const { step, reportReferenceNumber, productCode } of toldBy(run)) {
         count++;
         const attempt = byReference.get(reportReferenceNumber)?.[0];

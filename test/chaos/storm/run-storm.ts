@@ -1,7 +1,8 @@
 /** Runs each step of a plan at its time: the actions of people, and the faults. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OtherRun, otherRunsOf, pauseFor, sayAbout, startOther } from '../other-runs.ts';
-import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
+import type { JourneyPlan, StormStep } from '../plan.ts';
+import type { StormKind } from '../plan-storm.ts';
+import { type PlannedRun, pauseFor, runsOf, sayAbout, startRun } from '../runs.ts';
 import { killApi } from './api.ts';
 import { deployVersion } from './deploys.ts';
 import { endpointIll } from './endpoints.ts';
@@ -64,10 +65,7 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
   // Waits for every step, also after a stop: no call may be under way when the world ends.
   await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
-    ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
-    ...otherRunsOf(plan).flatMap((run) =>
-      courseOfOther(run, scene, signal).map(([atMs, kind, act]) => at(atMs, kind, act)),
-    ),
+    ...runsOf(plan).flatMap((run) => courseOf(run, scene, signal).map(([atMs, kind, act]) => at(atMs, kind, act))),
   ]);
   signal.throwIfAborted();
   return counts;
@@ -75,56 +73,49 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
 
 type Dated = [atMs: number, kind: string, act: () => Promise<boolean>];
 
-function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
-  const { journeyId } = plan;
-  const done = (work: Promise<void>) => work.then(() => true);
-  return [
-    [plan.atMs, 'start', () => done(people.start(plan))],
-    ...Object.entries(plan.advanceAtMs).map(
-      ([stage, atMs]): Dated => [atMs, 'advance', () => done(people.advance(journeyId, stage as 'PREAPP'))],
-    ),
-    ...plan.shares.flatMap((share): Dated[] =>
-      share.requestedAtMs === undefined
-        ? []
-        : [[share.requestedAtMs, 'requestShare', () => done(people.requestShare(journeyId, share))]],
-    ),
-    ...plan.shares.flatMap(({ shareId, withdrawAtMs }): Dated[] =>
-      withdrawAtMs === undefined
-        ? []
-        : [[withdrawAtMs, 'withdrawShare', () => done(people.withdrawShare(journeyId, shareId))]],
-    ),
-    ...plan.shares.flatMap(({ shareId, extendAtMs }): Dated[] =>
-      extendAtMs === undefined ? [] : [[extendAtMs, 'extend', () => done(people.extendWait(journeyId, shareId))]],
-    ),
-    ...plan.consents.map(
-      (consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))],
-    ),
-    ...(plan.withdrawAtMs === undefined
-      ? []
-      : [[plan.withdrawAtMs, 'withdraw', () => done(people.withdraw(journeyId))] satisfies Dated]),
-  ];
-}
-
 const LOOK_AGAIN_MS = 500;
 
 /** A share begins as soon as its report is there, while the storm goes on: what it shares may be late. */
-async function startInStorm(run: OtherRun, scene: Scene, signal: AbortSignal): Promise<boolean> {
+async function startInStorm(run: PlannedRun, scene: Scene, signal: AbortSignal): Promise<boolean> {
   const endsAt = performance.now() + scene.world.plan.lengthMs - run.atMs;
   for (;;) {
-    const hasStarted = await startOther(run, scene).catch(() => false);
+    const hasStarted = await startRun(run, scene).catch(() => false);
     if (hasStarted || !run.share || performance.now() > endsAt) return hasStarted;
     await delay(LOOK_AGAIN_MS, undefined, { signal });
   }
 }
 
-function courseOfOther(run: OtherRun, scene: Scene, signal: AbortSignal): Dated[] {
-  const { atMs, workflowType, share, review } = run;
-  const said = share?.saidAtMs;
+function courseOf(run: PlannedRun, scene: Scene, signal: AbortSignal): Dated[] {
+  const { atMs, workflowType, journey, share, review } = run;
   return [
     [atMs, `start ${workflowType}`, () => startInStorm(run, scene, signal)],
-    ...(said === undefined ? [] : [[said, 'consentOfShare', () => sayAbout(run, scene)] satisfies Dated]),
-    ...(review?.pauses ?? []).map(
-      (pause): Dated => [pause.atMs, 'pauseReview', () => pauseFor(run, scene, pause.forMs)],
+    ...(journey ? courseOfJourney(journey, scene) : []),
+    ...dated(share?.saidAtMs, 'consentOfShare', () => sayAbout(run, scene)),
+    ...(review?.pauses ?? []).flatMap((pause) =>
+      dated(pause.atMs, 'pauseReview', () => pauseFor(run, scene, pause.forMs)),
     ),
   ];
+}
+
+function courseOfJourney(plan: JourneyPlan, { people }: Scene): Dated[] {
+  const { journeyId } = plan;
+  const said = (atMs: number | undefined, kind: string, say: () => Promise<void>) =>
+    dated(atMs, kind, () => say().then(() => true));
+  return [
+    ...Object.entries(plan.advanceAtMs).flatMap(([stage, atMs]) =>
+      said(atMs, 'advance', () => people.advance(journeyId, stage as 'PREAPP')),
+    ),
+    ...plan.shares.flatMap((share) => [
+      ...said(share.requestedAtMs, 'requestShare', () => people.requestShare(journeyId, share)),
+      ...said(share.withdrawAtMs, 'withdrawShare', () => people.withdrawShare(journeyId, share.shareId)),
+      ...said(share.extendAtMs, 'extend', () => people.extendWait(journeyId, share.shareId)),
+    ]),
+    ...plan.consents.flatMap((consent) => said(consent.atMs, consent.decision, () => people.consent(plan, consent))),
+    ...said(plan.withdrawAtMs, 'withdraw', () => people.withdraw(journeyId)),
+  ];
+}
+
+/** Nothing where there is no date. */
+function dated(atMs: number | undefined, kind: string, act: () => Promise<boolean>): Dated[] {
+  return atMs === undefined ? [] : [[atMs, kind, act]];
 }

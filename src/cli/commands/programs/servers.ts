@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
 import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
-import type { HttpService } from '../../../http/request-metrics.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { runService, wholeNumber } from './service.ts';
@@ -26,19 +25,27 @@ function addServer(program: Command, name: string, about: { description: string;
 
 /** Both HTTP services have a log, and metrics for Prometheus. */
 async function openTelemetry(
-  service: HttpService,
+  service: 'api' | 'codec-server',
   { logLevel, metricsAddress }: { logLevel: LogLevel; metricsAddress?: ListenAddress },
   resources: AsyncDisposableStack,
 ) {
-  const [{ serveMetrics }, { createLogger }] = await Promise.all([
-    import('../../../http/request-metrics.ts'),
+  const [{ Metrics }, { createLogger, installLogger, makeRuntime }] = await Promise.all([
+    import('../../../telemetry/metrics.ts'),
     import('../../../telemetry/logging.ts'),
   ]);
-  const shown = await serveMetrics(metricsAddress, service);
-  resources.defer(async () => shown?.close());
   const logger = createLogger(logLevel);
   const onUnexpected = (error: unknown) => logger.error({ error }, 'the service has failed');
-  return { logger, options: { onUnexpected, ...omitUndefined({ metrics: shown?.metrics }) } };
+  if (!metricsAddress) return { logger, options: { onUnexpected } };
+  installLogger(logger, logLevel, metricsAddress);
+  const runtime = makeRuntime();
+  resources.defer(() => runtime.shutdown());
+  const metrics = new Metrics(runtime.metricMeter);
+  metrics.put('started', performance.timeOrigin / 1_000, {});
+  const onAnswered = (operation: string, status: number, seconds: number) => {
+    metrics.put('httpRequests', 1, { service, operation, status });
+    metrics.put('httpSeconds', seconds, { service, operation });
+  };
+  return { logger, options: { onUnexpected, onAnswered } };
 }
 
 export function registerApiCommand(program: Command): void {
