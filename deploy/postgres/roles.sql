@@ -24,7 +24,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
   report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
-  audit_chain, audit_head, retention_events, ledger_restores, inquiry_pauses, work_for_people
+  audit_chain, audit_head, orders, work_for_people
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.

@@ -48,10 +48,18 @@ import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
 import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
-import { beginDisposal, dispose, readDisposalView, readOlderThan, recordDeletion } from './retention/disposal.ts';
-import { readDisposal, readHolds, readUnfinished, releaseLegalHold, setLegalHold } from './retention/retention-log.ts';
+import {
+  beginDisposal,
+  dispose,
+  readDisposal,
+  readDisposalView,
+  readOlderThan,
+  readUnfinished,
+  recordDeletion,
+} from './retention/disposal.ts';
+import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
 import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
-import { flagShares, readSeparateShares, readShareFacts, recordShare, withdrawShare } from './shares/shares.ts';
+import { flagShares, readShareFacts, recordShare, withdrawShare } from './shares/shares.ts';
 
 const READS = {
   lookUp,
@@ -116,8 +124,8 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     },
     retention: {
       ...bindReads(transactions, {
-        ...{ view: readDisposalView, sharesOf: readSeparateShares, olderThan: readOlderThan },
-        ...{ unfinished: readUnfinished, disposalOf: readDisposal, legalHolds: readHolds },
+        ...{ view: readDisposalView, olderThan: readOlderThan, unfinished: readUnfinished },
+        ...{ disposalOf: readDisposal, legalHolds: readHolds },
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...bindWrites(

@@ -1,16 +1,15 @@
 /** Pauses: while one is in force, no worker of any queue claims anything for its profiles. */
 
-import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../base/instants.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
-import { type Columns, toFields } from './database/rows.ts';
+import { toFields } from './database/rows.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
 import type { RawRow as Row } from './database/tables.ts';
-import { PAUSE_IN_FORCE, selectPauses } from './inquiries/inquiries.ts';
+import { selectPauses } from './inquiries/inquiries.ts';
+import { type Authorization, appendOrder, type OrderRow } from './orders.ts';
 import { ownerOfRuns } from './owners.ts';
-import type { Authorization } from './retention/retention.ts';
 
 /** The scope of a pause: one gateway profile, or all of them. */
 export interface PauseScope {
@@ -54,15 +53,14 @@ export function pauseWords(pause: Pause): string {
   return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
 }
 
-// Rows of `inquiry_pauses`: the pauses with both of their ends.
-//
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
 
-type PauseRow = Columns<PauseScope & Authorization & { pauseId: string; endedBy?: string; endedReason?: string }> & {
-  recorded_at: number;
+interface PauseRow extends OrderRow {
+  ended_by: string | null;
+  ended_reason: string | null;
   ended_at: number | null;
-};
+}
 
 /** All pauses, the oldest first; with `inForce` those that have not ended. */
 export async function readPauses(
@@ -74,10 +72,9 @@ export async function readPauses(
 
 async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
   return session.rows<PauseRow>(
-    `SELECT p.pause_id, p.profile, p.by, p.reason, p.recorded_at, e.by AS ended_by,
-       e.reason AS ended_reason, e.recorded_at AS ended_at
-     FROM inquiry_pauses p LEFT JOIN inquiry_pauses e ON e.pause_id = p.pause_id AND e.kind = 'ended'
-     WHERE ${inForce ? PAUSE_IN_FORCE : "p.kind = 'begun'"} ORDER BY p.recorded_at, p.pause_id`,
+    `SELECT p.*, e.by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+     FROM orders p LEFT JOIN orders e ON e.ends = p.order_id
+     WHERE p.kind = 'pauseBegun' ${inForce ? 'AND e.order_id IS NULL' : ''} ORDER BY p.recorded_at, p.order_id`,
   );
 }
 
@@ -99,7 +96,7 @@ export async function beginPause(
   // The lock of the chain's head keeps two pauses of one scope apart.
   const isNew = await chaining(tx, async (insert) => {
     if (await readOwn(session, scope)) return false;
-    await insert('inquiry_pauses', { pauseId: `pause-${randomUUID()}`, kind: 'begun', ...scope, ...authorization });
+    await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseBegun' });
     return true;
   });
   await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
@@ -114,13 +111,8 @@ export function endPause(tx: Transaction, scope: PauseScope, authorization: Auth
   return chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
     if (!row) return { kind: 'notPaused' };
-    const end = await insert('inquiry_pauses', {
-      pauseId: row.pause_id,
-      kind: 'ended',
-      ...scope,
-      ...authorization,
-    });
-    const ended = { ...authorization, at: utcInstant(end?.recorded_at ?? 0) };
+    const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: row.order_id });
+    const ended = { ...authorization, at: utcInstant(end.recorded_at) };
     return { kind: 'resumed', pause: { ...toPause(row), ended } };
   });
 }
@@ -176,7 +168,7 @@ export async function forgetWaiting({ session }: Transaction, inquiries: readonl
 }
 
 function toPause(row: PauseRow): Pause {
-  const { recordedAt: since, endedAt: at, endedBy = '', endedReason = '' } = toFields(row);
+  const { recordedAt: since, endedAt: at, endedBy: by = '', endedReason: reason = '' } = toFields(row);
   const pause = { ...toFields(row, ['profile', 'by', 'reason']), since };
-  return at === undefined ? pause : { ...pause, ended: { by: endedBy, reason: endedReason, at } };
+  return at === undefined ? pause : { ...pause, ended: { by, reason, at } };
 }

@@ -8,9 +8,8 @@ import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
 import type { FieldsToWrite } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { RawRow as Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
-import type { Authorization } from './retention/retention.ts';
+import type { Authorization, OrderRow } from './orders.ts';
 
 interface LossRow {
   found_position: number | null;
@@ -24,8 +23,8 @@ interface LossRow {
 const LOSS = `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
     newest.position AS newest_position, newest.claimed_at AS newest_claimed_at,
     (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
-  FROM (SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
-  LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
+  FROM (SELECT max(recorded_at) AS accepted_at FROM orders WHERE kind = 'restoreAccepted') accepted
+  LEFT JOIN (SELECT position, claimed_at, recorded_at FROM orders WHERE kind = 'restoreFound'
     ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
   LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`;
 
@@ -85,8 +84,8 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
   const { position, claimedAt } = state.lost;
   const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
   await insertRestore(tx, {
-    restoreId: `found-${position}-${claimedAtMs}`,
-    kind: 'found',
+    orderId: `found-${position}-${claimedAtMs}`,
+    kind: 'restoreFound',
     position,
     claimedAt: claimedAtMs,
     by: 'credit-journey',
@@ -103,8 +102,8 @@ export async function acceptRestore(
   const state = await readRestore(tx);
   const { newest } = state;
   await insertRestore(tx, {
-    restoreId: acceptanceId,
-    kind: 'accepted',
+    orderId: acceptanceId,
+    kind: 'restoreAccepted',
     position: newest?.position ?? 0,
     claimedAt: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
     by,
@@ -113,8 +112,8 @@ export async function acceptRestore(
   return state;
 }
 
-async function insertRestore(tx: Transaction, fields: FieldsToWrite<Row<'ledger_restores'>>): Promise<void> {
+async function insertRestore(tx: Transaction, fields: FieldsToWrite<OrderRow>): Promise<void> {
   await chaining(tx, async (insert) => {
-    await insert('ledger_restores', fields, { orKeep: true });
+    await insert('orders', fields, { orKeep: true });
   });
 }

@@ -125,7 +125,7 @@ export const disposals = defineListing({
   summary: 'list disposals and legal holds: who did what, when and why',
   scope: 'inquiries:read',
   ...RECORDS.disposals,
-  order: ['recordedAt', 'kind', 'runKey', 'productCode', 'matter'],
+  order: ['recordedAt', 'kind', 'runKey', 'matter'],
   read: (ledger, query) => ledger.disposalsBetween(query),
   describe: describeDisposal,
 });

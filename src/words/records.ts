@@ -173,10 +173,9 @@ const RETENTION_WORDS: Record<AuditedDisposal['kind'], string> = {
 };
 
 export function describeDisposal(disposal: AuditedDisposal): ListedRecord {
-  const { recordedAt: at, kind, matter, by, reason, runKey, details, productCode, run } = disposal;
+  const { recordedAt: at, kind, matter, by, reason, runKey, details, run } = disposal;
   const text = `${RETENTION_WORDS[kind]}${matter === undefined ? '' : ` Matter: ${matter}.`}`;
   const facts = [
-    productCode && `${productCode} alone`,
     details && `${details.inquiries} inquiries, ${details.reports} reports, ${details.runs} runs`,
     run && `run: ${run.workflowId}, ${run.runId}`,
   ].filter((fact) => fact !== undefined);

@@ -43,7 +43,7 @@ export async function readLedger({
     ...claimsSinceMigration(tables.attempts),
     decisions: tables.decisions.map(decisionOf),
     consents: tables.consents.map(consentOf),
-    pauseEnds: tables.pauseEnds.length,
+    orders: tables.orders.length,
     runDecisions: tables.runDecisions.length,
     withdrawnShares: tables.withdrawnShares.map((row) => ({
       ...{ runKey: String(row.run_key), shareId: String(row.share_id) },
@@ -69,7 +69,7 @@ async function readTables(url: string) {
         closed: await session.rows('SELECT customer_trace_number, attempt FROM closed_attempts'),
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
-        pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
+        orders: await session.rows('SELECT order_id FROM orders'),
         runDecisions: await session.rows("SELECT decision_id FROM run_decisions WHERE action <> 'withdrawShare'"),
         withdrawnShares: await session.rows(
           "SELECT run_key, share_id, recorded_at FROM run_decisions WHERE action = 'withdrawShare'",

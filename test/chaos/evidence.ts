@@ -192,7 +192,7 @@ export interface LedgerEvidence {
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
   /** How many beginnings and ends of pauses it has. */
-  pauseEnds: number;
+  orders: number;
   /** How many decisions about runs it has. */
   runDecisions: number;
   withdrawnShares: { runKey: string; shareId: string; recordedAtMs: number }[];

@@ -49,7 +49,7 @@ class Storm {
       ledger: {
         ledgerId: 'ledger-1',
         ...{ inquiries: [], attempts: [], closed: [], decisions: [], consents: [], open: [], views: [], reports: [] },
-        pauseEnds: 0,
+        orders: 0,
         runDecisions: 0,
         withdrawnShares: [],
         chain: { entries: 0, head: '', findings: [] },

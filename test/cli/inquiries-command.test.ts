@@ -131,7 +131,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     for (const [command, cell] of [
       ['decisions', `"'=1+1, ""they said""",notPosted`],
       ['consents', 'J-1,S1,02,C-2,denied,EU2,'],
-      ['disposals', "legalHoldSet,J-1,,records-1,'=a claim,"],
+      ['disposals', "legalHoldSet,J-1,records-1,'=a claim,"],
     ] as const) {
       const csv = (await read(command, '--format', 'csv')).stdout;
       assert.match(csv, /^recordedAt,/);

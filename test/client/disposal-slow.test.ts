@@ -115,7 +115,7 @@ async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
   return requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length;
 }
 
-/** As `shareReport` leaves it in the ledger; beside it another one, which has posted nothing and left no run. */
+/** As `shareReport` leaves it in the ledger. */
 async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   const shareId = `S-${randomUUID()}`;
   const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId };
@@ -123,8 +123,6 @@ async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   const answer = { kind: 'outcome', outcome: 'record', reference } as const;
   const run = { workflowId: `share-${shareId}`, runId: randomUUID() };
   await attempted(ledger, { inquiry, run, sharedReference: reportReferenceNumber }, { state: 'answered', answer });
-  const another = { runKey: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
-  await ledger.recordShare(ledger.identity.ledgerId, another);
   return inquiry.runKey;
 }
 
@@ -155,7 +153,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   assert.equal(dry.code, 0, dry.stderr);
   const { planned, refused } = JSON.parse(dry.stdout);
   const [{ newestAt: _, ...one }] = planned;
-  const whole = { runKey: journeyId, inquiries: 1, reports: 1, runs: 2, shares: [share] };
+  const whole = { runKey: journeyId, inquiries: 1, reports: 1, runs: 2 };
   assert.deepEqual([one, planned.length, refused], [whole, 1, []]);
   const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
   assert.equal((await cli(['dispose', journeyId, ...authorization])).code, 2, 'without --yes nothing is done');
@@ -188,13 +186,12 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   });
   assert.equal(await requestsOf(customerTraceNumber), 1);
   // What that start has left in Temporal is taken away by doing it again.
-  const repeated = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
+  const repeated = await disposeItem(context, journeyId, AUTHORIZATION);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
-  const { planned: none, disposedAt, shares } = await planDisposal(context, { runKey: journeyId });
-  assert.deepEqual([none, disposedAt !== undefined, shares], [[], true, [share]]);
+  const { planned: none, disposedAt } = await planDisposal(context, { runKey: journeyId });
+  assert.deepEqual([none, disposedAt !== undefined], [[], true]);
   // An owner of its own: what it posted is there until it is disposed of by its own id.
-  assert.ok('finished' in (await disposeItem(context, { runKey: share }, AUTHORIZATION)));
-  assert.equal((await planDisposal(context, { runKey: journeyId })).shares, undefined);
+  assert.ok('finished' in (await disposeItem(context, share, AUTHORIZATION)));
 });
 
 test('of a journey that has handed over lists show one run, its records are found, and disposal deletes each run', async () => {
@@ -227,7 +224,7 @@ test('of a journey that has handed over lists show one run, its records are foun
   for (const product of ['PREQUAL', 'PREAPP']) assert.match(currentDetails, new RegExp(product));
   const { planned } = await planDisposal(context, { runKey: journeyId });
   assert.equal(planned[0]?.runs, 2);
-  const done = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
+  const done = await disposeItem(context, journeyId, AUTHORIZATION);
   assert.ok('finished' in done);
   assert.deepEqual([done.finished.inquiries, done.finished.reports, done.finished.runs], [2, 2, 2]);
   for (const runId of [runs.before, runs.after]) {
@@ -249,7 +246,7 @@ test('an endpoint that cannot be reached keeps no run from being disposed of: th
       planned.map(({ runs, delivering }) => [runs, delivering]),
       [[2, true]],
     );
-    const done = await disposeItem(context, { runKey: runKey }, AUTHORIZATION);
+    const done = await disposeItem(context, runKey, AUTHORIZATION);
     assert.ok('finished' in done);
     assert.deepEqual([done.finished.reports, done.finished.runs], [1, 2]);
     await assert.rejects(delivery.describe(), { name: 'WorkflowNotFoundError' });
@@ -295,7 +292,7 @@ for (const [step, deleted] of [
     const closed = async () => (await findRuns(harness.client, journeyId, [])).closed.length;
     while ((await closed()) < 2) await new Promise((go) => setTimeout(go, 50));
 
-    const stopped = await disposeItem(holdsAfter(step, journeyId), { runKey: journeyId }, AUTHORIZATION);
+    const stopped = await disposeItem(holdsAfter(step, journeyId), journeyId, AUTHORIZATION);
     while (deleted > 0 && (await closed()) > 2 - deleted) await new Promise((go) => setTimeout(go, 50));
     assert.equal(await closed(), 2 - deleted, 'histories are kept');
     assert.ok(await readSealedReport(ledger, journeyId, 'PREQUAL'));
@@ -306,7 +303,7 @@ for (const [step, deleted] of [
     assert.deepEqual(plan.refused[0]?.histories, deleted);
 
     await ledger.retention.releaseLegalHold(journeyId, { ...AUTHORIZATION, matter: '2026-17' });
-    const done = await disposeItem(context, { runKey: journeyId }, AUTHORIZATION);
+    const done = await disposeItem(context, journeyId, AUTHORIZATION);
     assert.ok('finished' in done && done.finished.runs === 2 - deleted && done.finished.reports === 1);
     assert.equal(await closed(), 0);
   });
@@ -329,16 +326,16 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   const { refused } = await planDisposal(context, { runKey: other });
   const [obstacle] = refused[0]?.obstacles ?? [];
   assert.ok(obstacle?.reason === 'legalHold' && obstacle.hold.runKey === kept);
-  assert.ok('refused' in (await disposeItem(context, { runKey: other }, AUTHORIZATION)));
+  assert.ok('refused' in (await disposeItem(context, other, AUTHORIZATION)));
   assert.equal((await handle.describe()).status.name, 'COMPLETED');
   assert.deepEqual(await retentionEvents(ledger, other), [], 'nothing was begun');
   await ledger.retention.releaseLegalHold(kept, hold);
-  const done = await disposeItem(context, { runKey: other }, AUTHORIZATION);
+  const done = await disposeItem(context, other, AUTHORIZATION);
   assert.ok('finished' in done && done.finished.runs === 1);
   assert.deepEqual((await ledger.retention.setLegalHold(kept, hold))?.destroyed, { inquiries: 0, histories: 1 });
   await ledger.retention.releaseLegalHold(kept, hold);
   for (const journeyId of [kept, input.journeyId]) {
-    assert.ok('finished' in (await disposeItem(context, { runKey: journeyId }, AUTHORIZATION)));
+    assert.ok('finished' in (await disposeItem(context, journeyId, AUTHORIZATION)));
   }
 });
 
@@ -354,7 +351,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   };
   assert.deepEqual(await reasons(waiting.journeyId), ['runOpen']);
   assert.deepEqual(await reasons(held.journeyId), ['undecided', 'runOpen']);
-  const refused = await disposeItem(context, { runKey: waiting.journeyId }, AUTHORIZATION);
+  const refused = await disposeItem(context, waiting.journeyId, AUTHORIZATION);
   assert.ok('refused' in refused);
   assert.equal((await open.describe()).status.name, 'RUNNING');
   assert.deepEqual(await retentionEvents(ledger, waiting.journeyId), []);

@@ -37,8 +37,8 @@ const GONE: Record<string, (runKey: string) => Promise<unknown>> = {
     withLedger(harness, (ledger) => ledger.retention.setLegalHold(runKey, { ...authorization, matter: '2026-17' })),
   'disposed of': (runKey) =>
     withLedger(harness, async ({ retention }) => {
-      assert.equal((await retention.begin({ runKey }, authorization)).kind, 'done');
-      await retention.dispose({ runKey }, authorization, 0);
+      assert.equal((await retention.begin(runKey, authorization)).kind, 'done');
+      await retention.dispose(runKey, authorization, 0);
     }),
 };
 

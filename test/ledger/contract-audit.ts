@@ -140,10 +140,9 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
       accepted?.applicantOutcomes?.map(({ outcome }) => outcome),
       ['record', 'noRecord'],
     );
-    const scope = { runKey: 'J-2' };
     const word = { by: 'ops', reason: 'retention' };
-    assert.equal((await ledger.retention.begin(scope, word)).kind, 'done');
-    assert.equal((await ledger.retention.dispose(scope, word, 0)).kind, 'done');
+    assert.equal((await ledger.retention.begin('J-2', word)).kind, 'done');
+    assert.equal((await ledger.retention.dispose('J-2', word, 0)).kind, 'done');
     const [disposed] = await listed(ledger, { customerTraceNumber: 'B' });
     assert.deepEqual([disposed?.returnCode, disposed?.noRecordReference], ['No Record', undefined]);
   });
@@ -285,8 +284,8 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const abandon = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'L', action: 'abandon' });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, ...inquiry }, abandon);
     const who = { by: 'records-1', reason: 'retention is over' };
-    await ledger.retention.begin({ runKey: 'J-1' }, who);
-    await ledger.retention.dispose({ runKey: 'J-1' }, who, 0);
+    await ledger.retention.begin('J-1', who);
+    await ledger.retention.dispose('J-1', who, 0);
     const { at: _, ...left } = (await listed(ledger))[0]?.late ?? {};
     assert.deepEqual(left, told);
   });

@@ -113,7 +113,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   test('its run is among those that a disposal deletes, and it cannot be taken away', async (t) => {
     const { ledger, url } = await opened(t);
     await ledger.closeAttempt(closeOf(ledger));
-    const { runs, obstacles } = await ledger.retention.view({ runKey: 'J-1' });
+    const { runs, obstacles } = await ledger.retention.view('J-1');
     assert.deepEqual([runs, obstacles], [[{ workflowId: 'journey-J-1', runId: 'run-1' }], []]);
     await assert.rejects(async () => backend.execute(url, 'DELETE FROM closed_attempts'));
     await assert.rejects(async () => backend.execute(url, 'UPDATE closed_attempts SET attempt = 2'));

@@ -72,24 +72,20 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(whole && 'report' in whole, 'one that cannot be opened hides no other');
   });
 
-  for (const productCode of ['PREQUAL', 'PRECLOSE'] as const) {
-    test(`with the ${productCode} report of the two, the document is destroyed for good`, async (t) => {
-      const { ledger, url } = await opened(t);
-      const ledgerId = await withReports(ledger);
-      await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
-      const scope = { runKey: 'J-1', productCode };
-      assert.equal((await ledger.retention.begin(scope, AUTHORIZATION)).kind, 'done');
-      assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 0)).kind, 'done');
-      await assert.rejects(readSealedChanges(ledger, 'J-1'), DisposedError);
-      const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
-      assert.deepEqual(await ledger.reportsToCompare(ledgerId, [disposed]), [{ gap: 'disposed' }]);
-      assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
-      const left = 'count(body) + count(wrapped_key) + count(key_id)';
-      const sql = `SELECT ${left} AS n FROM sealed_bodies WHERE kind = 'changes'`;
-      const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
-      assert.equal(Number(row?.n), 0);
-    });
-  }
+  test('with the reports, the document is destroyed for good', async (t) => {
+    const { ledger, url } = await opened(t);
+    const ledgerId = await withReports(ledger);
+    await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
+    assert.equal((await ledger.retention.begin('J-1', AUTHORIZATION)).kind, 'done');
+    assert.equal((await ledger.retention.dispose('J-1', AUTHORIZATION, 0)).kind, 'done');
+    await assert.rejects(readSealedChanges(ledger, 'J-1'), DisposedError);
+    assert.deepEqual(await ledger.reportsToCompare(ledgerId, [TRACE]), [{ gap: 'disposed' }]);
+    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
+    const left = 'count(body) + count(wrapped_key) + count(key_id)';
+    const sql = `SELECT ${left} AS n FROM sealed_bodies WHERE kind = 'changes'`;
+    const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
+    assert.equal(Number(row?.n), 0);
+  });
 
   test('its data key is wrapped anew with those of the reports, and does not open another document', async (t) => {
     const { ledger, url, ring } = await opened(t);

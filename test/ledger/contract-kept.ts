@@ -240,9 +240,8 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, { applicantIds: ['01'] }, { state: 'answered', answer: RECORD });
     await keep(ledger, { shareId: 'S-TYPO' });
-    const scope = { runKey: 'J-1' };
-    assert.equal((await ledger.retention.begin(scope, OPS)).kind, 'done');
-    assert.equal((await ledger.retention.dispose(scope, OPS, 0)).kind, 'done');
+    assert.equal((await ledger.retention.begin('J-1', OPS)).kind, 'done');
+    assert.equal((await ledger.retention.dispose('J-1', OPS, 0)).kind, 'done');
     await keep(ledger, { ...DENIED, shareId: 'S-TYPO' });
     assert.deepEqual(await listed(ledger), ['C-1 share', 'C-NO share']);
     assert.deepEqual((await ledger.verifyChain({})).findings, []);

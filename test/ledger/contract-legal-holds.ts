@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
+import type { DisposalVerdict, Obstacle } from '../../src/ledger/retention/disposal.ts';
+import type { LegalHold } from '../../src/ledger/retention/legal-holds.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { retentionEvents } from '../support/retention-events.ts';
-import { attempted, claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, readSealedReport, SHARE } from './fixtures.ts';
+import { claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, readSealedReport, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 const ONE = { by: 'counsel-1', reason: 'asked for by the court', matter: '2026-17' };
 const OTHER = { by: 'counsel-2', reason: 'a complaint', matter: '2026-18' };
-const JOURNEY = { runKey: 'J-1' };
+const JOURNEY = 'J-1';
 const REVIEW = 'portfolio:R-1';
 const RUN = { workflowId: 'journey-J-1', runId: 'run-1' };
 
@@ -90,12 +91,12 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await answered(ledger, later, traceOf('B'));
     await answered(ledger, `${REVIEW}0/A-1`, traceOf('C'));
     for (const runKey of [later, early, REVIEW]) {
-      const begun = await retention.begin({ runKey }, AUTHORIZATION);
+      const begun = await retention.begin(runKey, AUTHORIZATION);
       assert.equal(begun.kind, 'refused', runKey);
       assert.deepEqual(refusal(begun), [`${REVIEW} 2026-17`]);
       assert.deepEqual((await retention.legalHolds(runKey)).map(nameOf), [`${REVIEW} 2026-17`]);
     }
-    assert.equal((await retention.begin({ runKey: `${REVIEW}0/A-1` }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin(`${REVIEW}0/A-1`, AUTHORIZATION)).kind, 'done');
     const byRow = [];
     for await (const one of ledger.inquiriesBetween()) byRow.push([one.runKey, one.legalHolds.map(nameOf)]);
     assert.deepEqual(byRow, [
@@ -104,7 +105,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
       [`${REVIEW}0/A-1`, []],
     ]);
     await retention.releaseLegalHold(REVIEW, ONE);
-    assert.equal((await retention.begin({ runKey: later }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin(later, AUTHORIZATION)).kind, 'done');
   });
 
   test('on a review it stays in force when the hold of one of its rows is released, and so does that one', async (t) => {
@@ -119,12 +120,12 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
       await retention.setLegalHold(REVIEW, ONE);
       await retention.setLegalHold(row, ONE);
       await retention.releaseLegalHold(released, ONE);
-      const begun = await retention.begin({ runKey: row }, AUTHORIZATION);
+      const begun = await retention.begin(row, AUTHORIZATION);
       assert.equal(begun.kind, 'refused', released);
       assert.deepEqual(refusal(begun), [`${left} 2026-17`]);
       await retention.releaseLegalHold(left, ONE);
     }
-    assert.equal((await retention.begin({ runKey: row }, AUTHORIZATION)).kind, 'done');
+    assert.equal((await retention.begin(row, AUTHORIZATION)).kind, 'done');
   });
 
   test('on one row it keeps the whole review, and the histories that the rows have in common', async (t) => {
@@ -134,14 +135,14 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await answered(ledger, kept, traceOf('A'));
     await answered(ledger, free, traceOf('B'));
     await retention.setLegalHold(kept, ONE);
-    assert.deepEqual(refusal(await retention.begin({ runKey: REVIEW }, AUTHORIZATION)), [`${kept} 2026-17`]);
-    const { obstacles, holdsOnOtherRows } = await retention.view({ runKey: free });
+    assert.deepEqual(refusal(await retention.begin(REVIEW, AUTHORIZATION)), [`${kept} 2026-17`]);
+    const { obstacles, holdsOnOtherRows } = await retention.view(free);
     assert.deepEqual([obstacles, holdsOnOtherRows.map(nameOf)], [[], [`${kept} 2026-17`]]);
     // Its own part of the ledger may go, once Temporal has nothing any more.
-    assert.equal((await retention.begin({ runKey: free }, AUTHORIZATION)).kind, 'done');
-    assert.deepEqual(held(await retention.recordDeletion({ runKey: free }, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
-    assert.equal((await retention.dispose({ runKey: free }, AUTHORIZATION, 0)).kind, 'done');
-    assert.equal((await retention.view({ runKey: kept })).reports, 1);
+    assert.equal((await retention.begin(free, AUTHORIZATION)).kind, 'done');
+    assert.deepEqual(held(await retention.recordDeletion(free, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
+    assert.equal((await retention.dispose(free, AUTHORIZATION, 0)).kind, 'done');
+    assert.equal((await retention.view(kept)).reports, 1);
   });
 
   test('one that is set between two steps of a disposal stops the next, and says what was destroyed by then', async (t) => {
@@ -173,23 +174,6 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(runs, [RUN, RUN]);
   });
 
-  test('one that comes after a part was disposed of says so, and keeps the rest', async (t) => {
-    const { ledger } = await opened(t);
-    const { retention } = ledger;
-    await answered(ledger, 'J-1', traceOf('A'));
-    await attempted(
-      ledger,
-      { inquiry: { productCode: 'PREAPP', customerTraceNumber: traceOf('B') } },
-      { state: 'notSent' },
-    );
-    const part = { runKey: 'J-1', productCode: 'PREAPP' } as const;
-    assert.equal((await retention.begin(part, AUTHORIZATION)).kind, 'done');
-    assert.equal((await retention.dispose(part, AUTHORIZATION, 0)).kind, 'done');
-    const hold = await retention.setLegalHold('J-1', ONE);
-    assert.deepEqual(hold?.destroyed, { inquiries: 1, histories: 0 });
-    assert.deepEqual(refusal(await retention.begin(JOURNEY, AUTHORIZATION)), ['J-1 2026-17']);
-  });
-
   test('whatever comes first, a disposal is whole, or the hold finds everything', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
@@ -197,8 +181,8 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     for (const round of Array(12).keys()) {
       const [runKey, letter] = [`J-${round}`, String.fromCharCode(65 + round)];
       await answered(ledger, runKey, traceOf(letter));
-      await ledger.retention.begin({ runKey }, AUTHORIZATION);
-      const disposing = () => ledger.retention.dispose({ runKey }, AUTHORIZATION, 0);
+      await ledger.retention.begin(runKey, AUTHORIZATION);
+      const disposing = () => ledger.retention.dispose(runKey, AUTHORIZATION, 0);
       const setting = () => other.retention.setLegalHold(runKey, ONE);
       // Both orders, since one handle may be the faster one each time.
       const [disposed, hold] =
@@ -206,7 +190,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
           ? await Promise.all([disposing(), setting()])
           : await Promise.all([setting(), disposing()]).then(([set, done]) => [done, set] as const);
       outcomes.add(disposed.kind);
-      const { reports, inquiries } = await ledger.retention.view({ runKey });
+      const { reports, inquiries } = await ledger.retention.view(runKey);
       if (disposed.kind === 'done') assert.deepEqual([hold, reports, inquiries], [null, 0, 0]);
       else
         assert.deepEqual(
@@ -245,7 +229,7 @@ export function legalHoldTests(opened: Open, backend: LedgerBackend): void {
     await ledger.retention.releaseLegalHold('J-1', ONE);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [2, []]);
-    for (const change of ["UPDATE retention_events SET reason = 'x'", 'DELETE FROM retention_events']) {
+    for (const change of ["UPDATE orders SET reason = 'x'", 'DELETE FROM orders']) {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
   });

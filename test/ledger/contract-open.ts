@@ -102,7 +102,7 @@ export function openInquiryTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'unknown' });
     assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });
     assert.deepEqual((await ledger.inquiry(TRACE))?.undecided, { attempt: 1, failureType: 'OutcomeUnknown' });
-    const disposal = await ledger.retention.begin({ runKey: 'J-1' }, { by: 'operator', reason: 'a test' });
+    const disposal = await ledger.retention.begin('J-1', { by: 'operator', reason: 'a test' });
     assert.deepEqual(disposal.kind === 'refused' && disposal.obstacles, [
       { reason: 'undecided', customerTraceNumber: TRACE },
     ]);

@@ -123,7 +123,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     await ledger.pauses.end(ledgerId, {}, GO_ON);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [2, []]);
-    for (const change of ["UPDATE inquiry_pauses SET reason = 'x'", 'DELETE FROM inquiry_pauses']) {
+    for (const change of ["UPDATE orders SET reason = 'x'", 'DELETE FROM orders']) {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
   });

@@ -82,8 +82,8 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await ledger.claim(claimOf(ledger));
     await record(ledger, { ...REFUSED });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
-    await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
-    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, AUTHORIZATION, 0)).kind, 'done');
+    await ledger.retention.begin('J-1', AUTHORIZATION);
+    assert.equal((await ledger.retention.dispose('J-1', AUTHORIZATION, 0)).kind, 'done');
     await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
     const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM sealed_bodies';
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
@@ -163,8 +163,8 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
     await ledger.reading.report(wanted, OPERATOR);
-    await ledger.retention.begin({ runKey: 'J-1' }, AUTHORIZATION);
-    await ledger.retention.dispose({ runKey: 'J-1' }, AUTHORIZATION, 0);
+    await ledger.retention.begin('J-1', AUTHORIZATION);
+    await ledger.retention.dispose('J-1', AUTHORIZATION, 0);
     await assert.rejects(ledger.reading.report(wanted, OPERATOR), DisposedError);
     assert.equal((await accesses(ledger)).length, 1);
   });

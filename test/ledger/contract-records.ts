@@ -77,8 +77,8 @@ export function recordTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await ledger.retention.setLegalHold('J-1', { ...who, matter: '2026-17' });
     await ledger.retention.releaseLegalHold('J-1', { ...who, matter: '2026-17' });
-    await ledger.retention.begin({ runKey: 'J-1' }, who);
-    await ledger.retention.dispose({ runKey: 'J-1' }, who, 2);
+    await ledger.retention.begin('J-1', who);
+    await ledger.retention.dispose('J-1', who, 2);
     const found = await all(ledger.disposalsBetween());
     assert.deepEqual(
       found.map(({ kind }) => kind),

@@ -134,8 +134,8 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await write(ledger, SKIPPED);
     const who = { by: 'records-1', reason: 'retention is over' };
-    await ledger.retention.begin({ runKey: 'J-1' }, who);
-    await ledger.retention.dispose({ runKey: 'J-1' }, who, 0);
+    await ledger.retention.begin('J-1', who);
+    await ledger.retention.dispose('J-1', who, 0);
     assert.equal((await listed(ledger, { runKey: 'J-1' })).length, 1);
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });

@@ -75,40 +75,11 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const authorization = { by: 'records', reason: 'kept long enough' };
-    await ledger.retention.begin({ runKey: 'J-1' }, authorization);
-    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, authorization, 0)).kind, 'done');
+    await ledger.retention.begin('J-1', authorization);
+    assert.equal((await ledger.retention.dispose('J-1', authorization, 0)).kind, 'done');
     const [found] = await ledger.inquiriesReferredTo('REF-1');
     assert.equal(found?.reference, null);
     assert.ok(found?.inquiry.disposedAt);
-  });
-
-  test('shares by themselves of an owner’s reports are known, also once those were disposed of', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
-    const ofJourney = (more: object = {}) => ledger.retention.sharesOf({ runKey: 'J-1', ...more });
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    await attempted(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
-    assert.deepEqual(await ofJourney(), []);
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), runKey: 'share:S-8', shareId: 'S-8' });
-    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), runKey: 'share:S-7', shareId: 'S-7' });
-    await attempted(ledger, { inquiry: BY_ITSELF, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
-    const found = [
-      { runKey: 'share:S-8', inquiries: 0 },
-      { runKey: 'share:S-9', inquiries: 1 },
-    ];
-    assert.deepEqual(await ofJourney(), found);
-    assert.deepEqual(await ofJourney({ productCode: 'PREQUAL' }), found);
-    assert.deepEqual(await ofJourney({ productCode: 'PREAPP' }), []);
-    assert.deepEqual(await ledger.retention.sharesOf({ runKey: 'share:S-9' }), []);
-    const authorization = { by: 'records', reason: 'kept long enough' };
-    for (const runKey of ['J-1', 'share:S-9']) {
-      await ledger.retention.begin({ runKey }, authorization);
-      assert.equal((await ledger.retention.dispose({ runKey }, authorization, 0)).kind, 'done');
-    }
-    assert.deepEqual(
-      (await ofJourney()).map(({ inquiries }) => inquiries),
-      [0, 0],
-    );
   });
 
   test('one id is the share of one report', async (t) => {

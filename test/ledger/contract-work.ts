@@ -173,8 +173,8 @@ function runHoldTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'notSent' });
     await ledger.work.openHold(ledger.identity.ledgerId, hold);
     const who = { by: 'records', reason: 'past its time' };
-    await ledger.retention.begin({ runKey: 'J-1' }, who);
-    assert.equal((await ledger.retention.dispose({ runKey: 'J-1' }, who, 0)).kind, 'done');
+    await ledger.retention.begin('J-1', who);
+    assert.equal((await ledger.retention.dispose('J-1', who, 0)).kind, 'done');
     assert.deepEqual(await endsOf(ledger), ['GatewayUnreachable disposed']);
   });
 }

@@ -135,7 +135,6 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
     ['share:S2', 'S2'],
   ] as const);
   const consent = consentOf({ journeyId, shareId, decision: said, consentId: `C-${choice([1, 2, 3])}` });
-  const product = choice([{}, { productCode: 'PREQUAL' as const }]);
   const matter = choice(['2026-1', '2026-2']);
   const until = new Date(Date.UTC(2027, 0, 1) + step).toISOString();
   const runDecision = { runKey, decisionId: `R-${step}`, decidedAt: '2026-01-02T03:04:05Z', ...who };
@@ -171,8 +170,8 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
     ['resume', (ledger) => ledger.pauses.end(ledger.identity.ledgerId, scope, who), 2],
     ['legal hold', (ledger) => ledger.retention.setLegalHold(runKey, { ...who, matter }), 1],
     ['release', (ledger) => ledger.retention.releaseLegalHold(runKey, { ...who, matter }), 1],
-    ['disposal begun', (ledger) => ledger.retention.begin({ runKey, ...product }, who), step > STEPS * 0.7 ? 2 : 0],
-    ['disposal', (ledger) => ledger.retention.dispose({ runKey, ...product }, who, 0), step > STEPS * 0.7 ? 4 : 0],
+    ['disposal begun', (ledger) => ledger.retention.begin(runKey, who), step > STEPS * 0.7 ? 2 : 0],
+    ['disposal', (ledger) => ledger.retention.dispose(runKey, who, 0), step > STEPS * 0.7 ? 4 : 0],
     ['reading', (l) => l.reading.report({ runKey, productCode: 'PREQUAL' }, { by: 'ops-1', via: 'ledger' }), 2],
     ['inquiries', (ledger) => ledger.inquiriesOf(runKey), 2],
     ['inquiry', (ledger) => ledger.inquiry(customerTraceNumber), 2],
@@ -182,7 +181,7 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
     ['consents', (ledger) => listed(ledger.consentsBetween()), 1],
     ['shares', (ledger) => listed(ledger.sharesBetween()), 1],
     ['disposals', (ledger) => listed(ledger.disposalsBetween()), 1],
-    ['view', (ledger) => ledger.retention.view({ runKey }), 2],
+    ['view', (ledger) => ledger.retention.view(runKey), 2],
   ];
   const weighted = steps.flatMap((one) => Array.from({ length: Math.round(one[2] * 8) }, () => one));
   const [name, work] = choice(weighted);

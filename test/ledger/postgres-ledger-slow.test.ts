@@ -125,7 +125,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
 
   for (const [name, begin] of [
     ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' })],
-    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ runKey: 'J-1' }, authorization)],
+    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin('J-1', authorization)],
   ] as const) {
     test(`${name} on the report that commits before the claim is respected`, async (t) => {
       const { ledger, blocker, untilWaiting, claim } = await locked(t);
@@ -144,20 +144,19 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     test(`a legal hold that commits between what ${step} of a disposal reads and its commit is respected`, async (t) => {
       const { ledger, blocker, untilWaiting } = await locked(t);
       const { retention } = ledger;
-      const scope = { runKey: 'J-1' };
       const run = { workflowId: 'journey-J-1', runId: 'run-1' };
       if (step !== 'begin') {
         await blocker.query('COMMIT');
-        assert.equal((await retention.begin(scope, authorization)).kind, 'done');
+        assert.equal((await retention.begin('J-1', authorization)).kind, 'done');
         await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
       }
       const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
       await untilWaiting(1);
       // It waits behind the hold, of which nothing is to be seen yet.
       const disposing = {
-        begin: async () => retention.begin(scope, authorization),
-        recordDeletion: async () => retention.recordDeletion(scope, authorization, run),
-        dispose: async () => retention.dispose(scope, authorization, 0),
+        begin: async () => retention.begin('J-1', authorization),
+        recordDeletion: async () => retention.recordDeletion('J-1', authorization, run),
+        dispose: async () => retention.dispose('J-1', authorization, 0),
       }[step]();
       await untilWaiting(2);
       await blocker.query('COMMIT');
@@ -169,7 +168,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
         obstacles.map(({ reason }) => reason),
         ['legalHold'],
       );
-      const { inquiries, begunAt, histories } = await retention.view(scope);
+      const { inquiries, begunAt, histories } = await retention.view('J-1');
       assert.deepEqual([inquiries, begunAt !== undefined, histories], [1, step !== 'begin', 0]);
     });
   }
@@ -178,9 +177,9 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     const { ledger, blocker, untilWaiting } = await locked(t);
     const { retention } = ledger;
     await blocker.query('COMMIT');
-    await retention.begin({ runKey: 'J-1' }, authorization);
+    await retention.begin('J-1', authorization);
     await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
-    const disposing = retention.dispose({ runKey: 'J-1' }, authorization, 0);
+    const disposing = retention.dispose('J-1', authorization, 0);
     await untilWaiting(1);
     const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
     await untilWaiting(2);
@@ -266,8 +265,8 @@ test('PostgreSQL: a pause that commits after a claim has asked for pauses, and b
   const claiming = claimAs(ledger);
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
   while ((await execute(url, waiting)).length === 0);
-  await blocker.query(`INSERT INTO inquiry_pauses (pause_id, kind, profile, by, reason, recorded_at)
-    VALUES ('pause-1', 'begun', 'default', 'ops', 'a test', 1); COMMIT`);
+  await blocker.query(`INSERT INTO orders (order_id, kind, profile, by, reason, recorded_at)
+    VALUES ('pause-1', 'pauseBegun', 'default', 'ops', 'a test', 1); COMMIT`);
   assert.equal((await claiming).kind, 'paused');
   assert.deepEqual(await execute(url, 'SELECT 1 FROM attempts'), []);
 });

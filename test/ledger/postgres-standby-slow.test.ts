@@ -30,9 +30,7 @@ after(async () => {
 const pauseFor = (reason: string) => ledger.pauses.begin(ledger.identity.ledgerId, {}, { by: 'ops', reason });
 const endPause = () => ledger.pauses.end(ledger.identity.ledgerId, {}, { by: 'ops', reason: 'over' });
 const reasonsOn = async (which: 'primary' | 'standby') =>
-  (await postgres.query<{ reason: string }>(which, 'SELECT reason FROM inquiry_pauses', 'ledger')).map(
-    ({ reason }) => reason,
-  );
+  (await postgres.query<{ reason: string }>(which, 'SELECT reason FROM orders', 'ledger')).map(({ reason }) => reason);
 
 test('a commit whose wait for the standby somebody cancels counts as not done', async () => {
   await pauseFor('one');

@@ -121,8 +121,8 @@ describe('SQLite: the file', () => {
     };
     assert.deepEqual(await held(TRACE), [true, true, true, true]);
     const authorization = { by: 'ops', reason: 'kept long enough' };
-    await ledger.retention.begin({ runKey: 'J-1' }, authorization);
-    await ledger.retention.dispose({ runKey: 'J-1' }, authorization, 0);
+    await ledger.retention.begin('J-1', authorization);
+    await ledger.retention.dispose('J-1', authorization, 0);
     assert.equal(await ledger.retention.scrub(), true);
     assert.deepEqual(await held(TRACE), [false, false, false, false]);
     assert.deepEqual(await held(other.customerTraceNumber), [true, true, true, true]);

@@ -6,7 +6,6 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { readSealedChanges } from '../ledger/fixtures.ts';
 import {
   applicant,
   type Harness,
@@ -84,20 +83,6 @@ test('the result counts what changed since preapproval, and the ledger keeps the
   for (const personal of ['SAMPLE AUTO', 'XXXX', 'MOVING LANE', '2026-01-15']) {
     assert.ok(!history.includes(personal), personal);
   }
-});
-
-test('a report that was disposed of meanwhile is no obstacle, and said to be gone', async () => {
-  const input = movingInput({ stages: ['PREAPP', 'PRECLOSE'], gates: {} });
-  const handle = await harness.start(input);
-  await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
-  const scope = { runKey: input.journeyId, productCode: 'PREAPP' } as const;
-  const authorization = { by: 'ops', reason: 'a test' };
-  assert.equal((await ledger.retention.begin(scope, authorization)).kind, 'done');
-  assert.equal((await ledger.retention.dispose(scope, authorization, 0)).kind, 'done');
-  await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
-  const [, changes] = changesIn(await handle.result());
-  assert.deepEqual(changes, { comparedWith: 'PREAPP', unavailable: 'disposed' });
-  assert.equal(await readSealedChanges(ledger, input.journeyId), null);
 });
 
 test('a journey without a report before closing compares nothing', async () => {

@@ -229,9 +229,9 @@ describe('a single pull', { concurrency: 8 }, () => {
     );
     const authorization = { by: 'legal', reason: 'a claim' };
     await ledger.retention.setLegalHold(`pull:${id}`, { ...authorization, matter: '2026-17' });
-    assert.equal((await ledger.retention.begin({ runKey: `pull:${id}` }, authorization)).kind, 'refused');
-    await ledger.retention.begin({ runKey: id }, authorization);
-    assert.equal((await ledger.retention.dispose({ runKey: id }, authorization, 0)).kind, 'done');
+    assert.equal((await ledger.retention.begin(`pull:${id}`, authorization)).kind, 'refused');
+    await ledger.retention.begin(id, authorization);
+    assert.equal((await ledger.retention.dispose(id, authorization, 0)).kind, 'done');
     assert.equal(
       (await readReport(ledger, { runKey: pull.runKey, productCode: 'PREQUAL' })).customerTraceNumber,
       result.customerTraceNumber,

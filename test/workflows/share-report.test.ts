@@ -287,9 +287,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await ledger.retention.setLegalHold(runKey, { ...authorization, matter: '2026-17' });
     assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
     await ledger.retention.releaseLegalHold(runKey, { ...authorization, matter: '2026-17' });
-    await ledger.retention.begin({ runKey }, authorization);
+    await ledger.retention.begin(runKey, authorization);
     assert.deepEqual(await refusal(report), ['/report was disposed of']);
-    await ledger.retention.dispose({ runKey }, authorization, 0);
+    await ledger.retention.dispose(runKey, authorization, 0);
     assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
   });
 
@@ -365,9 +365,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const { report } = await pulled();
     const share = await journeys.shareReport(shareInput(report));
     await until(share, 'waitingForConsent');
-    const [scope, authorization] = [{ runKey: `pull:${report.pullId}` }, { by: 'records', reason: 'kept long enough' }];
-    await ledger.retention.begin(scope, authorization);
-    await ledger.retention.dispose(scope, authorization, 0);
+    const [runKey, authorization] = [`pull:${report.pullId}`, { by: 'records', reason: 'kept long enough' }];
+    await ledger.retention.begin(runKey, authorization);
+    await ledger.retention.dispose(runKey, authorization, 0);
     await share.recordConsent(consent());
     assert.equal((await share.result()).outcome, 'reportGone');
     assert.deepEqual(await postedOf(share.shareId), []);

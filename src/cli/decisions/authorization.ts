@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
-import type { Authorization } from '../../ledger/retention/retention.ts';
+import type { Authorization } from '../../ledger/orders.ts';
 import { UsageError } from '../output/errors.ts';
 
 export interface AuthorizationOptions {

@@ -315,7 +315,6 @@ export const RECORDS = {
         recordedAt: instant,
         kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
         runKey: text,
-        productCode: z.enum(PRODUCTS).exactOptional(),
         ...{ by: text, reason: text },
         details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
         matter: optionalText.meta({ description: 'The matter of a legal hold.' }),

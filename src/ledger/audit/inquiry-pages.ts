@@ -12,7 +12,7 @@ import type { RawRow as Row } from '../database/tables.ts';
 import { ANSWERS, DESCRIPTION, type DecisionRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
-import { readHoldsByOwner } from '../retention/retention-log.ts';
+import { readHoldsByOwner } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,
   type AuditedAttempt,

@@ -46,7 +46,7 @@ export const readConsentsPage = createReader(
 /** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
 export const readDisposalsPage = createReader(
   RECORDS.disposals.output,
-  'SELECT e.*, e.event_id AS row_key FROM retention_events e',
+  'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL',
 );
 
 /** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */

@@ -62,19 +62,6 @@ export const TABLES = {
     key: ['only_row'],
     guard: 'keepRows',
   }),
-  /** `found`: this attempt was seen, and is not here. `accepted`: this one was the ledger's newest then. */
-  ledger_restores: table({
-    columns: {
-      restore_id: text(),
-      kind: text<'found' | 'accepted'>(),
-      position: int(),
-      claimed_at: int(),
-      ...authorization,
-      recorded_at: int(),
-    },
-    key: ['restore_id'],
-    isChained: true,
-  }),
 
   // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
   inquiries: table({
@@ -377,42 +364,42 @@ export const TABLES = {
     key: ['only_row'],
     guard: 'keepRows',
   }),
-  retention_events: table({
+  /** Orders about the data of runs, or about the ledger as a whole (orders.ts). */
+  orders: table({
     columns: {
-      event_id: text(),
-      // A disposal may be about one row of a review. A hold on a review covers every row that it has or will have.
-      run_key: text(),
-      // NULL: all of it.
-      product_code: optional(text<ProductCode>()),
-      kind: text<'disposalBegun' | 'historyDeleted' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased'>(),
-      // Each hold has at most one event of either of its kinds.
-      hold_id: optional(text()),
+      order_id: text(),
+      kind: text<
+        | 'pauseBegun'
+        | 'pauseEnded'
+        | 'legalHoldSet'
+        | 'legalHoldReleased'
+        | 'disposalBegun'
+        | 'historyDeleted'
+        | 'disposed'
+        | 'restoreFound'
+        | 'restoreAccepted'
+      >(),
+      // A disposal or a legal hold is about a run. A hold on a review covers every row that it has or will have.
+      run_key: optional(text()),
+      // A pause is about a profile. NULL: all profiles.
+      profile: optional(text()),
+      // The pause or the legal hold that the order ends. Each is ended once.
+      ends: optional(text()),
       matter: optional(text()),
       ...authorization,
       // The deleted history's run.
       run: optional(json<{ workflowId: string; runId: string }>()),
       // The amounts that were disposed of.
       details: optional(json<{ inquiries: number; reports: number; runs: number }>()),
+      // The attempt that was seen and is not here; for an accepted restore, the ledger's newest.
+      position: optional(int()),
+      claimed_at: optional(int()),
       recorded_at: int(),
     },
-    key: ['event_id'],
+    key: ['order_id'],
     isChained: true,
-    uniqueIndexes: ['retention_holds ON retention_events (hold_id, kind) WHERE hold_id IS NOT NULL'],
-    indexes: ['retention_events_of_run ON retention_events (run_key, kind)'],
-  }),
-
-  /** Pauses of a gateway profile or of all. Each has at most one row of either kind. */
-  inquiry_pauses: table({
-    columns: {
-      pause_id: text(),
-      kind: text<'begun' | 'ended'>(),
-      // NULL: all profiles.
-      profile: optional(text()),
-      ...authorization,
-      recorded_at: int(),
-    },
-    key: ['pause_id', 'kind'],
-    isChained: true,
+    uniqueIndexes: ['orders_ended ON orders (ends) WHERE ends IS NOT NULL'],
+    indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
   }),
 
   /** Work for people: runs that hold, and flags. */

@@ -16,7 +16,6 @@ import { readUndecided } from '../inquiries/inquiries.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from '../records.ts';
-import type { DisposalScope } from '../retention/retention.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 import type { RunFlag, RunHold, RunSeen, WorkDetails, WorkEnd, WorkKey } from './work.ts';
 
@@ -150,12 +149,8 @@ export async function recordSeen(
   return { kind: 'recorded' };
 }
 
-export async function endByDisposal(tx: Unsealed, { runKey, productCode }: DisposalScope): Promise<void> {
-  const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  await close(tx, { how: 'disposed' }, `(${ofOwner(runKey)} OR run_key = $1)${ofProduct}`, [
-    runKey,
-    ...(productCode === undefined ? [] : [productCode]),
-  ]);
+export async function endByDisposal(tx: Unsealed, runKey: string): Promise<void> {
+  await close(tx, { how: 'disposed' }, `(${ofOwner(runKey)} OR run_key = $1)`, [runKey]);
 }
 
 /** @param where its values begin at `$1` */

@@ -23,6 +23,7 @@ import {
 import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { RawRow as Row } from '../database/tables.ts';
+import { isInForce } from '../orders.ts';
 import { reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry } from '../records.ts';
 import { decisionDifferences } from './rules.ts';
@@ -83,18 +84,13 @@ export const countRefusals = (alias: string) => `(SELECT count(*) FROM sealed_bo
 
 const ATTEMPTS = `SELECT a.*, ${countRefusals('a')} FROM attempts a`;
 
-/** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
-export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
-  WHERE e.run_key = i.run_key AND e.kind = 'disposalBegun'
-    AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
-
-/** A pause `p` that is in force. */
-export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
-  (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
+/** The number of begun disposals of the owner of an inquiry `i`. */
+export const DISPOSALS_BEGUN =
+  "(SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun')";
 
 /** The pauses in force of a profile, given as a parameter. */
 export const selectPauses = (profile: string) =>
-  `SELECT 1 FROM inquiry_pauses p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${PAUSE_IN_FORCE}`;
+  `SELECT 1 FROM orders p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${isInForce('p', 'pauseBegun')}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
 export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
@@ -178,10 +174,9 @@ export async function isReviewDisposed(
 ): Promise<boolean> {
   const review = inquiry && reviewOfRow(inquiry.run_key);
   if (!review) return false;
-  const rows = await session.rows(
-    `SELECT 1 FROM retention_events WHERE run_key = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
-    [review],
-  );
+  const rows = await session.rows("SELECT 1 FROM orders WHERE run_key = $1 AND kind = 'disposalBegun' LIMIT 1", [
+    review,
+  ]);
   return rows.length > 0;
 }
 

@@ -8,99 +8,98 @@
  * early. Without (1), a journey started between (2) and (3) would continue with a ledger whose answers are about to be
  * destroyed.
  *
- * Each step reads the legal holds after it has locked the chain's head (retention-log.ts), so a hold that is set
+ * Each step reads the legal holds after it has locked the chain's head (legal-holds.ts), so a hold that is set
  * between two steps stops the disposal there.
  */
 
 import { utcInstant } from '../../base/instants.ts';
+import { chaining, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
 import { toFields } from '../database/rows.ts';
-import {
-  type SqlDialect,
-  type SqlSession,
-  type SqlValue,
-  type Transaction,
-  undone,
-  type Written,
-} from '../database/sql-session.ts';
+import { type SqlSession, type Transaction, undone, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
+import { type Authorization, appendOrder } from '../orders.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
-import type { AgeQuery, Authorization, DisposalScope, DisposalVerdict, Obstacle } from './retention.ts';
-import {
-  appendEvent,
-  countDeletedHistories,
-  readDisposalTimes,
-  readHolds,
-  toObstacle,
-  unlessHeld,
-} from './retention-log.ts';
+import { countDeletedHistories, type LegalHold, readHolds } from './legal-holds.ts';
+
+/**
+ * The reason why something cannot be disposed of. `legalHold`: the hold covers it or a part of it. `sending`: the
+ * gateway may still answer an attempt. `undecided`: an outcome has no decision. `attention`: no person has marked late
+ * news as seen.
+ */
+export type Obstacle =
+  | { reason: 'legalHold'; hold: LegalHold }
+  | { reason: 'sending' | 'undecided' | 'attention'; customerTraceNumber: string };
+
+export type DisposalVerdict =
+  | { kind: 'done'; inquiries: number; reports: number }
+  /** The ledger changed nothing. */
+  | { kind: 'refused'; obstacles: Obstacle[] };
 
 export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 
 /**
- * Reads only: what a disposal of the scope would destroy, and what is in its way. `begunAt`: it was begun, and not
- * finished. `runs`: they have claimed attempts under the id, for any product. Holds on other rows of a review keep its runs,
- * whose histories are about all rows.
+ * Reads only: what a disposal of one owner (model/run-key.ts) would destroy, and what is in its way. `begunAt`: it was
+ * begun, and not finished. `runs`: they have claimed attempts under the id. Holds on other rows of a review keep its
+ * runs, whose histories are about all rows.
  */
-export async function readDisposalView(tx: Transaction, scope: DisposalScope) {
+export async function readDisposalView(tx: Transaction, runKey: string) {
   const { session } = tx;
-  const { sql, values } = selectUndisposed(scope);
+  const undisposed = selectUndisposed(runKey);
   const [counted] = await session.rows<
     Record<'inquiries' | 'reports' | 'created_at' | 'claimed_at' | 'recorded_at' | 'late_at', number | null>
   >(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
        (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
-         AND customer_trace_number IN (${sql})) AS reports,
+         AND customer_trace_number IN (${undisposed})) AS reports,
        max(i.created_at) AS created_at, max(a.claimed_at) AS claimed_at, max(a.recorded_at) AS recorded_at,
        max(a.late_at) AS late_at
      FROM inquiries i LEFT JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-     WHERE i.customer_trace_number IN (${sql})`,
-    values,
+     WHERE i.customer_trace_number IN (${undisposed})`,
+    [runKey],
   );
   const runs = await session.rows<{ workflow_id: string; run_id: string }>(
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
-          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.runKey)})`,
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)})`,
       )
       .join(' UNION '),
-    [scope.runKey],
+    [runKey],
   );
-  const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
-  const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
+  const { begun_at, disposed_at, is_unfinished } = await readTimes(session, runKey);
   const { created_at, claimed_at, recorded_at, late_at } = counted ?? {};
   const newestAtMs = Math.max(...[created_at, claimed_at, recorded_at, late_at].map((ms) => ms ?? 0));
-  const holds = await readHolds({ session }, scope.runKey);
-  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(scope.runKey));
+  const holds = await readHolds({ session }, runKey);
+  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(runKey));
   return {
-    ...scope,
+    runKey,
     inquiries: counted?.inquiries ?? 0,
     reports: counted?.reports ?? 0,
     ...(newestAtMs === 0 ? {} : { newestAt: utcInstant(newestAtMs) }),
-    ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
-    ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
+    ...(is_unfinished === 1 && begun_at !== null ? { begunAt: utcInstant(begun_at) } : {}),
+    ...(disposed_at === null ? {} : { disposedAt: utcInstant(disposed_at) }),
     runs: runs.map((row) => toFields(row)),
-    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, scope))] satisfies Obstacle[] as Obstacle[],
-    holdsOnOtherRows: holdsOnRuns.filter(({ runKey }) => !holds.some((hold) => hold.runKey === runKey)),
-    histories: await countDeletedHistories(session, ownerOfRuns(scope.runKey)),
+    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))] satisfies Obstacle[] as Obstacle[],
+    holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
+    histories: await countDeletedHistories(session, ownerOfRuns(runKey)),
   };
 }
 
 type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
 
-/** Reads the obstacles of a scope, except legal holds: each is an inquiry that is not finished. */
-async function readNeeds(tx: Transaction, scope: DisposalScope): Promise<Need[]> {
-  const { session } = tx;
-  const { sql, values } = selectUndisposed(scope);
-  const needs = await session.rows<{ reason: Need['reason'] | 'doubtful' } & TraceRow>(
+/** Reads the obstacles of an owner, except legal holds: each is an inquiry that is not finished. */
+async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
+  const undisposed = selectUndisposed(runKey);
+  const needs = await tx.session.rows<{ reason: Need['reason'] | 'doubtful'; customer_trace_number: string }>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
-     WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${sql})
-     UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, sql)}) doubtful
+     WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
+     UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
      UNION SELECT 'attention', w.customer_trace_number FROM work_for_people w
-     WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${sql})
+     WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${undisposed})
      ORDER BY 2, 1`,
-    values,
+    [runKey],
   );
   const found: Need[] = [];
   for (const { reason: claimed, customer_trace_number: customerTraceNumber } of needs) {
@@ -111,47 +110,71 @@ async function readNeeds(tx: Transaction, scope: DisposalScope): Promise<Need[]>
   return found;
 }
 
-interface TraceRow {
-  customer_trace_number: string;
+/** Selects the owner's inquiries that are not disposed of yet; the run key is `$1`. */
+function selectUndisposed(runKey: string): string {
+  return `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL`;
 }
 
-/** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
-function selectUndisposed({ runKey, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
-  const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
-  return {
-    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey, from)}${ofProduct} AND disposed_at IS NULL`,
-    values: productCode === undefined ? [runKey] : [runKey, productCode],
-  };
+/** When the last disposal of each owner was begun and finished, in milliseconds. */
+const DISPOSALS = `SELECT d.*, CASE WHEN begun_at > coalesce(disposed_at, 0) THEN 1 ELSE 0 END AS is_unfinished FROM (
+  SELECT run_key, max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
+    max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
+  FROM orders WHERE kind IN ('disposalBegun', 'disposed') GROUP BY run_key) d`;
+
+interface DisposalTimes {
+  begun_at: number | null;
+  disposed_at: number | null;
+  is_unfinished: number;
+}
+
+async function readTimes(session: SqlSession, runKey: string): Promise<DisposalTimes> {
+  const [row] = await session.rows<DisposalTimes>(`${DISPOSALS} WHERE run_key = $1`, [runKey]);
+  return row ?? { begun_at: null, disposed_at: null, is_unfinished: 0 };
+}
+
+/** Owners whose last disposal was begun and not finished. */
+export async function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
+  const rows = await session.rows<{ run_key: string }>(
+    `SELECT run_key FROM (${DISPOSALS}) found WHERE is_unfinished = 1 ORDER BY run_key`,
+  );
+  return rows.map((row) => toFields(row));
+}
+
+/** When the first disposal under this id began; `null` where there is none. */
+export async function readDisposal({ session }: Transaction, runKey: string): Promise<string | null> {
+  const [row] = await session.rows<{ begun_at: number | null }>(
+    `SELECT min(recorded_at) AS begun_at FROM orders WHERE run_key = $1 AND kind = 'disposalBegun'`,
+    [runKey],
+  );
+  return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
+}
+
+export interface AgeQuery {
+  /** The least age of the newest attempt or answer, by the database's clock. */
+  olderThanMs: number;
+  /** The most ids of one page. */
+  limit: number;
+  /** `next` of the previous page: the oldest come first. */
+  after?: { createdAtMs: number; customerTraceNumber: string };
 }
 
 /**
  * Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. Lists each id once, with the
  * oldest of its remaining inquiries, so that no list of ids has to be kept.
  */
-export async function readOlderThan(
-  { session, dialect }: Transaction,
-  { olderThanMs, productCode, limit, after }: AgeQuery,
-) {
-  const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
-  const rows = await session.rows<{ run_key: string; created_at: number } & TraceRow>(
+export async function readOlderThan({ session, dialect }: Transaction, { olderThanMs, limit, after }: AgeQuery) {
+  const rows = await session.rows<{ run_key: string; created_at: number; customer_trace_number: string }>(
     `SELECT i.run_key, i.created_at, i.customer_trace_number
      FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
-     WHERE i.disposed_at IS NULL AND i.created_at < cut.ms ${ofProduct('i')}
-       AND (i.created_at, i.customer_trace_number) > ($2, $3)
+     WHERE i.disposed_at IS NULL AND i.created_at < cut.ms AND (i.created_at, i.customer_trace_number) > ($2, $3)
        AND NOT EXISTS (SELECT 1 FROM inquiries o
-         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL
            AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
        AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
-         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL ${ofProduct('o')}
+         WHERE o.run_key = i.run_key AND o.disposed_at IS NULL
            AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
      ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
-    [
-      olderThanMs,
-      after?.createdAtMs ?? -1,
-      after?.customerTraceNumber ?? '',
-      limit,
-      ...(productCode === undefined ? [] : [productCode]),
-    ],
+    [olderThanMs, after?.createdAtMs ?? -1, after?.customerTraceNumber ?? '', limit],
   );
   const last = rows.at(-1);
   return {
@@ -163,23 +186,21 @@ export async function readOlderThan(
 }
 
 /**
- * Records that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started under its
- * id. Idempotent until `dispose`.
+ * Records that the owner's data will be disposed of. From then on nothing is claimed for it, and no journey is started
+ * under its id. Idempotent until `dispose`.
  */
 export async function beginDisposal(
   tx: Transaction,
-  scope: DisposalScope,
+  runKey: string,
   authorization: Authorization,
 ): Promise<DisposalVerdict> {
-  const { session, dialect } = tx;
-  await lockInquiries(session, dialect, scope.runKey);
-  const view = await readDisposalView(tx, scope);
-  const { inquiries, reports, begunAt } = view;
-  const refused = toVerdict(view.obstacles);
+  await lockInquiries(tx, runKey);
+  const { inquiries, reports, begunAt, obstacles } = await readDisposalView(tx, runKey);
+  const refused = toVerdict(obstacles);
   if (refused) return refused;
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
-    if (begunAt === undefined) await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposalBegun' });
+  const holds = await unlessHeld(tx, runKey, async (insert) => {
+    if (begunAt === undefined) await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposalBegun' });
   });
   return toVerdict(holds) ?? { kind: 'done', inquiries, reports };
 }
@@ -188,72 +209,85 @@ export async function beginDisposal(
  * Records that the history of one closed run is deleted from Temporal, before it is. Returns the legal holds that cover
  * the history: then nothing was written, and it must be kept.
  */
-export async function recordDeletion(
+export function recordDeletion(
   tx: Transaction,
-  scope: DisposalScope,
+  runKey: string,
   authorization: Authorization,
   run: NonNullable<AuditedDisposal['run']>,
 ): Promise<Obstacle[]> {
-  const holds = await unlessHeld(tx, ownerOfRuns(scope.runKey), async (insert) => {
-    await requireBegun(tx.session, scope);
-    await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'historyDeleted', run });
+  return unlessHeld(tx, ownerOfRuns(runKey), async (insert) => {
+    await requireBegun(tx.session, runKey);
+    await appendOrder(tx, insert, { ...authorization, runKey, kind: 'historyDeleted', run });
   });
-  return holds;
 }
 
-async function requireBegun(session: SqlSession, scope: DisposalScope): Promise<void> {
-  const { begunAtMs } = await readDisposalTimes(session, scope);
-  if (begunAtMs === null) throw new Error('a disposal that was not begun');
+async function requireBegun(session: SqlSession, runKey: string): Promise<void> {
+  if ((await readTimes(session, runKey)).begun_at === null) throw new Error('a disposal that was not begun');
 }
 
 /**
- * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows stay.
+ * Destroys, for good, the owner's reports with their data keys, every answer and the requests' digests; the rows stay.
  * Checks the obstacles again in the same transaction. Idempotent.
  *
  * @param runs how many runs were deleted from Temporal, for the log
  */
 export async function dispose(
   tx: Transaction,
-  scope: DisposalScope,
+  runKey: string,
   authorization: Authorization,
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
   const { session, dialect } = tx;
-  await lockInquiries(session, dialect, scope.runKey);
-  const view = await readDisposalView(tx, scope);
-  const refused = toVerdict(view.obstacles);
+  await lockInquiries(tx, runKey);
+  const { inquiries, reports, obstacles } = await readDisposalView(tx, runKey);
+  const refused = toVerdict(obstacles);
   if (refused) return refused;
-  await requireBegun(session, scope);
-  const { inquiries, reports } = view;
-  const { sql, values } = selectUndisposed(scope);
+  await requireBegun(session, runKey);
+  const undisposed = selectUndisposed(runKey);
   // Also a list of changes whose other report stays.
   await session.rows(
     `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
-     WHERE customer_trace_number IN (${sql}) OR from_trace_number IN (${sql})`,
-    values,
+     WHERE customer_trace_number IN (${undisposed}) OR from_trace_number IN (${undisposed})`,
+    [runKey],
   );
   await session.rows(
     `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
-     WHERE customer_trace_number IN (${sql})`,
-    values,
+     WHERE customer_trace_number IN (${undisposed})`,
+    [runKey],
   );
-  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${sql})`, values);
-  const place = values.length;
+  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
   // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
   // more.
   await session.rows(
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
-       disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
-    [...values, authorization.by, authorization.reason],
+    `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $2, disposed_reason = $3
+     WHERE customer_trace_number IN (${undisposed})`,
+    [runKey, authorization.by, authorization.reason],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const holds = await unlessHeld(tx, scope.runKey, async (insert) => {
-    await endByDisposal(tx, scope);
+  const holds = await unlessHeld(tx, runKey, async (insert) => {
+    await endByDisposal(tx, runKey);
     const details = { inquiries, reports, runs };
-    await appendEvent(tx, insert, { ...scope, ...authorization, kind: 'disposed', details });
+    await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
   });
   const held = toVerdict(holds);
   return held ? undone(held) : { kind: 'done', inquiries, reports };
+}
+
+/** Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. Until the commit no hold can be set. */
+function unlessHeld(
+  tx: Transaction,
+  runKey: string,
+  step: (insert: InsertChained) => Promise<void>,
+): Promise<Obstacle[]> {
+  return chaining(tx, async (insert) => {
+    const obstacles = (await readHolds(tx, runKey)).map(toObstacle);
+    if (obstacles.length === 0) await step(insert);
+    return obstacles;
+  });
+}
+
+function toObstacle(hold: LegalHold): Obstacle {
+  return { reason: 'legalHold', hold };
 }
 
 function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
@@ -261,7 +295,7 @@ function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-async function lockInquiries(session: SqlSession, dialect: SqlDialect, runKey: string): Promise<void> {
+async function lockInquiries({ session, dialect }: Transaction, runKey: string): Promise<void> {
   await session.rows(
     `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
     [runKey],

@@ -14,11 +14,11 @@ import type { SqlDialect, SqlSession, Transaction } from '../database/sql-sessio
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
-import { ofOwner, reviewOfRow } from '../owners.ts';
+import { isInForce } from '../orders.ts';
+import { reviewOfRow } from '../owners.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { referenceDigest } from '../reports/report-references.ts';
-import type { DisposalScope } from '../retention/retention.ts';
-import { HOLD_IN_FORCE, readHolds } from '../retention/retention-log.ts';
+import { readHolds } from '../retention/legal-holds.ts';
 
 /**
  * Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if
@@ -42,24 +42,6 @@ export async function recordShare(
     [runKey, shareId],
   );
   return row?.reference_digest === digest;
-}
-
-/**
- * Reads only: shares of the scope's reports that have owners of their own, also where those reports were disposed of.
- */
-export async function readSeparateShares({ session }: Transaction, { runKey, productCode }: DisposalScope) {
-  const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
-  // The inquiries are those that are not disposed of yet; none where nothing was posted.
-  const rows = await session.rows<{ run_key: string; inquiries: number }>(
-    `SELECT DISTINCT run_key, (SELECT count(*) FROM inquiries i
-       WHERE i.run_key = s.run_key AND i.disposed_at IS NULL) AS inquiries
-     FROM report_shares s WHERE NOT (${ofOwner(runKey)}) AND reference_digest IN (
-       SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
-         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)}${ofProduct}))
-     ORDER BY run_key`,
-    productCode === undefined ? [runKey] : [runKey, productCode],
-  );
-  return rows.map((row) => toFields(row));
 }
 
 /**
@@ -105,7 +87,7 @@ interface ReportRow {
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
     `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
-       (SELECT count(*) FROM retention_events h WHERE h.run_key = i.run_key AND ${HOLD_IN_FORCE}) AS holds
+       (SELECT count(*) FROM orders h WHERE h.run_key = i.run_key AND ${isInForce('h', 'legalHoldSet')}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
-import { PRODUCTS } from '../../../model/products.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
-import type { DisposalContext, DisposalPlan, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
+import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -155,7 +154,6 @@ export function registerLedgerCommand(program: Command): void {
 
 interface DisposeOptions extends ServerOptions, AuthorizationOptions {
   olderThan?: string;
-  product?: string;
   limit: string;
   dryRun?: boolean;
   yes?: boolean;
@@ -170,7 +168,6 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--product <productCode>', 'with --older-than: only what belongs to this product')
       .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, '1000')
       .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
       .option('--yes', 'dispose of what is planned'),
@@ -190,24 +187,21 @@ export function registerDisposeCommand(program: Command): void {
   });
 }
 
-function readSelection(runKey: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
+function readSelection(runKey: string | undefined, { olderThan, limit }: DisposeOptions): DisposalSelection {
   if ((runKey === undefined) === (olderThan === undefined)) {
     throw new UsageError('give an id or --older-than, one of them');
   }
   if (runKey !== undefined) {
-    if (product !== undefined) throw new UsageError('--product belongs to --older-than');
     requireRunKey(runKey);
     return { runKey };
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
   if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
-  const productCode = PRODUCTS.find((candidate) => candidate === product);
-  if (product !== undefined && !productCode) throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
     throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
   }
-  return { olderThanMs, limit: most, ...omitUndefined({ productCode }) };
+  return { olderThanMs, limit: most };
 }
 
 async function runDisposal(
@@ -217,10 +211,11 @@ async function runDisposal(
   output: Output,
 ): Promise<number> {
   const { disposeItem, planDisposal } = await import('../../../operator/disposal.ts');
+  const { retention } = context.ledger;
   const plan = await planDisposal(context, selection);
-  const { planned, more, disposedAt, shares } = plan;
+  const { planned, more, disposedAt } = plan;
   if (options.dryRun || (planned.length > 0 && !options.yes)) {
-    output.answer({ dryRun: true, ...plan, sharesLeft: listSharesLeft([...planned, plan]) });
+    output.answer({ dryRun: true, ...plan });
     if (options.dryRun) return EXIT.done;
     throw new UsageError(`nothing was disposed of: --yes disposes of these ${planned.length}`);
   }
@@ -229,9 +224,9 @@ async function runDisposal(
   const refused = [...plan.refused];
   // An error stops the disposal early. Running the command again continues it.
   let stoppedBy: { type: string; message: string } | undefined;
-  for (const item of planned) {
+  for (const { runKey } of planned) {
     try {
-      const done = await disposeItem(context, item, authorization);
+      const done = await disposeItem(context, runKey, authorization);
       if ('finished' in done) disposed.push(done.finished);
       else refused.push(done.refused);
     } catch (error) {
@@ -243,25 +238,10 @@ async function runDisposal(
   }
   // Also where nothing was left to be disposed of: the process that did it may have ended before this.
   const isUntouched = planned.length === 0 && plan.refused.length > 0;
-  const scrubbed = isUntouched || (await context.ledger.retention.scrub().catch(() => false));
-  const sharesLeft = listSharesLeft([...disposed, { ...omitUndefined({ shares }) }]);
-  const facts = { disposed, refused, ...omitUndefined({ stoppedBy, disposedAt }), sharesLeft, scrubbed, more };
-  output.answer({ ...facts, unfinished: await listUnfinished(context) });
+  const scrubbed = isUntouched || (await retention.scrub().catch(() => false));
+  const unfinished = await retention.unfinished().catch(() => []);
+  output.answer({ disposed, refused, ...omitUndefined({ stoppedBy, disposedAt }), scrubbed, more, unfinished });
   // By age, refused journeys are left for the next time. If one is named by its id, its refusal is a failure.
   if (stoppedBy !== undefined || ('runKey' in selection && refused.length > 0)) return EXIT.failed;
   return scrubbed ? EXIT.done : EXIT.needsPerson;
-}
-
-/** Shares that were made by themselves stay, until each is disposed of by its own id. */
-export function listSharesLeft(
-  disposals: readonly { runKey?: string; shares?: string[] }[],
-): { runKey: string; command: string }[] {
-  const going = new Set(disposals.map(({ runKey }) => runKey));
-  const runKeys = new Set(disposals.flatMap(({ shares = [] }) => shares).filter((runKey) => !going.has(runKey)));
-  return [...runKeys].map((runKey) => ({ runKey, command: `credit-journey dispose ${runKey}` }));
-}
-
-async function listUnfinished({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
-  const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ runKey, productCode }) => ({ runKey, ...omitUndefined({ productCode }) }));
 }
