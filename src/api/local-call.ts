@@ -8,6 +8,7 @@ import { loadVariable } from '../config/environment.ts';
 import { text } from '../fields/fields.ts';
 import { parseWith, problemsIn } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
@@ -62,6 +63,12 @@ function localCaller(by: string | undefined): SignedInCaller {
  * @throws InvalidInputError, with each member's path
  */
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
+  if (route.findDefinition) {
+    const message = { ...params, ...body, ...omitUndefined({ by }) };
+    const maxApplicants = loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS');
+    parseMessage(route.findDefinition(message), message, { maxApplicants });
+    return;
+  }
   const problems = [
     ...problemsIn(pathSchema(route.path), params),
     ...(route.query ? problemsIn(route.query, query) : []),

@@ -15,10 +15,13 @@ import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, workflowTypesFilter } f
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ApiCaller, Reach } from './caller.ts';
 import { unknownRun } from './problem.ts';
-import type { Call } from './route.ts';
 
 type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;
-type Asking = Pick<Call, 'caller' | 'services'>;
+
+interface Asking {
+  caller: Reaching;
+  services: { client: Client; findRequiredReach: FindRequiredReach };
+}
 
 /** The profiles and end users that a caller must reach to see a run. They are fixed when the run starts. */
 export interface RequiredReach {
@@ -69,7 +72,7 @@ export async function requireFound<Inquiry extends { runKey: string }>(
  */
 const STEP_MS = 25;
 
-export async function untilNextStep({ startedAt }: Pick<Call, 'startedAt'>): Promise<void> {
+export async function untilNextStep({ startedAt }: { startedAt: number }): Promise<void> {
   await sleep(Math.ceil(STEP_MS - ((performance.now() - startedAt) % STEP_MS)));
 }
 

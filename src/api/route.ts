@@ -10,6 +10,7 @@ import { ruledText } from '../fields/alphanumeric.ts';
 import { messageFields } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
+import type { Checked, Loose } from '../messages/message.ts';
 import { PRODUCTS } from '../model/products.ts';
 import { ID_NAMES, type RunKind, runKeyProblem, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
@@ -75,6 +76,8 @@ export interface Route {
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
   query?: z.ZodObject;
+  /** Finds the definition of the message that it sends, or of the run's input: all rules between fields. */
+  findDefinition?(content: Loose): Checked;
   /** Request headers, by name, that it understands. */
   headers?: Readonly<Record<string, string>>;
   answers: Readonly<Record<number, AnswerForm>>;
