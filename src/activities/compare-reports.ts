@@ -1,47 +1,42 @@
 import { setTimeout } from 'node:timers/promises';
 import { changesBetween, sealedChangesText } from '../changes/changes-between.ts';
 import { readResponse } from '../gateway/envelope.ts';
-import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
 import type { ReportToCompare } from '../ledger/reports/sealed-reports.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
+import type { Answer } from '../model/inquiry.ts';
 import type { StageCode } from '../model/products.ts';
 import type { ComparedReport, RunIdentity, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
-import { translating } from './failures.ts';
 
-export interface ComparisonArgs {
+interface ComparisonArgs {
   run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
   earlier: ComparedReport;
   later: ComparedReport;
 }
 
 /**
- * Compares two reports of the ledger, seals the whole list beside them, and returns only counts and sums. Idempotent: a
- * repetition seals the same list again. A missing or unreadable report is an answer, not an error.
- *
- * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
+ * Compares two reports of the ledger, seals the whole list beside them, and returns only counts and sums. A repetition
+ * seals the same list again. A missing or unreadable report is an answer, not an error.
  */
-export function createCompareReports(dependencies: ActivityDependencies) {
+export async function compareReports(
+  dependencies: ActivityDependencies,
+  { run, earlier, later }: ComparisonArgs,
+): Promise<StageChanges> {
   const { ledger } = dependencies;
-  return {
-    compareReports: ({ run, earlier, later }: ComparisonArgs) =>
-      translating<StageChanges>(async () => {
-        const comparedWith = earlier.productCode;
-        const options = findPreparedProfile(dependencies, run.profile).changes;
-        const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];
-        const [first, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parseReport);
-        if (!first || !other) throw new Error('a report that was asked for and not told');
-        if ('gap' in first) return { comparedWith, unavailable: first.gap };
-        if ('gap' in other) return { comparedWith, unavailable: other.gap };
-        const changes = changesBetween(first.report, other.report, options);
-        const document = { kind: 'changes', of: other.origin, from: first.origin } as const;
-        const text = sealedChangesText({ earlier, later, changes, ...(options && { options }) });
-        if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
-        return { comparedWith, ...changes.summary };
-      }),
-  };
+  const comparedWith = earlier.productCode;
+  const options = findPreparedProfile(dependencies, run.profile).changes;
+  const numbers = [earlier.customerTraceNumber, later.customerTraceNumber];
+  const [first, other] = (await ledger.reportsToCompare(run.ledgerId, numbers)).map(parseReport);
+  if (!first || !other) throw new Error('the ledger did not answer about a report');
+  if ('gap' in first) return { comparedWith, unavailable: first.gap };
+  if ('gap' in other) return { comparedWith, unavailable: other.gap };
+  const changes = changesBetween(first.report, other.report, options);
+  const document = { kind: 'changes', of: other.origin, from: first.origin } as const;
+  const text = sealedChangesText({ earlier, later, changes, ...(options && { options }) });
+  if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
+  return { comparedWith, ...changes.summary };
 }
 
 type Parsed = { report: GatewayResponse; origin: ReportOrigin } | { gap: ComparisonGap };
@@ -63,29 +58,27 @@ function addApplicantIds(report: GatewayResponse, applicantIds: ReadonlyMap<unkn
   return { ...report, applicants };
 }
 
-/** A longer report would delay the answer: an activity of its own compares it. */
-const MOST_CHARACTERS = 256 * 1024;
-const COMPARED_WITHIN_MS = 2_000;
+/** Limits how long a slow key management service delays an answer that is recorded already. */
+const COMPARED_WITHIN_MS = 10_000;
 
 /**
- * Compares a recorded answer with the earlier report that the attempt names. Returns `undefined` if it names none, or
- * if the comparison did not succeed at once. The run then asks `compareReports`.
+ * Compares a recorded answer with the earlier report that the attempt names. Returns `undefined` if it names none, and
+ * `notCompared` if the comparison did not succeed in time.
  */
-export async function comparedSoon(
+export async function compareWithEarlier(
   dependencies: ActivityDependencies,
   { run, inquiry, compareWith: earlier }: Pick<SubmitInquiryArgs, 'run' | 'inquiry' | 'compareWith'>,
-  { answer, body }: Pick<GatewayReply, 'answer' | 'body'>,
+  answer: Answer | undefined,
   untilMs: number,
 ): Promise<StageChanges | undefined> {
-  const waitMs = Math.min(COMPARED_WITHIN_MS, untilMs - performance.now());
-  const isReport = answer.kind === 'outcome' && answer.outcome === 'record';
-  if (!earlier || !isReport || body.length > MOST_CHARACTERS || waitMs <= 0) return undefined;
+  if (!earlier || answer?.kind !== 'outcome' || answer.outcome !== 'record') return undefined;
   const { productCode, customerTraceNumber } = inquiry;
   const later = { productCode: productCode as StageCode, customerTraceNumber };
+  const notCompared = { comparedWith: earlier.productCode, unavailable: 'notCompared' } as const;
+  const waitMs = Math.max(0, Math.min(COMPARED_WITHIN_MS, untilMs - performance.now()));
   const tooLate = new AbortController();
-  const comparison = createCompareReports(dependencies).compareReports({ run, earlier, later });
   return Promise.race([
-    comparison.catch(() => undefined),
-    setTimeout(waitMs, undefined, { signal: tooLate.signal }).catch(() => undefined),
+    compareReports(dependencies, { run, earlier, later }).catch(() => notCompared),
+    setTimeout(waitMs, notCompared, { signal: tooLate.signal }).catch(() => notCompared),
   ]).finally(() => tooLate.abort());
 }

@@ -114,7 +114,7 @@ export interface AnsweredAttempt {
   answer: Answer;
   recorded: boolean;
   requestedAt?: string;
-  /** Absent if no comparison was requested, or if it did not finish in time. */
+  /** The comparison with the earlier report. Absent if none was requested, or if this attempt did not make it. */
   changes?: StageChanges;
 }
 
@@ -124,7 +124,7 @@ export type SubmitInquiryResult =
   /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'noSlot' }
   /** The ledger's latest attempt of the inquiry. This activity sent nothing. */
-  | { kind: 'latest'; latest: AttemptView }
+  | ({ kind: 'latest'; latest: AttemptView } & Pick<AnsweredAttempt, 'changes'>)
   /** The ledger has a withdrawal of the run. The activity claimed and sent nothing. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** A consent or another row in the ledger does not permit the share. The activity claimed and sent nothing. */

@@ -1,5 +1,4 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createDecisionActivities, createLedgerActivities } from './ledger-activities.ts';
@@ -21,7 +20,6 @@ export function createRunActivities(dependencies: ActivityDependencies) {
       ...createConsentActivities(dependencies),
       ...createDecisionActivities(dependencies),
       ...createQueueWebhooks(dependencies),
-      ...createCompareReports(dependencies),
     }),
   };
 }

@@ -10,7 +10,7 @@ import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { canonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
-import { comparedSoon } from './compare-reports.ts';
+import { compareWithEarlier } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
@@ -77,7 +77,8 @@ async function makeOneAttempt(
     tryToSay(level, message, { customerTraceNumber, ...fields });
   if (claim.kind === 'latest') {
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
-    return { kind: 'latest', latest: claim.latest };
+    const changes = await compareWithEarlier(dependencies, args, claim.latest.answer, endsAt - REPORTING_MARGIN_MS);
+    return { kind: 'latest', latest: claim.latest, ...omitUndefined({ changes }) };
   }
   if (claim.kind === 'withdrawn') {
     say('warn', 'nothing was sent: by what the ledger has, the run was withdrawn', {});
@@ -123,7 +124,9 @@ async function makeOneAttempt(
   const durationMs = sinceMs();
   const recorded = await recorder.recordAnswer(reply);
   say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
-  const changes = recorded ? await comparedSoon(dependencies, args, reply, endsAt - REPORTING_MARGIN_MS) : undefined;
+  const changes = recorded
+    ? await compareWithEarlier(dependencies, args, reply.answer, endsAt - REPORTING_MARGIN_MS)
+    : undefined;
   return {
     kind: 'answered',
     attempt: args.attempt,

@@ -6,8 +6,9 @@ import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
 import { text } from '../fields/fields.ts';
-import { parseWith } from '../fields/problems.ts';
+import { parseWith, problemsIn } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
@@ -62,27 +63,23 @@ function localCaller(by: string | undefined): SignedInCaller {
  * @throws InvalidInputError, with each member's path
  */
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
+  if (route.findDefinition) {
+    const message = { ...params, ...body, ...omitUndefined({ by }) };
+    const maxApplicants = loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS');
+    parseMessage(route.findDefinition(message), message, { maxApplicants });
+    return;
+  }
   const problems = parametersIn(route.path).flatMap((name): Problem[] => {
     const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
     return rule === null ? [] : [{ path: `/${name}`, rule }];
   });
-  if (route.query) problems.push(...listProblems(route.query, query));
-  if (route.body) problems.push(...listProblems(route.body, body));
-  if (by !== undefined || route.body) problems.push(...listProblems(AUTHOR, omitUndefined({ by })));
+  if (route.query) problems.push(...problemsIn(route.query, query));
+  if (route.body) problems.push(...problemsIn(route.body, body));
+  if (by !== undefined || route.body) problems.push(...problemsIn(AUTHOR, omitUndefined({ by })));
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 const AUTHOR = z.object({ by: text(MAX_BY_CHARACTERS) });
-
-function listProblems(schema: z.ZodType, value: object): readonly Problem[] {
-  try {
-    parseWith(schema, value);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidInputError) return error.problems;
-    throw error;
-  }
-}
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
 export async function callLocally(

@@ -9,6 +9,7 @@ import type { JsonObject } from '../base/json-safety.ts';
 import { REVIEW_ID } from '../base/portable-patterns.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
+import type { Checked, Loose } from '../messages/message.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { PRODUCTS } from '../model/products.ts';
@@ -74,6 +75,8 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   sendsMessages?: true;
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
+  /** Finds the definition of the message that it sends, or of the run's input: all rules between fields. */
+  findDefinition?(content: Loose): Checked;
   query?: Query;
   /** Request headers, by name, that it understands. */
   headers?: Readonly<Record<string, string>>;

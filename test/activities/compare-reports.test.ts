@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { ApplicationFailure } from '@temporalio/common';
-import { createCompareReports } from '../../src/activities/compare-reports.ts';
+import { compareReports } from '../../src/activities/compare-reports.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { claimOf, keyRing, outcomeOf, RECORD, readSealedChanges } from '../ledger/fixtures.ts';
 
@@ -37,9 +37,8 @@ async function world(t: TestContext, reports: { earlier?: string; later?: string
   }
   const profiles = new Map([['default', { changes: { balance: { amount: '100', percent: '0' } } }]]);
   const dependencies = { ledger, config: { profiles } } as unknown as ActivityDependencies;
-  const { compareReports } = createCompareReports(dependencies);
   const compare = (ledgerId = ledger.identity.ledgerId) =>
-    compareReports({ run: { profile: 'default', ledgerId }, earlier: EARLIER, later: LATER });
+    compareReports(dependencies, { run: { profile: 'default', ledgerId }, earlier: EARLIER, later: LATER });
   return { ledger, compare };
 }
 
@@ -66,8 +65,5 @@ test('a report that is missing or none is an answer, and nothing is sealed', asy
 
 test('nothing is read from a ledger that is not the run’s', async (t) => {
   const { compare } = await world(t, { earlier: reportWith('1'), later: reportWith('2') });
-  await assert.rejects(
-    compare('another'),
-    (error) => error instanceof ApplicationFailure && error.type === 'LedgerChanged',
-  );
+  await assert.rejects(compare('another'), LedgerChangedError);
 });

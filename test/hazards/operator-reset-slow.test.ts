@@ -225,3 +225,88 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     assert.equal((await harness.received(late)).length, 2);
   });
 });
+
+describe('a journey whose first share is withdrawn, whose second is revoked, and whose third is posted', () => {
+  const SHARES = [
+    { shareId: 'S1', endUserCode: 'EU997' },
+    { shareId: 'S2', endUserCode: 'EU998' },
+    { shareId: 'S3', endUserCode: 'EU999' },
+  ];
+
+  const decidedAt = new Date(Date.now() - 60_000).toISOString();
+  const evidence = { method: 'web', textVersion: 'v1', capturedAt: decidedAt, reference: 'doc-1' };
+
+  /** The same content each time, so that a repeated grant is a duplicate. */
+  function consentTo(journeyId: string, index: number, decision: 'granted' | 'revoked' = 'granted') {
+    const { shareId = '', endUserCode = '' } = SHARES[index] ?? {};
+    return consentMessage(journeyId, {
+      applicantId: '1A',
+      shareId,
+      consentId: `C-${shareId}`,
+      secondaryUser: { endUserCode },
+      ...(decision === 'granted' ? { decision, decidedAt, evidence } : { decision }),
+    });
+  }
+
+  /** Both refusals are acknowledged while the stage is held, before there is a report that could be shared. */
+  async function play(): Promise<JourneyHandle> {
+    const input = { ...oneStage('4001'), shares: SHARES };
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const held = await untilStatus(handle, ({ state }) => state === 'held');
+    const refusals = [
+      await update(handle, 'recordConsent', consentTo(journeyId, 0)),
+      await update(handle, 'withdrawShare', { journeyId, shareId: 'S1', by: 'ops', reason: 'another was meant' }),
+      await update(handle, 'recordConsent', consentTo(journeyId, 1)),
+      await update(handle, 'recordConsent', consentTo(journeyId, 1, 'revoked')),
+    ];
+    assert.deepEqual(
+      refusals.map(({ recorded }) => recorded),
+      [true, true, true, true],
+    );
+    await update(handle, 'resolveInquiry', decisionAbout(held));
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'recordConsent', consentTo(journeyId, 2));
+    return handle;
+  }
+
+  /** A share that the run had begun to post, as far as it knew, shows the number that the claim refused. */
+  const withoutNumber = ({ customerTraceNumber: _, ...share }: JourneyStatus['shares'][number]) => share;
+
+  /** Says again only what the run asks for: the decision about its hold, and the grant of the third share. */
+  async function answerWhatItAsks(again: JourneyHandle, journeyId: string): Promise<void> {
+    await until(async () => {
+      const status = await statusOf(again);
+      const said =
+        status.state === 'held'
+          ? update(again, 'resolveInquiry', decisionAbout(status))
+          : status.state === 'waitingForConsent' && update(again, 'recordConsent', consentTo(journeyId, 2));
+      // The run may have ended meanwhile: the ledger knew the answer already.
+      await Promise.resolve(said).catch(() => undefined);
+      return (await again.describe()).status.name !== 'RUNNING';
+    }, 'the journey did not end');
+  }
+
+  for (const forgetMessages of [false, true]) {
+    const what = forgetMessages ? 'forgets its messages' : 'admits its messages again';
+    test(`ends the same way and sends nothing after a reset that ${what}, to each of its workflow tasks`, async () => {
+      const handle = await play();
+      const result = await handle.result();
+      const received = await harness.received(handle);
+      assert.deepEqual(
+        result.shares.map(({ state }) => state),
+        ['withdrawn', 'revoked', 'posted'],
+      );
+      assert.equal(received.length, 3);
+      const { runId = '' } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+      for (const task of await workflowTasksOf(handle)) {
+        const again = await resetTo(harness, handle, task, { runId: runId ?? '', forgetMessages });
+        await answerWhatItAsks(again, result.journeyId);
+        const { shares, stages } = await again.result();
+        assert.deepEqual(shares.map(withoutNumber), result.shares.map(withoutNumber), `to event ${task}`);
+        assert.deepEqual(stages, result.stages, `to event ${task}`);
+        assert.deepEqual(await harness.received(again), received, `to event ${task}`);
+      }
+    });
+  }
+});

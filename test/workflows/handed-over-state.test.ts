@@ -34,7 +34,12 @@ const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as 
 const INQUIRY: Required<CarriedInquiry> = {
   ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
   pausedSinceMs: 1,
-  ...{ retry: { atMs: 1, summary: 'waiting' }, held: { failure: FAILURE, since: AT }, applicants: [applicant('1A')] },
+  ...{
+    retry: { atMs: 1, summary: 'waiting' },
+    waitsFor: 'gateway',
+    held: { failure: FAILURE, since: AT },
+    applicants: [applicant('1A')],
+  },
 };
 const DESCRIPTION: InquiryDescription = {
   ...{ customerTraceNumber: TRACE, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
@@ -136,7 +141,7 @@ describe('the next run of a journey takes up', () => {
     stages: [
       {
         ...{ status: { productCode: 'PREQUAL', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
-        ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [], isCompared: true },
+        ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [] },
         personsAt: 2,
       },
     ],

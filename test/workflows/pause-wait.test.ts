@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure, RunConfig } from '../../src/activities/contract.ts';
-import { PauseWait } from '../../src/workflows/inquiry/retries.ts';
+import { findListedReason, PauseWait } from '../../src/workflows/inquiry/retries.ts';
 
 const SETTINGS = { backoffInitialMs: 1_000 } as RunConfig['settings'];
 const HOUR_MS = 3_600_000;
@@ -47,4 +47,16 @@ test('it asks after as long as it has waited, at most an hour, and tells how lon
   assert.deepEqual(pause.carried, { pausedSinceMs: 1_000_000 });
   assert.equal(pause.note(failed('Throttled')), 48 * HOUR_MS + 60_000);
   assert.deepEqual([pause.carried, pause.note(failed('Throttled'))], [{}, 0]);
+});
+
+test('the lists name the reason of a retry that takes long, and none for a wait of seconds', () => {
+  const failed = (failureType: 'Throttled' | 'Paused' | 'ActivityFailed') => ({
+    failureType,
+    attempt: 1,
+    claimed: true,
+  });
+  assert.equal(findListedReason(failed('Throttled'), 4_999), undefined);
+  assert.equal(findListedReason(failed('Throttled'), 5_000), 'gateway');
+  assert.equal(findListedReason(failed('Paused'), 5_000), 'pause');
+  assert.equal(findListedReason(failed('ActivityFailed'), 5_000), undefined);
 });

@@ -46,6 +46,7 @@ export const consentRoutes: readonly Route[] = [
     scope: 'consents:record',
     sendsMessages: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),
+    findDefinition: () => consentDefinition,
     answers: {
       200: { description: 'The consent counts, now or since an earlier call.', schema: consentAnswerSchema },
       202: { description: 'The consent is kept, or is not judged or recorded yet.', schema: consentAnswerSchema },

@@ -1,7 +1,6 @@
 /** Shares by themselves: started, read, listed, taken back. Their consents: consents.ts; decisions: decisions.ts. */
 import { z } from 'zod';
 import { extendShareReport } from '../../messages/extend.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
@@ -26,7 +25,7 @@ export const shareRoutes: readonly Route[] = runRoutes<ShareReportInput>({
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.schema(),
-    check: ({ body }) => parseMessage(shareReport, body),
+    findDefinition: () => shareReport,
     findNewRunsReach: findShareReach,
     send: (journeys, input, options) => journeys.shareReport(input, options),
   },

@@ -392,8 +392,8 @@ export function isPosted({ state, isAnswered, providerSaid, isAcceptedAsNotPoste
  * Whether a decision with this reason judges an attempt that was made. One about an unclaimed attempt, or about another
  * request under the same trace number, does not.
  */
-export function judgesAttempts(failureType: FailureType | null): boolean {
-  return failureType === null || FAILURES[failureType].state !== null;
+export function judgesAttempts(failureType: FailureType | undefined): boolean {
+  return failureType === undefined || FAILURES[failureType].state !== null;
 }
 
 type InquiryTotal = z.infer<typeof inquiryTotal>;

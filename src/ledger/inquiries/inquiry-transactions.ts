@@ -3,9 +3,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { omitUndefined } from '../../base/defined.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import { resendRule, wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -14,6 +13,7 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
+import { NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
@@ -46,7 +46,6 @@ import {
   standingView,
 } from './inquiries.ts';
 import {
-  answerColumns,
   insertAttempt,
   insertClosed,
   insertInquiry,
@@ -54,6 +53,7 @@ import {
   markClaimed,
   markUnknown,
   readRepeat,
+  toReadable,
   updateAttempt,
   writeLate,
   writeOutcome,
@@ -64,7 +64,7 @@ import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
 /** The inquiry, in the ledger that the run has used before. */
 async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
   const state = await readState(tx, customerTraceNumber);
-  requireSameLedger(ledgerId, state.known.ledgerId);
+  requireSameLedger(ledgerId, state.ledgerId);
   return state;
 }
 
@@ -97,7 +97,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     readRestore(tx, request.seen),
   ]);
   const known = {
-    ...state.known,
+    ...state,
     isRestored: lost !== undefined,
     ...omitUndefined({ otherNumber, share }),
   };
@@ -123,23 +123,20 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       });
     case 'claim': {
       await settleOverdue(tx, state, customerTraceNumber);
-      const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
+      const { permittedBy } = decision;
+      const sentTraceNumber = numberToSend(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
         markClaimed(tx, { ...request, permittedRepeat }),
-        insertAttempt(tx, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
+        insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
         linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
       ]);
       // A share writes in several steps. Without them the commit is sent together with the writes.
       await Promise.all([...(request.consents.length > 0 ? [written] : []), insertClaimedShare(tx, request)]);
-      const claimed = written.then(([, { claimedAt, position }]) => ({
+      const claimed = written.then(([, row]) => ({
         kind: 'claimed' as const,
-        attempt: request.attempt,
-        claimedAt: utcInstant(claimedAt),
-        ...omitUndefined({ sentTraceNumber }),
-        ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
-        position,
+        ...pick(row, ['attempt', 'claimedAt', 'sentTraceNumber', 'resendFrom', 'position']),
       }));
       return new Ending(true, claimed);
     }
@@ -152,12 +149,17 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
  */
 function numberToSend(
   { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
-  before: readonly AttemptRow[],
+  { attempts }: InquiryState,
   isPermitted: boolean,
 ): string | undefined {
-  const isResend = isPermitted && before.length > 0;
+  const before = attempts.findLast((row): row is AttemptRow => !row.closed);
+  const isResend = isPermitted && before !== undefined;
   if (resendsUnderNewNumber && isResend) return resentNumber(inquiry.customerTraceNumber, attempt);
-  return before.at(-1)?.sent_trace_number ?? undefined;
+  return before?.sentTraceNumber;
+}
+
+function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
+  return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
 }
 
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
@@ -171,10 +173,10 @@ export async function recordAttempt(
     lockInquiry(tx, customerTraceNumber),
     ownState(tx, record.ledgerId, customerTraceNumber),
   ]);
-  const row = state.attempts.find((candidate) => candidate.attempt === attempt);
+  const row = findClaimed(state, attempt);
   const isRepeated = row !== undefined && says(row, record, tx.cipher);
-  const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
-  const isDisposed = state.known.disposal === 'done';
+  const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
+  const isDisposed = state.disposal === 'done';
   switch (kind) {
     case 'missing':
       return 'missing';
@@ -183,7 +185,7 @@ export async function recordAttempt(
       await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
       return 'already';
     case 'late':
-      if (row?.late_state !== record.state) {
+      if (row?.lateState !== record.state) {
         await writeLate(tx, record, !isDisposed);
         await drawAttention(tx, 'lateAnswer', customerTraceNumber);
         await openHeld(tx, customerTraceNumber);
@@ -199,13 +201,13 @@ export async function recordAttempt(
         keepBodies(tx, record, kept, false),
       ]);
       // Only a share can be refused. Without this step the commit is sent together with the writes.
-      if (state.inquiry?.product_code === 'SECONDUSE') {
+      if (state.inquiry?.productCode === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(tx, record)]);
       }
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
-      const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
+      const isAnsweredLate = state.attempts.some((known) => !known.closed && known.answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
@@ -227,7 +229,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   await lockInquiry(tx, customerTraceNumber);
   const state = await ownState(tx, request.ledgerId, customerTraceNumber);
   requireSameRequest(state, request.digest);
-  const known = { ...state.known, ...(await readDoubt(tx.session, request.begunAt)) };
+  const known = { ...state, ...(await readDoubt(tx.session, request.begunAt)) };
   const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
@@ -237,8 +239,8 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
     case 'writerTooOld':
       throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {
-      const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));
-      return { attempt, state: 'notSent', closedAt, runId: run.runId };
+      const closedAt = await insertClosed(tx, request, decision.permittedBy);
+      return { attempt, state: 'notSent', ...omitUndefined({ closedAt }), runId: run.runId };
     }
     default:
       return new Ending(await settleOverdue(tx, state, customerTraceNumber), standingView(state, tx.cipher));
@@ -265,7 +267,7 @@ export async function decide(
   if (differing.length > 0) {
     return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
   }
-  const effect = decideDecision(state.known, decision);
+  const effect = decideDecision(state, decision);
   if (effect.kind === 'repeated') {
     // A run that was reset holds once more, and takes the same decision again.
     await endByDecision(tx, decision, 'decided');
@@ -278,7 +280,7 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
+      ? resendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
@@ -287,13 +289,13 @@ export async function decide(
 }
 
 /** @throws RequestDiffersError */
-function requireSameRequest({ known }: InquiryState, digest: string): void {
+function requireSameRequest(known: InquiryState, digest: string): void {
   if (known.digest === null || known.digest === digest) return;
   throw new RequestDiffersError('another request was made under this trace number');
 }
 
 async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
-  const latest = findLatest(state.known);
+  const latest = findLatest(state);
   if (!latest || !isOverdue(latest)) return false;
   await markUnknown(tx, customerTraceNumber);
   await flagIfRefused(tx, { customerTraceNumber, attempt: latest.attempt });
@@ -333,36 +335,31 @@ function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boo
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
     // The comparison uses JSON, in which an undefined field is an absent field.
     const told = JSON.parse(JSON.stringify(record.answer));
-    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
+    return isDeepStrictEqual(openAnswer(cipher, row, 'answer'), told);
   }
   if (row.state !== record.state) return false;
   if (record.state !== 'unknown') return true;
   const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
-  return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+  return agrees(record.httpStatus, row.httpStatus) && agrees(record.failureType, row.failureType);
 }
 
 /** Writes a decision, and what it makes of its inquiry. */
 async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await chaining(tx, async (insert) => {
-    await insert('decisions', {
-      ...decision,
-      permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined,
-    });
+    await insert('decisions', { ...decision, permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined });
   });
   if (effect.kind === 'abandon') {
-    const abandoned = `UPDATE inquiries SET abandoned_at = ${tx.dialect.now} WHERE customer_trace_number = $1`;
-    await tx.session.rows(abandoned, [decision.customerTraceNumber]);
+    const { customerTraceNumber } = decision;
+    await updateRows(tx.session, 'inquiries', { customerTraceNumber }, { abandonedAt: NOW });
   }
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
-  const { outcome, applicant_outcomes } = answerColumns(decision.answer);
   // An answer that came stays beside the accepted one.
   await updateAttempt(tx, decision, {
     state: 'accepted',
-    accepted_by: decision.decisionId,
-    accepted_answer: sealAnswer(tx.cipher, decision.answer, decision, 'accepted_answer'),
-    outcome,
-    applicant_outcomes,
+    acceptedBy: decision.decisionId,
+    acceptedAnswer: sealAnswer(tx.cipher, decision.answer, decision, 'acceptedAnswer'),
+    ...pick(toReadable(decision.answer), ['outcome', 'applicantOutcomes']),
   });
   await indexReference(tx, decision);
 }

@@ -1,6 +1,6 @@
 /**
  * The shapes in which people and programs read reports, refusals and lists of changes, and how a refusal's body travels.
- * What a run compares by itself (`compareReports`) leaves the worker as counts: it has no row of a reader.
+ * What a run compares by itself (`compareWithEarlier`) leaves the worker as counts: it has no row of a reader.
  */
 
 import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';

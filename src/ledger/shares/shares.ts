@@ -116,7 +116,7 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   const review = reviewOfRow(run_key);
   return (
     review !== null &&
-    ((await isReviewDisposed(session, { run_key })) || (await readHolds({ session }, run_key)).length > 0)
+    ((await isReviewDisposed(session, { runKey: run_key })) || (await readHolds({ session }, run_key)).length > 0)
   );
 }
 

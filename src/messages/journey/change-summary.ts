@@ -42,8 +42,8 @@ const totalsSchema = z.object({
 });
 
 /**
- * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the activity could
- * not finish in its time.
+ * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the attempt could
+ * not compare it.
  */
 const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as const;
 

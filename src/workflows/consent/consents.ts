@@ -173,9 +173,9 @@ export class Consents {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /** Called when another place has recorded consents: a share that waits asks the ledger again. */
+  /** Called when another place has recorded consents: a share that waits asks the ledger again, also after a look-up in flight. */
   noteNews(): void {
-    for (const shareId of this.#standings.keys()) this.#stale.add(shareId);
+    for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
   }
 
   /** Asks the ledger which consents are in force for the share. */

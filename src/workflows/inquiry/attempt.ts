@@ -61,5 +61,7 @@ function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptSt
     host.onWithdrawn({ by: result.by, reason: result.reason });
     return { kind: 'stop', end: { kind: 'stopped' } };
   }
-  return result.kind === 'latest' ? toStep(result.latest) : result;
+  if (result.kind !== 'latest') return result;
+  const step = toStep(result.latest);
+  return step.kind === 'answered' ? { ...step, ...omitUndefined({ changes: result.changes }) } : step;
 }

@@ -22,7 +22,7 @@ import {
   standsInTheWay,
   waitOut,
 } from './ledger-look-ups.ts';
-import { backOffMs, isRetried, ListedWait, PauseWait, retrySummary } from './retries.ts';
+import { backOffMs, findListedReason, isRetried, PauseWait, retrySummary } from './retries.ts';
 
 /** Turns an answer without an outcome into a failure that an operator must judge. */
 function failureOfAnswer(
@@ -53,7 +53,6 @@ export async function runInquiry(host: InquiryContext, spec: InquirySpec): Promi
       if (!(await recordRepeat(host.config, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
-    host.waits.note(inquiry.customerTraceNumber, undefined);
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
     const { resume: _past, ...rest } = current;
@@ -77,7 +76,9 @@ class InquiryRun {
   /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
   readonly #pause: PauseWait;
-  readonly #listed: ListedWait;
+  /** Since when it waits for retries, in milliseconds, until an attempt gets through or an operator must decide. */
+  #waitsSinceMs: number | undefined;
+  #waitsFor: InquiryRunState['waitsFor'];
 
   constructor(host: InquiryContext, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
@@ -86,7 +87,7 @@ class InquiryRun {
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue =
       host.config.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
-    const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
+    const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry, waitsFor } = spec.resume ?? {};
     this.#retriedSinceMs = since ?? this.#nowMs;
     this.#isRetrying = since !== undefined;
     this.#attempt = attempt;
@@ -94,7 +95,9 @@ class InquiryRun {
     this.#tokenFetchedAfter = tokenFetchedAfter;
     this.#retry = retry;
     this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
-    this.#listed = new ListedWait(host.waits, inquiry.customerTraceNumber, retry?.waitsFor);
+    this.#waitsFor = waitsFor;
+    // An earlier run has listed it, so it has waited for long.
+    if (waitsFor !== undefined) this.#waitsSinceMs = 0;
   }
 
   async toItsEnd(): Promise<RunEnd> {
@@ -126,7 +129,7 @@ class InquiryRun {
       ...(this.#failures > 0 ? { failures: this.#failures } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       ...this.#pause.carried,
-      ...omitUndefined({ retry: this.#retry, amends, held }),
+      ...omitUndefined({ retry: this.#retry, waitsFor: this.#waitsFor, amends, held }),
       ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
     });
   }
@@ -293,9 +296,9 @@ class InquiryRun {
     if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     const atMs = Date.now() + waitMs;
-    this.#listed.begin(failure, atMs);
-    const retry = { atMs, summary: retrySummary(failure, waitMs), ...this.#listed.carried };
-    await this.#waitForRetry(retry, attempts);
+    this.#waitsSinceMs ??= Date.now();
+    this.#waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
+    await this.#waitForRetry({ atMs, summary: retrySummary(failure, waitMs) }, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
@@ -316,17 +319,17 @@ class InquiryRun {
       isDisturbed ||= this.#stopsByNow() !== null;
     }
     this.#retry = undefined;
-    if (this.#pause.isOver) this.#listed.end();
+    if (this.#pause.isOver) this.#endWait();
     this.#stand();
     this.#progress('running', attempts);
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
     const since = heldSince ?? new Date().toISOString();
-    this.#stand({ failure, since });
     this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
-    // Taken back together with the hold's own attribute.
-    this.#listed.end();
+    // The hold's own attribute replaces that of the wait, in one event.
+    this.#endWait();
+    this.#stand({ failure, since });
     const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#applicantIds(),
@@ -350,6 +353,11 @@ class InquiryRun {
       case 'resend':
         return {};
     }
+  }
+
+  #endWait(): void {
+    this.#waitsSinceMs = undefined;
+    this.#waitsFor = undefined;
   }
 
   /** Counts at most one attempt's length of the time before the first failure: the rest was time in the queue. */

@@ -9,7 +9,6 @@ import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { ContinuationWait } from '../run/continuation.ts';
 import type { Holds, RepeatDecision } from '../run/holds.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import type { RetryWaits } from '../run/run.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec
@@ -53,8 +52,10 @@ export interface InquiryRunState {
   tokenFetchedAfter?: string;
   /** Since when a pause keeps it from being sent, in milliseconds. */
   pausedSinceMs?: number;
-  /** When it is retried, and the reason of the wait until then. */
-  retry?: { atMs: number; summary: string; waitsFor?: WaitsFor };
+  /** When it is retried, and the text about the wait until then. */
+  retry?: { atMs: number; summary: string };
+  /** The reason that the lists show while its retries take long. */
+  waitsFor?: WaitsFor;
   held?: { failure: InquiryFailure; since: string };
 }
 
@@ -83,7 +84,6 @@ export interface AttemptHost {
 /** The parts of its run that an inquiry uses. */
 export interface InquiryContext extends AttemptHost {
   holds: Holds;
-  waits: RetryWaits;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */

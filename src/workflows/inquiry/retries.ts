@@ -3,7 +3,6 @@ import type { InquiryFailure, RunConfig } from '../../activities/contract.ts';
 import { FAILURES } from '../../model/failure-types.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import type { RetryWaits } from '../run/run.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
 /** Whether the run repeats it by itself: nothing was sent. */
@@ -80,48 +79,15 @@ export class PauseWait {
   }
 }
 
-// The lists name what a retried inquiry waits for (`WaitsFor`): from when its retries take long until an attempt gets
-// through or a person must decide. Each change costs an event, so neither short waits nor single repetitions are shown.
-
 /** Most throttled or lost attempts get through within seconds. */
 const LISTED_FROM_MS = 5_000;
 
-export class ListedWait {
-  readonly #waits: RetryWaits;
-  readonly #customerTraceNumber: string;
-  #sinceMs: number | undefined;
-  #isLong = false;
-
-  /** @param listed the reason that the previous run has listed */
-  constructor(waits: RetryWaits, customerTraceNumber: string, listed: WaitsFor | undefined) {
-    this.#waits = waits;
-    this.#customerTraceNumber = customerTraceNumber;
-    this.#isLong = listed !== undefined;
-    this.#note(listed);
-  }
-
-  /** The listed reason that a retry hands over. */
-  get carried(): { waitsFor?: WaitsFor } {
-    const waitsFor = this.#waits.of(this.#customerTraceNumber);
-    return waitsFor === undefined ? {} : { waitsFor };
-  }
-
-  /** @param atMs when it is tried again */
-  begin({ failureType }: InquiryFailure, atMs: number): void {
-    this.#sinceMs ??= Date.now();
-    this.#isLong ||= atMs - this.#sinceMs >= LISTED_FROM_MS;
-    if (this.#isLong) this.#note(FAILURES[failureType].retry?.waitsFor ?? undefined);
-  }
-
-  end(): void {
-    this.#sinceMs = undefined;
-    this.#isLong = false;
-    this.#note(undefined);
-  }
-
-  #note(waitsFor: WaitsFor | undefined): void {
-    this.#waits.note(this.#customerTraceNumber, waitsFor);
-  }
+/**
+ * Returns the reason that the lists show for a retried inquiry; `undefined` for a short wait. The inquiry shows it until
+ * an attempt gets through or an operator must decide. Each change costs an event.
+ */
+export function findListedReason({ failureType }: InquiryFailure, waitsMs: number): WaitsFor | undefined {
+  return waitsMs < LISTED_FROM_MS ? undefined : (FAILURES[failureType].retry?.waitsFor ?? undefined);
 }
 
 /**

@@ -67,8 +67,6 @@ export class Journey extends CreditRun<
   stagesEndedAs: JourneyOutcome | undefined;
   /** When the journey closes, once all has settled. It takes further shares until then. */
   openUntil: string | undefined;
-  /** Reports that are being compared: the run ends when they all have been. */
-  readonly comparisons: Promise<void>[] = [];
   readonly #applicantIds = new Set<string>();
 
   /**
@@ -333,8 +331,6 @@ export interface StageRecord extends StepRecord {
   applicantsBefore?: Applicant[];
   /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
   personsAt?: number;
-  /** Its report is being compared with the one before. */
-  isCompared?: boolean;
 }
 
 /** A stage that is never pulled, with the decision to skip it. */

@@ -9,7 +9,6 @@ import { drainShares } from '../machine/share-withdrawal.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
-import { compareAgain } from './comparisons.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { planInquiries, runShares, untilEnded } from './shares.ts';
@@ -67,7 +66,6 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
 async function runToTheEnd(journey: Journey, config: RunConfig): Promise<JourneyOutcome> {
   const { continuation } = journey;
   planInquiries(journey, config);
-  compareAgain(journey, config);
   const parts = [
     continuation.part(() => runStages(journey, config)),
     continuation.part(() => runShares(journey, config)),
@@ -76,8 +74,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
-  // Both are idempotent: the next run does them again.
-  if (journey.comparisons.length > 0) await continuation.waitFor(Promise.all(journey.comparisons));
+  // Idempotent: the next run does it again.
   await continuation.waitFor(closeDown(journey));
   journey.end(outcome);
   return outcome;

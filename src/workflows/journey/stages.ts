@@ -8,7 +8,7 @@ import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { closedGate, passGate, repeatDecision } from './advances.ts';
-import { compareWithReportBefore, reportBefore, takeChanges } from './comparisons.ts';
+import { reportBefore, takeChanges } from './comparisons.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 /**
@@ -46,10 +46,10 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       takeApplicants(journey, stage);
     }
     const inquiry = findInquiry(journey, stage);
-    const outcome =
-      inquiry && endStage(journey, config, stage, await runInquiry(createHost(journey, config, stage), inquiry));
-    const { applicantsBefore } = stage;
+    const end = inquiry && (await runInquiry(createHost(journey, config, stage), inquiry));
     delete stage.inquiry;
+    const outcome = end && endStage(journey, stage, end);
+    const { applicantsBefore } = stage;
     delete stage.applicantsBefore;
     if (outcome) return skipRest(journey, outcome);
     // A repeat that a person gave up has changed nothing.
@@ -98,17 +98,12 @@ function findInquiry(journey: Journey, stage: StageRecord): InquirySpec | undefi
 }
 
 /** Returns the journey's outcome if the stage ends the journey. */
-function endStage(
-  journey: Journey,
-  config: RunConfig,
-  stage: StageRecord,
-  end: InquiryEnd,
-): JourneyOutcome | undefined {
+function endStage(journey: Journey, stage: StageRecord, end: InquiryEnd): JourneyOutcome | undefined {
   switch (end.kind) {
     case 'answered':
       // These are the applicants of the start, or of an amendment that was checked against the reports' table.
       if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
-      return settle(journey, config, stage, end);
+      return settle(journey, stage, end);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
       // The journey keeps the report that the repeat was to replace, and continues.
@@ -125,7 +120,6 @@ function endStage(
 
 function settle(
   journey: Journey,
-  config: RunConfig,
   stage: StageRecord,
   { answer, applicants = journey.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
@@ -133,8 +127,7 @@ function settle(
   const answered = journey.takeAnswer(stage, answer, applicants);
   if (reference) {
     stage.personsAt = journey.persons.list.length;
-    if (changes) takeChanges(journey, stage, changes);
-    else compareWithReportBefore(journey, config, stage);
+    takeChanges(journey, stage, changes);
   }
   const { productCode, attention } = stage.status;
   journey.events.emit('stage.answered', [productCode, answered.customerTraceNumber ?? ''], {

@@ -96,6 +96,11 @@ export abstract class CreditRun<
     Object.assign(stage.status, change);
   }
 
+  /** The inquiries that are under way. */
+  get #inquiries(): CarriedInquiry[] {
+    return [...this.stages, ...this.shares.values()].flatMap(({ inquiry }) => inquiry ?? []);
+  }
+
   get stagesAreSettled(): boolean {
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
   }
@@ -117,7 +122,6 @@ export abstract class CreditRun<
   }
 
   showProgress(config: RunConfig, progress: InquiryProgress): void {
-    this.waits.tell(progress.customerTraceNumber, progress.waitingFor);
     this.publish(passingIn(config, progress));
   }
 
@@ -231,7 +235,8 @@ export abstract class CreditRun<
   protected get openStateAndWait(): Standing {
     const isSettled = this.config !== undefined && this.stagesAreSettled;
     const share = isSettled ? [...this.shares.values()].find(({ state }) => state === 'awaitingConsent') : undefined;
-    const waitingFor = this.waits.words ?? (share && this.nameWait(share));
+    const retries = this.#inquiries.flatMap(({ retry }) => retry ?? []);
+    const waitingFor = retries[0]?.summary ?? (share && this.nameWait(share));
     return { state: share ? 'waitingForConsent' : 'running', ...omitUndefined({ waitingFor }) };
   }
 
@@ -313,7 +318,8 @@ export abstract class CreditRun<
 
   /** The longest of several waits. A wait for an operator is not listed here. */
   protected get waitsFor(): WaitsFor | null {
-    if (this.waits.first) return this.waits.first;
+    const [retried] = this.#inquiries.flatMap(({ waitsFor }) => waitsFor ?? []);
+    if (retried) return retried;
     return this.stagesAreSettled && this.sharesInWait.length > 0 ? 'consents' : null;
   }
 }

@@ -192,9 +192,12 @@ export class ReviewRows {
       },
       onStanding: (standing) => {
         open.standing = standing;
-        const { keptWaiting } = this.#review;
-        if (standing.pausedSinceMs === undefined) keptWaiting.delete(open.row.accountId);
-        else keptWaiting.add(open.row.accountId);
+        const { keptWaiting, retried } = this.#review;
+        const { accountId } = open.row;
+        if (standing.pausedSinceMs === undefined) keptWaiting.delete(accountId);
+        else keptWaiting.add(accountId);
+        if (standing.waitsFor === undefined) retried.delete(accountId);
+        else retried.set(accountId, standing.waitsFor);
       },
     };
   }
@@ -224,6 +227,7 @@ export class ReviewRows {
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
     this.#review.keptWaiting.delete(open.row.accountId);
+    this.#review.retried.delete(open.row.accountId);
     this.#review.isStalled = false;
     if (!open.isHeld) this.#review.underWay--;
     this.#review.publish();

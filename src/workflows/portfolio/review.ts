@@ -174,6 +174,8 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   isPaused = false;
   /** The accounts whose rows wait because all inquiries are paused. */
   readonly keptWaiting = new Set<string>();
+  /** By account: what the rows wait for whose retries take long. */
+  readonly retried = new Map<string, WaitsFor>();
   /** All rows under way wait for their retries, and none has ended since. */
   isStalled = false;
   /** The next run is about to take over. */
@@ -256,12 +258,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 
   get #waitsFor(): WaitsFor | null {
     if (this.isPaused || this.keptWaiting.size > 0) return 'pause';
-    return (this.isStalled ? this.waits.first : undefined) ?? null;
+    return (this.isStalled ? this.retried.values().next().value : undefined) ?? null;
   }
 
   /** Called when a row begins to wait for its retry. */
   rowWaits(): void {
-    this.isStalled = this.waits.count >= this.underWay;
+    this.isStalled = this.retried.size >= this.underWay;
     this.updateSearchAttributes();
   }
 

@@ -142,6 +142,7 @@ async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
     applicants: inquiry?.applicants ?? input.applicants,
     ...omitUndefined({ resume: inquiry }),
   });
+  delete step.inquiry;
   if (end.kind === 'answered') {
     return pull.takeAnswer(step, end.answer, end.applicants ?? input.applicants).outcome;
   }

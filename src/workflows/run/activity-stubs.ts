@@ -41,7 +41,7 @@ export const runActivities = proxyActivities<RunActivities>({
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof RunActivities, 'compareReports' | 'queueWebhooks'>;
+type Indispensable = Exclude<keyof RunActivities, 'queueWebhooks'>;
 
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
@@ -93,19 +93,6 @@ export function hasRunOut(error: unknown): boolean {
 export function waitToTryAgain(what: string, round: number): Promise<void> {
   return sleep(Math.min(2_000 * 2 ** round, 300_000), { summary: `${what} has run out of retries: it is tried again` });
 }
-
-/** `compareReports`: idempotent, and nothing waits for it but the run's end. */
-export const comparisonActivities = proxyActivities<Pick<RunActivities, 'compareReports'>>({
-  // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
-  startToCloseTimeout: '1 minute',
-  ...HEARTBEATS,
-  // Limits how long an unreachable ledger delays the end of the run. The reports can be compared later.
-  scheduleToCloseTimeout: '1 hour',
-  retry: {
-    ...UNHURRIED,
-    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
-  },
-});
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
 export function submitInquiryFor(

@@ -40,7 +40,6 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly work: RunWork;
-  readonly waits = new RetryWaits();
   /** Decisions of people about the run itself. */
   readonly decided: RunDecisions;
   /** The configuration that the first activity fixed; absent until it has answered. */
@@ -118,9 +117,9 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
 
   /** Returns the parts of the run that every inquiry uses. */
   createHost(config: RunConfig) {
-    const { inFlight, holds, waits, continuation } = this;
+    const { inFlight, holds, continuation } = this;
     return {
-      ...{ config, inFlight, holds, waits, continuation },
+      ...{ config, inFlight, holds, continuation },
       isEnding: () => this.isEnding,
       onWithdrawn: (withdrawal: RunWithdrawal) => {
         this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
@@ -223,43 +222,4 @@ class PublishedAttributes {
   #isNews(name: SearchAttributeName, value: string | null): boolean {
     return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
   }
-}
-
-/** Reasons why the retried inquiries of a run wait, by trace number. A change here publishes nothing by itself. */
-export class RetryWaits {
-  readonly #listed = new Map<string, WaitsFor>();
-  readonly #words = new Map<string, string>();
-
-  /** Sets the reason that the lists show; `undefined` once an attempt has got through. */
-  note(customerTraceNumber: string, waitsFor: WaitsFor | undefined): void {
-    put(this.#listed, customerTraceNumber, waitsFor);
-  }
-
-  of(customerTraceNumber: string): WaitsFor | undefined {
-    return this.#listed.get(customerTraceNumber);
-  }
-
-  /** The reason of the inquiry that has waited longest. */
-  get first(): WaitsFor | undefined {
-    return this.#listed.values().next().value;
-  }
-
-  get count(): number {
-    return this.#listed.size;
-  }
-
-  /** Sets the text about the retry's wait; `undefined` while an attempt is made. */
-  tell(customerTraceNumber: string, words: string | undefined): void {
-    put(this.#words, customerTraceNumber, words);
-  }
-
-  /** Text about a retry's wait; `undefined` if none waits. */
-  get words(): string | undefined {
-    return this.#words.values().next().value;
-  }
-}
-
-function put<Value>(map: Map<string, Value>, key: string, value: Value | undefined): void {
-  if (value === undefined) map.delete(key);
-  else map.set(key, value);
 }
