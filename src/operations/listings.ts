@@ -1,6 +1,6 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
 import { omitUndefined } from '../base/defined.ts';
-import { type AuditedConsent, InquiryTotals, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
+import { InquiryTotals, type ListedConsent, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import {
@@ -47,7 +47,7 @@ export const decisions = defineListing({
 
 export const consents = defineListing({
   name: 'consents',
-  summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
+  summary: 'list consents: who granted or refused what, when and with which evidence, and what now stands',
   scope: 'inquiries:read',
   ...RECORDS.consents,
   order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
@@ -59,9 +59,9 @@ export const consents = defineListing({
 async function* readConsents(
   ledger: Ledger,
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
-): AsyncGenerator<AuditedConsent> {
+): AsyncGenerator<ListedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, ...omitUndefined({ proof: proofs && proof }) };
+    yield { ...row, stands: await ledger.stands(row), ...omitUndefined({ proof: proofs && proof }) };
   }
 }
 
