@@ -14,7 +14,6 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { type RequiredReach, reaches, reachesAll } from '../caller.ts';
 import {
   allRunsQuery,
   countWaiting,
@@ -25,7 +24,7 @@ import {
   runListSchema,
   waitingSchema,
 } from '../lists/runs.ts';
-import { readRequiredReach } from '../required-reach.ts';
+import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
@@ -133,7 +132,7 @@ export const allRunsRoutes: readonly Route[] = [
     path: '/v1/waiting',
     operationId: 'countWaiting',
     summary: 'Count the runs that wait, by what they wait for',
-    description: `${LAGS} Without search attributes there are no counts.`,
+    description: `${LAGS} There is no count by a search attribute that is missing.`,
     scope: 'holds:read',
     answer: waitingSchema,
     run: countWaiting,

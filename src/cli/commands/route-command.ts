@@ -183,7 +183,7 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
   const [parameters = [], ...others] = routes.map(({ path }) => parametersIn(path));
   const [first, ...rest] = parameters;
   if (first === undefined) return [];
-  const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description];
+  const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description ?? ''];
   const isAnyRun = first === 'runKey' || others.length > 0;
   return [isAnyRun ? ['<id>', RUN_ID] : describe(first), ...(others.length > 0 ? [] : rest.map(describe))];
 }
@@ -196,7 +196,7 @@ function toOperation(
   const { path, query, body, findDefinition } = route;
   const further = parametersIn(path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
-    const { description } = PATH_PARAMETERS[parameter];
+    const { description = '' } = PATH_PARAMETERS[parameter];
     return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
   });
   const members = membersIn([query, body].filter((schema) => schema !== undefined));
