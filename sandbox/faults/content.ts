@@ -74,7 +74,7 @@ const returnCode: OutcomeFault = {
   stage: 'outcome',
   what: 'answers with this returnCode for every applicant',
   params: { returnCode: { type: ['string'], default: 'Deferred', what: 'any text; Record gives out reports' } },
-  returnCode: (params) => String(params.returnCode ?? 'Deferred'),
+  returnCode: (params) => String(params.returnCode),
 };
 
 export const CONTENT_FAULTS = [returnCode, ...WRONG, ...VARIANTS, LARGE_REPORT] as const;

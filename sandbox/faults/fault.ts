@@ -92,9 +92,36 @@ export interface TokenFault extends Described {
 export type RequestFault = ArrivalFault | PrePostingFault | OutcomeFault | ContentFault | DeliveryFault;
 export type Fault = RequestFault | TokenFault;
 
-/** The number given for `name`, else its default. The plan has checked both. */
-export function numberOf(fault: Described, params: Params, name: string): number {
-  return Number(params[name] ?? fault.params?.[name]?.default);
+type ParamDescriptions = Record<string, ParamDescription>;
+
+export function beforePosting(
+  name: string,
+  what: string,
+  strike: PrePostingFault['strike'],
+  params: ParamDescriptions = {},
+): PrePostingFault {
+  return { name, stage: 'beforePosting', what, strike, params };
+}
+
+export function delivery(
+  name: string,
+  what: string,
+  deliver: DeliveryFault['deliver'],
+  params: ParamDescriptions = {},
+): DeliveryFault {
+  return { name, stage: 'delivery', what, deliver, params };
+}
+
+export function milliseconds(ofWhat: string, byDefault: number): ParamDescription {
+  return { type: ['number'], default: byDefault, what: `${ofWhat}, in milliseconds` };
+}
+
+/** The parameters of a rule, which the plan has checked, and the defaults of the others. */
+export function withDefaults({ params = {} }: Fault, given: Params = {}): Params {
+  const defaults = Object.entries(params).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...given };
 }
 
 /** The answer that puts `body` on the wire as JSON. */

@@ -2,7 +2,7 @@
 import { chance } from '../rules/digest.ts';
 import { isObject, type Problem } from '../rules/table.ts';
 import { befalls, requestFault, type Target, tokenFault } from './catalogue.ts';
-import type { Fault, Params, ParamValue, TokenFault } from './fault.ts';
+import { type Fault, type Params, type ParamValue, type TokenFault, withDefaults } from './fault.ts';
 
 export interface FaultRule {
   target: Target;
@@ -187,7 +187,7 @@ export class Faults {
       const struck = this.#struck[index] ?? 0;
       if (struck >= (rule.times ?? Number.POSITIVE_INFINITY) || !this.#drawn(rule, index, subject)) continue;
       this.#struck[index] = struck + 1;
-      return { fault, params: rule.params };
+      return { fault, params: withDefaults(fault, rule.params) };
     }
     return undefined;
   }

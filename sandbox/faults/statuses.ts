@@ -2,13 +2,13 @@
 import { STATUS_CODES } from 'node:http';
 import {
   type Answer,
-  type DeliveryFault,
+  beforePosting,
+  delivery,
   type Exchange,
   jsonAnswer,
-  numberOf,
   type ParamDescription,
   type Params,
-  type PrePostingFault,
+  type RequestFault,
 } from './fault.ts';
 
 export const STATUS_PARAMS: Record<string, ParamDescription> = {
@@ -36,48 +36,41 @@ export function statusAnswer(status: number, params: Params, exchange: Exchange)
   return jsonAnswer(status, body, headers);
 }
 
-const status: PrePostingFault = {
-  name: 'status',
-  stage: 'beforePosting',
-  what: 'answers with a status; nothing is posted',
-  params: STATUS_PARAMS,
-  async strike(exchange, params) {
-    exchange.answer(statusAnswer(Number(params.status), params, exchange));
-    return 'done';
-  },
-};
-
-const statusAfterPosting: DeliveryFault = {
-  name: 'statusAfterPosting',
-  stage: 'delivery',
-  what: 'posts the inquiry, then answers with a status as if it had not',
-  params: STATUS_PARAMS,
-  async deliver(exchange, _answer, params) {
-    exchange.answer(statusAnswer(Number(params.status), params, exchange));
-  },
-};
-
-const redirect: PrePostingFault = {
-  name: 'redirect',
-  stage: 'beforePosting',
-  what: 'answers with a redirect back to the request endpoint, where a client that follows it would post',
-  params: { status: { type: ['number'], default: 307, what: '301, 302, 303, 307 or 308' } },
-  async strike(exchange, params) {
-    const location = '/ServiceGateway/orest/grs_v001/request?redirected=true';
-    exchange.answer(statusAnswer(numberOf(redirect, params, 'status'), { location }, exchange));
-    return 'done';
-  },
-};
-
-const tokenRefusedUntilRenewed: PrePostingFault = {
-  name: 'tokenRefusedUntilRenewed',
-  stage: 'beforePosting',
-  what: 'answers 401 for as long as the requests of a trace number carry the token of the first of them',
-  async strike(exchange, params) {
-    if (exchange.received?.tokenId !== exchange.firstTokenId()) return 'goOn';
-    exchange.answer(statusAnswer(401, params, exchange));
-    return 'done';
-  },
-};
-
-export const STATUS_FAULTS = [status, redirect, tokenRefusedUntilRenewed, statusAfterPosting] as const;
+export const STATUS_FAULTS: readonly RequestFault[] = [
+  beforePosting(
+    'status',
+    'answers with a status; nothing is posted',
+    async (exchange, params) => {
+      exchange.answer(statusAnswer(Number(params.status), params, exchange));
+      return 'done';
+    },
+    STATUS_PARAMS,
+  ),
+  delivery(
+    'statusAfterPosting',
+    'posts the inquiry, then answers with a status as if it had not',
+    async (exchange, _answer, params) => {
+      exchange.answer(statusAnswer(Number(params.status), params, exchange));
+    },
+    STATUS_PARAMS,
+  ),
+  beforePosting(
+    'redirect',
+    'answers with a redirect back to the request endpoint, where a client that follows it would post',
+    async (exchange, { status }) => {
+      const location = '/ServiceGateway/orest/grs_v001/request?redirected=true';
+      exchange.answer(statusAnswer(Number(status), { location }, exchange));
+      return 'done';
+    },
+    { status: { type: ['number'], default: 307, what: '301, 302, 303, 307 or 308' } },
+  ),
+  beforePosting(
+    'tokenRefusedUntilRenewed',
+    'answers 401 for as long as the requests of a trace number carry the token of the first of them',
+    async (exchange, params) => {
+      if (exchange.received?.tokenId !== exchange.firstTokenId()) return 'goOn';
+      exchange.answer(statusAnswer(401, params, exchange));
+      return 'done';
+    },
+  ),
+];

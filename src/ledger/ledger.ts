@@ -67,7 +67,7 @@ import {
 } from './retention/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
 import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
-import { flagShares, readShareFacts, recordShare, withdrawShare } from './shares/shares.ts';
+import { flagShares, readShareFacts, readStands, recordShare, withdrawShare } from './shares/shares.ts';
 
 const READS = {
   lookUp,
@@ -76,6 +76,7 @@ const READS = {
   inquiriesReferredTo: readReferredInquiries,
   recordsNamed: readNamed,
   shareFacts: readShareFacts,
+  stands: readStands,
   hasEndingMessage,
   startFacts: readStartFacts,
   restoreState: readRestore,

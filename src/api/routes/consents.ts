@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { refusedMessage } from '../problem.ts';
 import { requireReach } from '../reach.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 
 const consentAnswerSchema = z
   .object({
@@ -34,7 +34,7 @@ const consentAnswerSchema = z
   .meta({ id: 'consentAnswer' });
 
 export const consentRoutes: readonly Route[] = [
-  route({
+  {
     method: 'POST',
     path: '/v1/consents',
     operationId: 'recordConsent',
@@ -46,6 +46,7 @@ export const consentRoutes: readonly Route[] = [
     scope: 'consents:record',
     sendsMessages: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),
+    findDefinition: () => consentDefinition,
     answers: {
       200: { description: 'The consent counts, now or since an earlier call.', schema: consentAnswerSchema },
       202: { description: 'The consent is kept, or is not judged or recorded yet.', schema: consentAnswerSchema },
@@ -55,14 +56,14 @@ export const consentRoutes: readonly Route[] = [
         'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
         'why and what to send. `differs`: the same `consentId` said something else before.',
     },
-    async handle(call): Promise<Reply<200 | 202>> {
+    async handle(call) {
       const consent = parseMessage(consentDefinition, call.body);
       call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
       const answer = await sendConsent(call, consent);
       return { status: answer.answer === 'accepted' ? 200 : 202, body: answer };
     },
-  }),
+  },
 ];
 
 async function sendConsent({ services, sending }: Call<never>, consent: ConsentMessage) {

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
@@ -45,7 +44,7 @@ const reviewRoutes = runRoutes<PortfolioReviewInput>({
       'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that is not there.',
     scope: 'portfolios:start',
     body: startSchema,
-    check: ({ body }) => parseMessage(startInput, body),
+    findDefinition: () => startInput,
     async require({ services: { portfolioDirectory } }, input) {
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);

@@ -22,6 +22,19 @@ export function asTyped(
   return new InvalidInputError(typed);
 }
 
+/** Runs a check. @throws InvalidInputError with the options that the fields come from */
+export function withTypedProblems<T>(
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+  check: () => T,
+): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof InvalidInputError ? asTyped(error, options, given) : error;
+  }
+}
+
 /** Rewrites a run's refusal: the option replaces the path that the reason begins with. */
 export function refusedAsTyped(
   error: unknown,
