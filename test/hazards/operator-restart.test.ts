@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyReferences } from '../../src/messages/journey/shapes.ts';
 import {
@@ -51,14 +50,6 @@ async function answeredAndTerminated(input: LendingJourneyInput): Promise<Journe
 const twoStages = () => journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
 
 describe('a journey that is started again', { concurrency: 8 }, () => {
-  test('while it runs is refused, and sends nothing more', async () => {
-    const input = oneStage('4011');
-    const handle = await startInFlight(input);
-    await assert.rejects(harness.start(input), WorkflowExecutionAlreadyStartedError);
-    await handle.result();
-    assert.equal((await harness.received(handle)).length, 1);
-  });
-
   test('in place of a run whose request is in flight waits for that answer, and uses it', async () => {
     const input = oneStage('4011');
     const first = await startInFlight(input);
