@@ -162,12 +162,6 @@ const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<un
     await update(run, 'recordConsent', grantFor(journeyId, 'S1'));
     await amendAsOther(run);
   },
-  'silence, and its time': amendAsOther,
-  'a denial': async (run, journeyId) => {
-    await amendAsOther(run);
-    const { evidence: _, ...grant } = grantFor(journeyId, 'S1');
-    await update(run, 'recordConsent', { ...grant, decision: 'denied' });
-  },
   'the journey’s withdrawal': async (run, journeyId) => {
     await amendAsOther(run);
     await untilStatus(run, ({ state }) => state === 'waitingForConsent');

@@ -77,23 +77,6 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     assert.equal((await again.result()).outcome, 'completed');
     assert.equal((await harness.received(again)).length, 2);
   });
-
-  test('after it timed out is held as before, if the answer was lost', async () => {
-    const input = oneStage('4002');
-    const handle = (await harness.client.workflow.start('lendingJourney', {
-      workflowId: `journey-${input.journeyId}`,
-      taskQueue: harness.config.taskQueue,
-      workflowExecutionTimeout: '2s',
-      args: [input],
-    })) as JourneyHandle;
-    await assert.rejects(handle.result());
-    assert.equal((await handle.describe()).status.name, 'TIMED_OUT');
-    const again = await harness.start(input);
-    const status = await untilStatus(again, ({ state }) => state === 'held');
-    assert.equal(status.holds[0]?.failureType, 'OutcomeUnknown');
-    assert.equal((await harness.received(again)).length, 1);
-    await again.terminate();
-  });
 });
 
 describe('a journey that is started again with a corrected applicant', { concurrency: 8 }, () => {

@@ -84,6 +84,22 @@ describe('a single pull', { concurrency: 8 }, () => {
     });
   }
 
+  test('keeps what REFUPD says each account came in under', async () => {
+    const pull = await journeys.pull(reportPull('0001', { productCode: 'REFUPD' }));
+    await pull.result();
+    const { report } = await readReport(ledger, { runKey: pull.runKey, productCode: 'REFUPD' });
+    const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
+    const refIds = consumer?.names.map(({ refId }) => refId) ?? [];
+    assert.ok(refIds.length > 0);
+    for (const { refId, firstReportedDate, totalOccurrences, activeOccurrences } of consumer?.names ?? []) {
+      assert.match(firstReportedDate, /^\d{4}-\d{2}-\d{2}$/);
+      for (const figure of [refId, totalOccurrences, activeOccurrences]) assert.ok(Number.isSafeInteger(figure));
+    }
+    for (const { accountCrossReference } of consumer?.accounts ?? []) {
+      assert.ok(refIds.includes(accountCrossReference.consumerNameRefId));
+    }
+  });
+
   test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
     const pull = await journeys.pull(failsafePull([failsafeApplicant('1A')]));
     const result = await pull.result();
@@ -295,6 +311,19 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.match(refusedMessages[0]?.reason ?? '', /unknown field/);
   });
 });
+
+interface RefupdName {
+  refId: number;
+  firstReportedDate: string;
+  totalOccurrences: number;
+  activeOccurrences: number;
+}
+
+interface RefupdReport {
+  applicants: {
+    consumer: { names: RefupdName[]; accounts: { accountCrossReference: { consumerNameRefId: number } }[] };
+  }[];
+}
 
 function decision(status: PullStatus, rest: Pick<Decision, 'action' | 'providerSaid'> & Partial<Decision>): Decision {
   const [hold] = status.holds;
