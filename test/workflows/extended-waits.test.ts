@@ -92,9 +92,9 @@ describe('what extend may do', () => {
     const until = inDays(20);
     takeExtension(journey, extend(until));
     takeExtension(journey, extend(until));
-    const { early = [] } = journey.toState().events;
+    const { waiting: told = [] } = journey.toState().events;
     assert.deepEqual(
-      early.map(({ type, data }) => ({ type, data })),
+      told.map(({ type, data }) => ({ type, data })),
       [{ type: 'wait.extended', data: { gate: 'PREAPP', until } }],
     );
   });

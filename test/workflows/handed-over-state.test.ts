@@ -57,11 +57,10 @@ const HOLDS: Required<HoldsState> = {
     },
   ],
 };
-const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {
+const EVENTS: Required<CarriedEvents> = {
   occurrences: { '["gate.reached","PREAPP"]': 2 },
-  waiting: [
-    { id: 'E1', type: 'gate.reached', timestamp: AT, data: { journeyId: 'J', environment: 'sandbox', occurredAt: AT } },
-  ],
+  // The run's profile has no endpoints.
+  waiting: [],
 };
 const COMMON = {
   holds: HOLDS,
@@ -183,7 +182,7 @@ describe('the next run of a journey takes up', () => {
 test('what was told before the input was checked is told by the next run', () => {
   const input = journeyInput();
   const { config: _, events: __, ...rest } = new Journey(input).toState();
-  const early = [{ type: 'consent.refused' as const, key: ['C1', 'no'], data: { reason: 'no' }, timestamp: AT }];
-  const state = { ...rest, events: { occurrences: {}, waiting: [], early } };
+  const waiting = [{ type: 'consent.refused' as const, key: ['C1', 'no', 0], data: { reason: 'no' }, timestamp: AT }];
+  const state = { ...rest, events: { occurrences: {}, waiting } };
   assert.deepEqual(new Journey(input, copied(state)).toState().events, state.events);
 });

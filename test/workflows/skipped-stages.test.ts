@@ -101,7 +101,7 @@ describe('what may be skipped', () => {
     assert.equal(advanceObjection(journey, { journeyId: 'J', to: 'PRECLOSE' }), null, 'its gate part was accepted');
     assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), false);
     assert.deepEqual(
-      journey.toState().events.early?.map(({ type, data }) => [type, data]),
+      journey.toState().events.waiting?.map(({ type, data }) => [type, data]),
       [['stage.skipped', { stage: 'PREAPP' }]],
     );
   });
