@@ -1,44 +1,44 @@
 #!/usr/bin/env node
-/** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
+/** The command line. Loads the command that is called, and all for the help; exit codes: cli/output/exit-codes.ts. */
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
-import {
-  registerDoctorCommand,
-  registerSetupCommand,
-  registerWorkerCommand,
-} from './cli/commands/programs/installation-commands.ts';
-import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
-import {
-  registerAuditCommand,
-  registerDisposeCommand,
-  registerLedgerCommand,
-} from './cli/commands/programs/ledger-commands.ts';
-import {
-  registerApiCommand,
-  registerCodecServerCommand,
-  registerSandboxCommand,
-} from './cli/commands/programs/servers.ts';
-import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
-import { registerRouteCommands } from './cli/commands/route-table.ts';
-import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
 import { asCalled } from './cli/output/program-call.ts';
 import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
-import { packageVersion } from './cli/output/version.ts';
 import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
 
-/**
- * Every command, not yet run. The commands of the table of operations load its schemas: `argv` that names another command
- * goes without them.
- */
+type Register = (program: Command) => void;
+
+/** The commands that no single operation gives, in the order of the help. */
+const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
+  demo: async () => (await import('./cli/demo/demo-command.ts')).registerDemoCommand,
+  dev: async () => (await import('./cli/commands/programs/dev-command.ts')).registerDevCommand,
+  worker: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerWorkerCommand,
+  setup: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerSetupCommand,
+  doctor: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerDoctorCommand,
+  sandbox: async () => (await import('./cli/commands/programs/servers.ts')).registerSandboxCommand,
+  'codec-server': async () => (await import('./cli/commands/programs/servers.ts')).registerCodecServerCommand,
+  api: async () => (await import('./cli/commands/programs/servers.ts')).registerApiCommand,
+  keys: async () => (await import('./cli/commands/programs/keys-command.ts')).registerKeysCommand,
+  audit: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerAuditCommand,
+  ledger: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerLedgerCommand,
+  webhooks: async () => (await import('./cli/commands/programs/webhooks-command.ts')).registerWebhooksCommand,
+  dispose: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerDisposeCommand,
+  watch: async () => (await import('./cli/commands/run-commands.ts')).registerWatchCommand,
+  holds: async () => (await import('./cli/commands/run-commands.ts')).registerHoldsCommand,
+  resolve: async () => (await import('./cli/commands/run-commands.ts')).registerResolveCommand,
+};
+
+/** The command that `argv` names, not yet run. All of them where it names none: for the help, and for a slip of the pen. */
 export async function createProgram(argv: readonly string[] = []): Promise<Command> {
+  const { version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8')) as { version: string };
   const program = new Command('credit-journey')
     .description('The credit-report side of a loan, run durably on Temporal')
-    .helpCommand(false)
     .exitOverride()
-    .version(packageVersion())
+    .version(version)
     // Names alone, so that the descriptions have room in 80 columns.
     .configureHelp({ helpWidth: 80, subcommandTerm: (command) => command.name() })
     .configureOutput({
@@ -51,30 +51,25 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
         '`credit-journey help <command>` shows its options and an example.\n' +
         'Begin with `credit-journey dev`, then `credit-journey start --sample --watch`.',
     );
-  for (const register of [
-    registerDemoCommand,
-    registerDevCommand,
-    registerWorkerCommand,
-    registerSetupCommand,
-    registerDoctorCommand,
-    registerSandboxCommand,
-    registerCodecServerCommand,
-    registerApiCommand,
-    registerKeysCommand,
-    registerAuditCommand,
-    registerLedgerCommand,
-    registerWebhooksCommand,
-    registerDisposeCommand,
-  ]) {
-    register(program);
-  }
-  const named = argv[0] === 'help' ? argv[1] : argv[0];
-  await registerRouteCommands(program, named);
-  if (program.commands.every((command) => command.name() !== named)) {
-    const { registerListings } = await import('./cli/commands/listing-commands.ts');
-    registerListings(program);
-  }
+  const [name = ''] = argv[0] === 'help' ? argv.slice(1) : argv;
+  for (const register of await findCommands(name)) register(program);
   return program;
+}
+
+async function findCommands(name: string): Promise<Register[]> {
+  const own = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+  if (own) return [await own()];
+  const { ROUTE_COMMANDS } = await import('./cli/commands/route-table.ts');
+  const called = ROUTE_COMMANDS.filter((spec) => spec.name.split(' ')[0] === name);
+  if (called.length > 0) {
+    const { registerRoutes } = await import('./cli/commands/route-command.ts');
+    return [(program) => registerRoutes(program, called)];
+  }
+  const { isListing, registerListings } = await import('./cli/commands/listing-commands.ts');
+  if (isListing(name)) return [registerListings];
+  const { registerRoutes } = await import('./cli/commands/route-command.ts');
+  const programs = await Promise.all(Object.values(PROGRAMS).map((load) => load()));
+  return [...programs, (program) => registerRoutes(program, ROUTE_COMMANDS), registerListings];
 }
 
 /** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */
@@ -95,19 +90,6 @@ function isByItself(command: Command): boolean {
   return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
 }
 
-/** Turns `help advance` into `advance --help`, of subcommands too. Leaves an unknown name for commander to refuse. */
-function withHelpOption(argv: readonly string[], program: Command): readonly string[] {
-  if (argv[0] !== 'help') return argv;
-  let command: Command | undefined = program;
-  const names: string[] = [];
-  for (const name of argv.slice(1)) {
-    if (command?.commands.length === 0) break;
-    command = command?.commands.find((candidate) => candidate.name() === name);
-    names.push(name);
-  }
-  return command === undefined ? names : [...names, '--help'];
-}
-
 /** Runs one command with output to the process's own streams. Returns the exit code. */
 export async function runProgram(argv: readonly string[], given?: Command): Promise<number> {
   let options: OutputOptions = {};
@@ -117,7 +99,7 @@ export async function runProgram(argv: readonly string[], given?: Command): Prom
     if (!isByItself(command)) Object.assign(process.env, variablesOfRunningDev(process.env, process.cwd()));
   });
   try {
-    await program.parseAsync(withHelpOption(argv, program), { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     // Commander has printed the error by now. If the operator asked for help, its code is 0.

@@ -6,13 +6,14 @@ import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
 import { text } from '../fields/fields.ts';
-import { parseWith } from '../fields/problems.ts';
+import { parseWith, problemsIn } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { MAX_BY_CHARACTERS, type SignedInCaller } from './caller.ts';
-import { PATH_PARAMETERS, parametersIn, type Reply, type Route } from './route.ts';
+import { pathSchema, type Reply, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {
@@ -62,27 +63,22 @@ function localCaller(by: string | undefined): SignedInCaller {
  * @throws InvalidInputError, with each member's path
  */
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
-  const problems = parametersIn(route.path).flatMap((name): Problem[] => {
-    const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
-    return rule === null ? [] : [{ path: `/${name}`, rule }];
-  });
-  if (route.query) problems.push(...listProblems(route.query, query));
-  if (route.body) problems.push(...listProblems(route.body, body));
-  if (by !== undefined || route.body) problems.push(...listProblems(AUTHOR, omitUndefined({ by })));
+  if (route.findDefinition) {
+    const message = { ...params, ...body, ...omitUndefined({ by }) };
+    const maxApplicants = loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS');
+    parseMessage(route.findDefinition(message), message, { maxApplicants });
+    return;
+  }
+  const problems = [
+    ...problemsIn(pathSchema(route.path), params),
+    ...(route.query ? problemsIn(route.query, query) : []),
+    ...(route.body ? problemsIn(route.body, body) : []),
+    ...(route.body || by !== undefined ? problemsIn(AUTHOR, omitUndefined({ by })) : []),
+  ];
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 const AUTHOR = z.object({ by: text(MAX_BY_CHARACTERS) });
-
-function listProblems(schema: z.ZodType, value: object): readonly Problem[] {
-  try {
-    parseWith(schema, value);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidInputError) return error.problems;
-    throw error;
-  }
-}
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
 export async function callLocally(

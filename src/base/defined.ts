@@ -7,3 +7,8 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 export function omitUndefined<T extends { [K in keyof T]: NonNullable<unknown> | undefined }>(members: T): Defined<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
+
+/** The object with these members alone, as far as it has them. Pure. */
+export function pick<T extends object, Name extends keyof T>(object: T, names: readonly Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.flatMap((name) => (name in object ? [[name, object[name]]] : []))) as Pick<T, Name>;
+}

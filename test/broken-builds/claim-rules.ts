@@ -233,7 +233,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/inquiries/inquiry-transactions.ts',
-        find: 'const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));',
+        find: 'const closedAt = await insertClosed(tx, request, decision.permittedBy);',
         replace: 'const closedAt = utcInstant(Date.now());',
       },
     ],

@@ -64,9 +64,11 @@ function productExamples(): Map<string, string> {
       .blocks.map(({ script }) => script.replaceAll('npx credit-journey', 'credit-journey'))
       .join('');
   const pull = commandsOf('README.md', 'Products');
-  assert.match(pull, /--product CR /);
+  assert.match(pull, /--product-code CR /);
   return new Map([
-    ...PULL_PRODUCTS.map((product) => [product, pull.replace('--product CR ', `--product ${product} `)] as const),
+    ...PULL_PRODUCTS.map(
+      (product) => [product, pull.replace('--product-code CR ', `--product-code ${product} `)] as const,
+    ),
     ['SECONDUSE', commandsOf('docs/README.md', 'Consent system')] as const,
   ]);
 }

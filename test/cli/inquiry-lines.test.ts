@@ -167,11 +167,11 @@ describe('lists of runs and of events on their way', () => {
     const endpoint = { delivered: 0, waiting: 1, waitingSince: at, failed: [] };
     const failed = { id: 'E-1', type: 'run.ended', failureType: 'WebhookGone', failedAt: at } as const;
     const endpoints = [
-      { ...endpoint, endpoint: 'slow', state: 'delivering' as const },
-      { ...endpoint, endpoint: 'gone', state: 'gone' as const, waitingSince: '2026-01-02T03:04:05Z', failed: [failed] },
-      { ...endpoint, endpoint: 'calm', state: 'idle' as const, waiting: 0, waitingSince: undefined },
+      { ...endpoint, endpoint: 'slow' },
+      { ...endpoint, endpoint: 'gone', waitingSince: '2026-01-02T03:04:05Z', failed: [failed] },
+      { ...endpoint, endpoint: 'calm', waiting: 0, waitingSince: undefined },
     ];
-    const deliveries = [{ runKey: 'J-1', profile: 'default', endpoints: endpoints as EndpointStatus[] }];
+    const deliveries = [{ runKey: 'J-1', profile: 'default', endpoints: endpoints as unknown as EndpointStatus[] }];
     const lines = documentLines({ deliveries, unanswered: [] }, 80);
     const text = lines.join('\n');
     assert.equal(text.split(shown).length - 1, 2, text);

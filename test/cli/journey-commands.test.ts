@@ -30,20 +30,14 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     await stage.eventually(`credit-journey report ${journeyId} PREQUAL`);
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
     await cli('watch', journeyId);
-    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL'];
-    options.push('--permissible-purpose-code', '02');
-    const refused = await cli('share', journeyId, ...options);
+    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--permissible-purpose-code', '02'];
+    const refused = await cli('share', journeyId, ...options, '--report-of', 'PREQUAL');
     assert.equal(refused.code, 1);
     const { type, message } = JSON.parse(refused.stderr).error;
-    assert.equal(type, 'ShareAfterEndError');
+    assert.equal(type, 'shareAfterEnd');
     assert.match(message, /`credit-journey share --ended`/);
-    assert.deepEqual(await done('share', journeyId, '--ended', ...options), {
-      shareId,
-      id: `share:${shareId}`,
-      workflowId: `share-${shareId}`,
-      taskQueue: stage.env.TASK_QUEUE,
-      isNew: true,
-    });
+    const shared = await done('share', journeyId, '--ended', ...options, '--product-code', 'PREQUAL');
+    assert.deepEqual([shared.shareId, shared.isNew, shared.run], [shareId, true, 'running']);
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
       const decision = ['--consent-id', `C-${applicantId}`, '--decision', 'granted', '--end-user-code', 'EU789'];
@@ -90,12 +84,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
   test('is started, watched line by line, consented to and read', async () => {
     const journeyId = `J-${randomUUID()}`;
-    assert.deepEqual(await done('start', '--sample', '--auto', '--journey-id', journeyId), {
-      journeyId,
-      workflowId: `journey-${journeyId}`,
-      taskQueue: stage.env.TASK_QUEUE,
-      isNew: true,
-    });
+    const started = await done('start', '--sample', '--auto', '--journey-id', journeyId);
+    assert.deepEqual([started.journeyId, started.isNew, started.run], [journeyId, true, 'running']);
     const watch = cli('watch', journeyId);
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
@@ -127,7 +117,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
     const again = await cli('start', '--sample', '--journey-id', journeyId);
     assert.equal(again.code, 1);
-    assert.equal(JSON.parse(again.stderr).error.type, 'InputDiffersError');
+    assert.equal(JSON.parse(again.stderr).error.type, 'differs');
     const late = await cli(
       'consent',
       journeyId,
@@ -157,7 +147,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const other = await cli(...sample, '--auto');
     assert.equal(other.code, 1);
     const { type, problems } = JSON.parse(other.stderr).error;
-    assert.equal(type, 'InputDiffersError');
+    assert.equal(type, 'differs');
     const paths = problems.map(({ path }: { path: string }) => path);
     assert.deepEqual(paths, ['/gates/PREAPP/pass', '/gates/PRECLOSE/pass']);
 
@@ -245,7 +235,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const missing = await cli('status', journeyId);
     assert.equal(missing.code, 1);
     const { type, hint } = JSON.parse(missing.stderr).error;
-    assert.equal(type, 'JourneyNotFoundError');
+    assert.equal(type, 'journeyNotFound');
     assert.match(hint, /`credit-journey list --kind journey` shows/);
     await done('start', '--sample', '--journey-id', journeyId);
     for (const command of [['status'], ['report', 'PREQUAL']] as const) {
@@ -271,7 +261,7 @@ test('what the worker refuses of an input is told by status, with the rule', asy
   const started = await runCli(['start', '--file', file, '--watch'], { env, cwd: stage.harness.dataDir });
   assert.equal(started.code, 2, started.stderr);
   const { type, problems } = JSON.parse(started.stderr).error;
-  assert.equal(type, 'InvalidInputError');
+  assert.equal(type, 'invalidInput');
   assert.deepEqual(problems, [
     {
       path: '/applicants',
@@ -292,9 +282,9 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
 
   test('that needs a person ends with exit code 3, is listed, and is decided about by the id that lists show', async () => {
     const id = `P-${randomUUID()}`;
-    const watched = await told(`pull --sample --product ACCTRVW --lose-answer --pull-id ${id} --watch`, 3);
-    const [started, ...statuses] = documentsOf<PullStatus & { id: string }>(watched.stdout);
-    assert.equal(started?.id, `pull:${id}`);
+    const watched = await told(`pull --sample --product-code ACCTRVW --lose-answer --pull-id ${id} --watch`, 3);
+    const [started, ...statuses] = documentsOf<PullStatus>(watched.stdout);
+    assert.equal(started?.pullId, id);
     assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
     const { list } = JSON.parse((await told('holds', 3)).stdout) as { list: { runKey: string }[] };
     assert.ok(list.some((one) => one.runKey === `pull:${id}`));
@@ -316,15 +306,15 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     await told(`pull --file - < ${file}`, 0);
     const { consumers } = JSON.parse((await told(`references pull:${pullId}`, 0)).stdout) as { consumers: unknown[] };
     assert.equal(consumers.length, 1);
-    const other = await told(`pull --sample --product CR --pull-id ${pullId}`, 1);
-    assert.equal(JSON.parse(other.stderr).error.type, 'InputDiffersError');
+    const other = await told(`pull --sample --product-code CR --pull-id ${pullId}`, 1);
+    assert.equal(JSON.parse(other.stderr).error.type, 'differs');
   });
 
   test('that cannot be right is told with exit code 2', async () => {
     const cases: [command: string, expected: RegExp][] = [
       ['pull', /give either --file or --sample/],
-      ['pull --sample --product SECONDUSE', /--product must be one of CR, .*FAILSAFE/],
-      ['pull --file - --product CR', /go with --sample/],
+      ['pull --sample --product-code SECONDUSE', /must be one of CR, .*--product-code/],
+      ['pull --file - --lose-answer', /give either --file or --sample/],
       ['pull --sample --pull-id 900-11-0001', /\/pullId/],
       ['status pull:900-11-0001', /\/pullId/],
     ];

@@ -4,8 +4,8 @@ import { before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
+import packageJson from '../../package.json' with { type: 'json' };
 import { loadApiSettings } from '../../src/api/settings.ts';
-import { packageVersion } from '../../src/cli/output/version.ts';
 import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -58,7 +58,7 @@ function variablesOf(name: string, overlay: Overlay = 'production'): Record<stri
   return environmentOf(main(name, overlay), settings);
 }
 
-const BUILD = packageVersion();
+const { version: BUILD } = packageJson;
 const WORKER = `Deployment/credit-journey-worker-${BUILD}`;
 const CONTROLLED = 'WorkerDeployment/worker';
 const CODEC_SERVER = 'Deployment/credit-journey-codec-server';

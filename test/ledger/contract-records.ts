@@ -67,6 +67,13 @@ export function recordTests(opened: Open): void {
     const { journeyId: runKey, secondaryUser, ...said } = grant;
     const { recordedAt } = found[0] ?? assert.fail();
     assert.deepEqual(found[0], { runKey, ...said, ...secondaryUser, hasProof: true, permittedAttempts: 1, recordedAt });
+    const standing = async () =>
+      await ledger.stands({ runKey, shareId: said.shareId, applicantId: said.applicantId, ...secondaryUser });
+    assert.deepEqual(await standing(), { decision: 'granted', since: said.decidedAt, consentId: 'C-1' });
+    const revocation = consentOf({ decision: 'revoked', decidedAt: new Date().toISOString() });
+    await ledger.recordConsents(ledgerId, [revocation]);
+    assert.deepEqual(await standing(), { decision: 'revoked', since: revocation.decidedAt, consentId: 'C-1' });
+    assert.deepEqual(await ledger.stands({ runKey, shareId: 'S-9', applicantId: 'none' }), { decision: 'none' });
     assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
     assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });

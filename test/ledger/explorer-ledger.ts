@@ -251,7 +251,7 @@ function violationOf(ledger: LedgerCopy, { action, attempt, failureType }: Decis
   // Over a gap, the hold says that attempts are missing.
   if (!latest || !isUndecided(ledger, latest) || (failureType === 'LedgerChanged' && attempt > latest.attempt))
     return {};
-  const hasJudged = attempt === latest.attempt && judgesAttempts(failureType ?? null);
+  const hasJudged = attempt === latest.attempt && judgesAttempts(failureType);
   return hasJudged ? {} : { violation: `let ${action} pass over an attempt that nobody had judged` };
 }
 
@@ -274,7 +274,7 @@ export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
 function isUndecided(ledger: LedgerCopy, row: Row): boolean {
   if (ledger.abandoned || permitFor(ledger, row.attempt + 1)) return false;
   const judges = ({ action, attempt, failureType }: LedgerCopy['decisions'][number]) =>
-    action === 'amend' && attempt === row.attempt && judgesAttempts(failureType ?? null);
+    action === 'amend' && attempt === row.attempt && judgesAttempts(failureType);
   if (ledger.decisions.some(judges)) return false;
   if (row.state === 'answered') return row.answerKind !== 'outcome';
   return HELD_STATES.includes(effectiveState(row));

@@ -4,7 +4,6 @@ import { applicantsSchema } from '../../fields/applicant-schemas.ts';
 import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
@@ -35,10 +34,9 @@ export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
     scope: 'journeys:start',
     body: lendingJourney.schema(applicants),
     hasWorkClass: true,
-    check({ body, services, caller }) {
-      const input = parseMessage(lendingJourney, body, services);
-      if (input.shares !== undefined) requireScope(caller, 'shares:request');
-      return input;
+    findDefinition: () => lendingJourney,
+    check({ caller }, { shares }) {
+      if (shares !== undefined) requireScope(caller, 'shares:request');
     },
     send: (client, input, options) => client.start(input, options),
   },

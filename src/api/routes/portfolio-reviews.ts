@@ -1,8 +1,7 @@
 /** Portfolio reviews: started by the name of a file, read, steered, and their results downloaded. */
 import { z } from 'zod';
-import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
@@ -45,7 +44,7 @@ const reviewRoutes = runRoutes<PortfolioReviewInput>({
       'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that is not there.',
     scope: 'portfolios:start',
     body: startSchema,
-    check: ({ body }) => parseMessage(startInput, body),
+    findDefinition: () => startInput,
     async require({ services: { portfolioDirectory } }, input) {
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);
@@ -86,7 +85,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   const review = services.journeys.getPortfolio(reviewId);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
-    if (!(error instanceof UpdateRefusedError)) throw error;
+    if (!hasCode(error, 'updateRefused')) throw error;
   });
   const ledger = await services.openLedger();
   const cancellation = { ...message, runKey: review.runKey, action: 'cancel' } as const;
@@ -95,7 +94,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...cancellation, decisionId: 'cancel', decidedAt }]);
   await review.cancel(sending).catch((error: unknown) => {
     // The withdrawal has ended it already.
-    if (!(error instanceof JourneyNotFoundError)) throw error;
+    if (!hasCode(error, 'journeyNotFound')) throw error;
   });
   return { accepted: true, duplicate, recorded: true } as const;
 }

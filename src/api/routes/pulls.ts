@@ -1,7 +1,6 @@
 /** Single pulls: started, read, listed, ended early. Decisions about them: decisions.ts. */
 import { z } from 'zod';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
 import { pullResultSchema, pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
@@ -34,7 +33,7 @@ export const pullRoutes: readonly Route[] = runRoutes<PullInput>({
     scope: 'pulls:start',
     body: startSchema,
     hasWorkClass: true,
-    check: ({ body, services }) => parseMessage(choosePullInput(body), body, services),
+    findDefinition: choosePullInput,
     send: (journeys, input, options) => journeys.pull(input, options),
   },
   messages: [

@@ -3,17 +3,17 @@
  * the routes.
  */
 import { z } from 'zod';
-import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
-import type { Message } from '../../messages/message.ts';
+import type { Checked, Loose, Message } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { type RequiredReach, reaches, reachesAll } from '../caller.ts';
 import {
   allRunsQuery,
   countWaiting,
@@ -24,7 +24,7 @@ import {
   runListSchema,
   waitingSchema,
 } from '../lists/runs.ts';
-import { readRequiredReach } from '../required-reach.ts';
+import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
@@ -51,7 +51,9 @@ export interface KindOfRun<Input extends object> {
     body: z.ZodType;
     /** Whether the start may say that its work gives way to other work. */
     hasWorkClass?: true;
-    check(call: Call): Input;
+    findDefinition(content: Loose): Checked;
+    /** Refuses what the token may not ask for. */
+    check?(call: Call, input: Input): void;
     /** Finds the reach that the new run requires. Default: what its input names. */
     findNewRunsReach?(call: Call, input: Input): Promise<RequiredReach>;
     /** Checks the other needs of the start. Not called if the run exists already. */
@@ -72,7 +74,7 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
   return [
     {
       ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
-      ...{ summary: start.summary, description: start.description },
+      ...{ summary: start.summary, description: start.description, findDefinition: start.findDefinition },
       ...(start.hasWorkClass ? { query: startQuery } : {}),
       answers: startAnswers(ID_NAMES[kind], `started${name}`),
       problems: START_PROBLEMS,
@@ -130,7 +132,7 @@ export const allRunsRoutes: readonly Route[] = [
     path: '/v1/waiting',
     operationId: 'countWaiting',
     summary: 'Count the runs that wait, by what they wait for',
-    description: `${LAGS} Without search attributes there are no counts.`,
+    description: `${LAGS} There is no count by a search attribute that is missing.`,
     scope: 'holds:read',
     answer: waitingSchema,
     run: countWaiting,
@@ -172,7 +174,8 @@ async function startReply<Input extends object>(
   call: Call,
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
-  const input = start.check(call);
+  const input = parseMessage(start.findDefinition(call.body), call.body, services) as Input;
+  start.check?.(call, input);
   const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
@@ -199,7 +202,7 @@ async function startReply<Input extends object>(
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
-    if (error instanceof InputDiffersError) await requireUsableId();
+    if (hasCode(error, 'differs')) await requireUsableId();
     throw error;
   }
 }
@@ -271,6 +274,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
     ...form,
     path,
     body: body ?? bodyWithout(message.schema(z.never() as never), [message.address, 'by', ...parametersIn(path)]),
+    findDefinition: () => message,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: MESSAGE_PROBLEMS,
     async handle(call) {
@@ -288,7 +292,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+  if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
 }

@@ -1,13 +1,11 @@
 /** Shares by themselves: started, read, listed, taken back. Their consents: consents.ts; decisions: decisions.ts. */
 import { z } from 'zod';
 import { extendShareReport } from '../../messages/extend.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { toRunKey } from '../../model/run-key.ts';
-import type { RequiredReach } from '../caller.ts';
-import { readRequiredReach } from '../required-reach.ts';
+import { type RequiredReach, readRequiredReach } from '../reach.ts';
 import type { Call, Route } from '../route.ts';
 import { runRoutes } from './runs.ts';
 
@@ -26,7 +24,7 @@ export const shareRoutes: readonly Route[] = runRoutes<ShareReportInput>({
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.schema(),
-    check: ({ body }) => parseMessage(shareReport, body),
+    findDefinition: () => shareReport,
     findNewRunsReach: findShareReach,
     send: (journeys, input, options) => journeys.shareReport(input, options),
   },

@@ -1,7 +1,6 @@
 /** Prints the listings of the table of operations as commands: options, table, CSV, JSON, and rows as they come. */
 import { type Command, Option } from 'commander';
 import { parseWith } from '../../fields/problems.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import { runName } from '../../model/run-key.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
@@ -9,7 +8,7 @@ import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
-import { asTyped } from '../output/option-names.ts';
+import { withTypedProblems } from '../output/option-names.ts';
 import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
 import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
@@ -32,6 +31,10 @@ const FORMATS = ['table', 'csv', 'json'] as const;
 
 /** Days are a matter of the command line: `from` and `before` are its `--from` and `--to`. */
 const PERIOD = ['/from', '/before'];
+
+export function isListing(name: string): boolean {
+  return LISTINGS.some((listing) => listing.name === name);
+}
 
 export function registerListings(program: Command): void {
   for (const listing of LISTINGS) registerListing(program, listing);
@@ -62,11 +65,7 @@ function conditionsIn({ input }: Listing): Member[] {
 function readConditions(listing: Listing, options: ListingOptions, period: Period): Row {
   const members = conditionsIn(listing);
   const given = { ...period, ...readQuery(members, options) };
-  try {
-    return parseWith(listing.input, given);
-  } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, namesByPath(members), options) : error;
-  }
+  return withTypedProblems(namesByPath(members), options, () => parseWith(listing.input, given));
 }
 
 /** A period is repeated in the answer, with the zone in which its days begin and end. */

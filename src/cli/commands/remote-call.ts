@@ -1,4 +1,4 @@
-/** Runs an operation on an HTTP API: a request stands in the place of the call in this process. */
+/** Runs an operation on an HTTP API: a request replaces the call in this process. */
 import type { LocalCall } from '../../api/local-call.ts';
 import type { Route } from '../../api/route.ts';
 import { errorCode } from '../../base/error-code.ts';

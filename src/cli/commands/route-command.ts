@@ -1,33 +1,35 @@
 /**
  * Prints routes of the API as commands: path, query and body give arguments and options, the answer's schema gives the
- * tables. The route runs in this process. Loaded for the command that was called.
+ * tables. The route runs in this process, or on an HTTP API. Loaded for the command that was called.
  */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import type { LocalCall } from '../../api/local-call.ts';
+import { callLocally, checkCall, type LocalCall, ledgerServices, localServices } from '../../api/local-call.ts';
 import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
+import { CallError, refusedBy } from '../../client/connection/errors.ts';
 import type { Refusal } from '../../http/refusal.ts';
-import { MESSAGES } from '../../messages/all-messages.ts';
-import { INPUTS } from '../../messages/inputs/all-inputs.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { choosePullInput } from '../../messages/inputs/pull.ts';
-import type { Checked, Loose } from '../../messages/message.ts';
+import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { requireRunKey, showStarted, withJourneys } from '../decisions/journey-action.ts';
-import { type ServerOptions, withExamples, withOutputOptions, withServerOptions } from '../output/common-options.ts';
+import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
+import {
+  RUN_ID,
+  type ServerOptions,
+  withExamples,
+  withOutputOptions,
+  withServerOptions,
+} from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
-import { pauseNotice } from '../output/hold-lines.ts';
 import { readObject } from '../output/json-input.ts';
 import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
-import { readProof, requireProved } from '../output/proof-input.ts';
 import {
   applyOptions,
   kebabCase,
@@ -41,59 +43,47 @@ import {
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
 import { withLedger } from './with-ledger.ts';
 
-/** The message that a route sends, or the input of the run that it starts: its rules hold before the command connects. */
-type Content = keyof typeof MESSAGES | 'lendingJourney' | 'pull' | 'portfolioReview' | 'shareReport';
-
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
   name: string;
-  description: string;
-  /** The first counts whose path parameters are all given, by arguments or by options. */
-  operations: readonly (string | readonly [operationId: string, content: Content])[];
+  /** Default: the summary of its operation. */
+  description?: string;
+  /** The ids of its operations. The first counts whose path parameters are all given, by arguments or by options. */
+  operations: readonly string[];
   /** Whether the operation is the one that these options mean. */
   isMeant?(operationId: string, options: Options): boolean;
-  /** `<id>` names a run of any kind. Each other argument has the name of its path parameter, or of the body's member. */
-  arguments?: readonly (readonly [name: string, words?: string])[];
-  /** The names of options by a member's path, where its own name is not the one. */
-  flags?: Readonly<Record<string, string>>;
-  /** Help for options by name, if the schema has none. `null`: the member has no option. */
+  /**
+   * `<id>` names a run of any kind. Each other argument has the name of its path parameter, or of the body's member.
+   * Default: the path's parameters.
+   */
+  arguments?: readonly (readonly [name: string, words: string])[];
+  /** The members that have an option, by their paths. Default: all. */
+  members?: readonly string[];
+  /** Help for options by name, in place of the schema's. `null`: the member has no option. */
   words?: Readonly<Record<string, string | null>>;
   /** Options that are no members. */
   options?: readonly (readonly [flags: string, words: string])[];
   examples: readonly string[];
   /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */
   needs?: 'ledger' | 'both';
-  /** A reading has a reader. Default: the system's user. */
-  by?: 'reader';
-  /** Reads the content that options add to. Default: the JSON of `--file`, if a message is sent. */
-  readContent?(options: Options): Promise<Loose>;
+  /** The kind of run that `--sample` makes up. */
+  sample?: keyof typeof SAMPLES;
+  /** Whether `--watch` shows the progress of the run that it starts. */
+  canWatch?: true;
   /** Adds members that follow from the given ones. */
   complete?(content: Loose, runKey: string | undefined, operationId: string): Loose;
-  /** Present if `--proof` may prove the message. */
-  proof?: ProofForm;
   /** The answer for people. Default: every fact of it. */
   lines?(answer: never, output: Output): string[] | Promise<string[]>;
   exitCode?(answer: never): number;
-  /** Whether its answer for people names the pauses in force. */
-  namesPauses?: true;
-}
-
-export interface ProofForm {
-  /** The member of the payload that holds the proved content. */
-  member: 'consent' | 'decision';
-  /** Returns the fields of the proof's content that belong in the message. */
-  readFields(content: Loose, runKey: string | undefined): Loose;
-  /** Returns the part of the message that must equal the proof's content. */
-  readProved(message: Loose, content: Loose): Promise<object>;
 }
 
 export type Options = ServerOptions &
   GivenOptions &
-  RemoteOptions & { by?: string; file?: string; proof?: string; watch?: boolean };
+  RemoteOptions &
+  SampleOptions & { by?: string; file?: string; sample?: true; watch?: boolean };
 
 interface Operation {
   route: Route;
-  content: Content | undefined;
   members: readonly Member[];
 }
 
@@ -108,24 +98,60 @@ interface Address {
   names: Readonly<Record<string, string>>;
 }
 
-export function fillRoute(command: Command, spec: RouteCommand): void {
-  const { words = {}, examples, needs, proof, readContent } = spec;
-  const named = (spec.arguments ?? []).map(([name]) => name.slice(1, -1));
-  const operations = spec.operations.map((name) => findOperation(name, spec, named));
-  const all = operations.flatMap(({ members }) => members);
-  const members = [...new Map(all.map((member) => [member.flag, member])).values()];
-  for (const [name, help] of spec.arguments ?? []) {
-    command.argument(name, help ?? PATH_PARAMETERS[name.slice(1, -1) as PathParameter].description);
+/** Words of options that mean the same in every command. */
+const WORDS: Readonly<Record<string, string>> = {
+  '--reason': 'why; kept in the ledger, so nothing personal about the consumer',
+  '--proof': 'the compact JWS that proves the message',
+  '--decision-id': 'the decision’s own id (default: a new one)',
+  '--consent-id': 'the consent’s own id',
+  '--applicant-id': 'whose consent',
+  '--share-id': 'the share’s own id',
+  '--end-user-code': 'the secondary user, by code',
+  '--permissible-purpose-code': 'the permissible purpose',
+};
+
+const GROUPS: Readonly<Record<string, string>> = {
+  seen: 'take a flag off the list of holds once an operator has looked at it',
+  portfolio: 'review a portfolio file: ACCTRVW for each of its rows',
+  'legal-hold': 'keep the data of a run, or of a whole review, from disposal',
+};
+
+export function registerRoutes(program: Command, specs: readonly RouteCommand[]): void {
+  for (const spec of specs) {
+    const [last = '', group] = spec.name.split(' ').reverse();
+    const parent =
+      group === undefined
+        ? program
+        : (program.commands.find((command) => command.name() === group) ??
+          program.command(group).description(GROUPS[group] ?? ''));
+    registerRoute(parent.command(last), spec);
   }
-  for (const member of members) command.addOption(optionFor(member, words[member.flag] ?? undefined));
-  for (const option of spec.options ?? []) command.option(...option);
-  if (proof) command.option('--proof <path>', 'a file with the compact JWS that proves it; - is standard input');
-  if (operations.some(({ content }) => content) && !readContent && !named.includes('file')) {
+}
+
+function registerRoute(command: Command, spec: RouteCommand): void {
+  const { words = {}, needs, sample } = spec;
+  const routes = spec.operations.map(findRoute);
+  const [{ summary }] = routes as [Route];
+  command.description(spec.description ?? summary.charAt(0).toLowerCase() + summary.slice(1));
+  const taken = spec.arguments ?? findArguments(routes);
+  const named = taken.map(([name]) => name.slice(1, -1));
+  const operations = routes.map((route) => toOperation(route, spec, named));
+  const members = [
+    ...new Map(operations.flatMap(({ members: own }) => own).map((member) => [member.flag, member])).values(),
+  ];
+  for (const argument of taken) command.argument(...argument);
+  for (const member of members) command.addOption(optionFor(member, words[member.flag] ?? WORDS[member.flag]));
+  for (const option of spec.options ?? []) {
+    command.addOption(new Option(...option).implies(sample ? { sample: true } : {}));
+  }
+  if (sample) command.option('--sample', 'a made-up run in place of a file, for the sandbox alone');
+  if (spec.canWatch) command.option('--watch', 'show the progress of the run until it ends or needs a person');
+  if (routes.some(({ findDefinition }) => findDefinition) && !named.includes('file')) {
     command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
   }
   command.option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process');
   command.option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
-  withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...examples);
+  withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...spec.examples);
   command.action(async (...given: unknown[]) => {
     const options = given[named.length] as Options;
     const address = readAddress(
@@ -141,41 +167,56 @@ export function fillRoute(command: Command, spec: RouteCommand): void {
   });
 }
 
-function findOperation(
-  name: RouteCommand['operations'][number],
-  { flags = {}, words = {}, by, readContent }: RouteCommand,
-  named: readonly string[],
-): Operation {
-  const [operationId, content] = typeof name === 'string' ? [name] : name;
+function findRoute(operationId: string): Route {
   const route = ROUTES.find((candidate) => candidate.operationId === operationId);
   if (!route) throw new Error(`there is no operation ${operationId}`);
-  const further = parametersIn(route.path).filter((parameter) => !named.includes(parameter));
-  const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
-    const { description } = PATH_PARAMETERS[parameter];
-    return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
-  });
-  const { query, body } = route;
-  const ofBody = membersIn(readContent ? [] : [query, body].filter((schema) => schema !== undefined));
-  const members = ofBody.map((member) => ({ ...member, flag: flags[member.path] ?? member.flag }));
-  // Over HTTP the token says who acts.
-  const author: Member = { path: '/by', flag: '--by', kind: 'text', words: 'who decides it' };
-  const reader: Member = { ...author, words: 'who reads it (default: the system’s user)' };
-  const actors = content ? membersIn([findDefinition(content, {}).schema(z.unknown() as never)]) : [];
-  return {
-    route,
-    content,
-    members: [
-      ...parameters,
-      ...members.filter(({ path, flag }) => words[flag] !== null && !named.includes(path.slice(1))),
-      ...actors.filter(({ path }) => path === '/by'),
-      ...(by === 'reader' ? [reader] : body && !content ? [author] : []),
-    ],
-  };
+  return route;
 }
 
-function findDefinition(content: Content, value: Loose): Checked {
-  if (content === 'pull') return choosePullInput(value);
-  return content in INPUTS ? INPUTS[content as keyof typeof INPUTS] : MESSAGES[content as keyof typeof MESSAGES];
+/** Whether the ledger records who reads the answer. */
+function isReading({ query }: Route): boolean {
+  return query !== undefined && Object.hasOwn(query.shape, 'reveal');
+}
+
+/** Returns the parameters of the path as arguments. `<id>` names a run of any kind. */
+function findArguments(routes: readonly Route[]): [name: string, words: string][] {
+  const [parameters = [], ...others] = routes.map(({ path }) => parametersIn(path));
+  const [first, ...rest] = parameters;
+  if (first === undefined) return [];
+  const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description ?? ''];
+  const isAnyRun = first === 'runKey' || others.length > 0;
+  return [isAnyRun ? ['<id>', RUN_ID] : describe(first), ...(others.length > 0 ? [] : rest.map(describe))];
+}
+
+function toOperation(
+  route: Route,
+  { members: wanted, words: given = {} }: RouteCommand,
+  named: readonly string[],
+): Operation {
+  const { path, query, body, findDefinition } = route;
+  const further = parametersIn(path).filter((parameter) => !named.includes(parameter));
+  const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
+    const { description = '' } = PATH_PARAMETERS[parameter];
+    return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
+  });
+  const members = membersIn([query, body].filter((schema) => schema !== undefined));
+  // Over HTTP the token says who acts.
+  const words = isReading(route) ? 'who reads it (default: the system’s user)' : 'who decides it';
+  const author: Member = { path: '/by', flag: '--by', kind: 'text', words };
+  const isSigned = findDefinition
+    ? membersIn([findDefinition({}).schema(z.unknown() as never)]).some((member) => member.path === author.path)
+    : body !== undefined;
+  return {
+    route,
+    members: [
+      ...parameters,
+      ...members.filter((member) => {
+        if (given[member.flag] === null || named.includes(member.path.slice(1))) return false;
+        return wanted === undefined || wanted.includes(member.path);
+      }),
+      ...(isSigned || isReading(route) ? [author] : []),
+    ],
+  };
 }
 
 /** Reads the arguments: `<id>` gives the parameters of its kind. @throws InvalidInputError */
@@ -188,7 +229,7 @@ function readAddress({ id, ...values }: Readonly<Record<string, string | undefin
   const names = Object.fromEntries(Object.keys(texts).map((name) => [`/${name}`, `<${name}>`]));
   if (typeof id !== 'string') {
     const kind = findKind(given);
-    const runKey = kind && toRunKey(kind, given[ID_NAMES[kind]] ?? '');
+    const runKey = findRunKey(given);
     if (kind && runKey !== undefined) requireRunKey(runKey, `<${ID_NAMES[kind]}>`);
     return { given, others, names, runKey };
   }
@@ -211,46 +252,35 @@ function isMeant(spec: RouteCommand, { route, members }: Operation, { given }: A
 
 async function run(spec: RouteCommand, operation: Operation, address: Address, options: Options): Promise<void> {
   const { route, members } = operation;
-  const names = { ...namesByPath(members), ...address.names, '/proof': '--proof' };
+  const names = { ...namesByPath(members), ...address.names };
   try {
-    const content = await buildContent(spec, operation, address, options);
-    const call = toLocalCall(route, content);
+    const call = toLocalCall(route, await buildContent(spec, operation, address, options));
     if (options.api !== undefined) {
       if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
       if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
       return await print(spec, await callRemotely(route, call, options), createOutput(options));
     }
-    if (spec.by === 'reader') call.by ??= systemUser();
-    const { callLocally, checkCall, ledgerServices, localServices } = await import('../../api/local-call.ts');
-    if (operation.content) {
-      const message = { ...call.params, ...call.body, ...omitUndefined({ by: call.by }) };
-      parseMessage(findDefinition(operation.content, message), message, await loadLimits());
-    } else checkCall(route, call);
-    const act = async (services: ApiServices, output: Output) => {
+    if (isReading(route)) call.by ??= systemUser();
+    checkCall(route, call);
+    const act = async (services: ApiServices, output: Output): Promise<object> => {
       const { body = {} } = await callLocally(services, route, call);
-      await print(spec, body, output, true);
+      await print(spec, body, output, options.watch);
+      return readDocument(body);
     };
-    if (spec.needs === 'ledger')
-      return await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
+    if (spec.needs === 'ledger') {
+      await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
+      return;
+    }
     await withJourneys(
       options,
       async (journeys, output) => {
-        const services = localServices(journeys, process.env);
-        if (!route.operationId.startsWith('start')) return act(services, output);
-        const { body } = await callLocally(services, route, call);
-        const { isNew, ...started } = body as Record<string, string> & { isNew: boolean };
-        const kind = findKind(started) as RunKind;
-        const id = started[ID_NAMES[kind]] as string;
-        const handle = Object.assign(journeys.run(toRunKey(kind, id)), { isNew });
-        const { runKey, workflowId } = handle;
-        const ids = { [ID_NAMES[kind]]: id, ...(kind === 'journey' ? {} : { id: runKey }), workflowId };
-        const shown = { ...ids, taskQueue: journeys.taskQueue };
-        process.exitCode = await showStarted(handle, shown, output, options.watch);
+        const runKey = findRunKey(await act(localServices(journeys, process.env), output));
+        if (options.watch && runKey) process.exitCode = await showProgress(journeys.run(runKey), output);
       },
       spec.needs === 'both' ? { besideLedger: true } : {},
     );
   } catch (error) {
-    const told = await toClientError(error, address.runKey);
+    const told = toClientError(error, address.runKey);
     throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
   }
 }
@@ -259,41 +289,39 @@ function findKind(ids: object): RunKind | undefined {
   return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in ids);
 }
 
-async function print(spec: RouteCommand, body: object | string, output: Output, isLocal = false): Promise<void> {
+function findRunKey(ids: object): string | undefined {
+  const kind = findKind(ids);
+  return kind && toRunKey(kind, (ids as Record<string, string>)[ID_NAMES[kind]] ?? '');
+}
+
+async function print(spec: RouteCommand, body: object | string, output: Output, isFirst = false): Promise<void> {
   const answer = readDocument(body) as never;
-  const notice = spec.namesPauses && isLocal ? await pauseNotice(output) : [];
   const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));
-  output.answer(body, () => [...lines, ...notice]);
+  if (isFirst) output.event(answer, () => lines);
+  else output.answer(body, () => lines);
   process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
 }
 
-/** The content as its definition has it: what the proof holds, the file says, and the options say above both. */
+/** The content as its definition has it: what the file says, and the options say above it. */
 async function buildContent(
-  { complete, proof: form, readContent = readFile }: RouteCommand,
+  { complete, sample }: RouteCommand,
   { route, members }: Operation,
   { given, others, runKey }: Address,
   options: Options,
 ): Promise<Loose> {
-  if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
-  const proof = form && options.proof !== undefined ? await readProof(options.proof, form.member) : undefined;
+  const { file } = options;
+  if (sample && (file === undefined) === !options.sample) throw new UsageError('give either --file or --sample');
+  if (options.sample) requireSandbox(options);
   // A decision without an id gets a new one.
   const isDecision = members.some(({ path }) => path === '/decisionId');
   const base = {
     ...(isDecision ? { decisionId: `D-${randomUUID()}` } : {}),
-    ...(proof && form?.readFields(proof.content, runKey)),
-    ...(await readContent(options)),
+    ...(sample && options.sample ? SAMPLES[sample](options) : await readObject(file)),
     ...others,
   };
   const ofPath = Object.entries(given).filter(([name]) => parametersIn(route.path).includes(name as PathParameter));
   const typed = { ...applyOptions(members, options, base), ...Object.fromEntries(ofPath) };
-  const content = complete?.(typed, runKey, route.operationId) ?? typed;
-  if (!proof || !form) return content;
-  requireProved(proof.content, await form.readProved(content, proof.content));
-  return { ...content, proof: proof.text };
-}
-
-function readFile({ file }: Options): Promise<Loose> {
-  return readObject(file);
+  return complete?.(typed, runKey, route.operationId) ?? typed;
 }
 
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
@@ -310,11 +338,6 @@ function toLocalCall(
   return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
 }
 
-async function loadLimits() {
-  const { loadVariable } = await import('../../config/environment.ts');
-  return { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') };
-}
-
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -325,16 +348,15 @@ function systemUser(): string {
 }
 
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
-async function toClientError(error: unknown, runKey: string | undefined): Promise<unknown> {
+function toClientError(error: unknown, runKey: string | undefined): unknown {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
-  const { JourneyNotFoundError, UpdateRefusedError } = await import('../../client/connection/errors.ts');
   const { reason, problems, message, status } = error as Refusal;
   if (reason === 'invalidInput') return new InvalidInputError(problems);
   if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new JourneyNotFoundError(runKey);
+  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
   if (!isOfRun) return new InvalidInputError(problems);
   const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return new UpdateRefusedError(runKey, { cause, reason: message });
+  return refusedBy(runKey, { cause, reason: message });
 }

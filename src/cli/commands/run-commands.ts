@@ -15,7 +15,10 @@ import { type GivenOptions, optionKey } from '../output/option-names.ts';
 import { rowTable, wrap } from '../output/output.ts';
 import { optionFor } from '../output/schema-options.ts';
 
-export function fillWatch(command: Command): void {
+export function registerWatchCommand(program: Command): void {
+  const command = program
+    .command('watch')
+    .description('show a run’s progress until it ends (0) or needs a person (3); a JSON line per change');
   command.argument('<id>', RUN_ID).option('--through-holds', 'keep watching through holds, until the run ends');
   withExamples(
     withServerOptions(command),
@@ -31,7 +34,10 @@ export function fillWatch(command: Command): void {
   });
 }
 
-export function fillHolds(command: Command): void {
+export function registerHoldsCommand(program: Command): void {
+  const command = program
+    .command('holds')
+    .description('list what needs a person, with the command that resolves it: exits with 3 if there is anything');
   for (const member of FILTERS) command.addOption(optionFor(member));
   withExamples(
     withServerOptions(command),
@@ -72,6 +78,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '--reason': 'why',
   '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
   '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
+  '--proof': 'the compact JWS that proves the decision',
   '--confirm-consumer-ids':
     'with a reference: its consumerIds are right, although the ledger has them for other applicants only',
 };
@@ -84,12 +91,14 @@ const OF_ONE = [
 
 const OF_ALL = ['--answers', ...FILTERS.map(({ flag }) => flag)];
 
-export function fillResolve(command: Command): void {
+export function registerResolveCommand(program: Command): void {
+  const command = program
+    .command('resolve')
+    .description('decide about an inquiry on hold; on a terminal the command asks for missing options');
   command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'which inquiry, if the run has several holds');
   for (const member of DECISION_MEMBERS) command.addOption(optionFor(member, WORDS[member.flag]));
   command
     .option('--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input')
-    .option('--proof <path>', 'the compact JWS that proves the decision and holds its members; - is standard input')
     .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next options go with it')
     .option('--answers <path>', 'the provider’s answers by trace number, as CSV; - is standard input');
   for (const member of FILTERS) command.addOption(optionFor(member));

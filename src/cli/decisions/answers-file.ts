@@ -55,7 +55,7 @@ export function checkedAnswers(answers: readonly Answer[], defaults: Partial<Dra
 
 function listProblems(decision: AnsweredInquiry): readonly Problem[] {
   try {
-    checkDecision(decision);
+    checkDecision(decision, decision.customerTraceNumber);
     return [];
   } catch (error) {
     if (error instanceof InvalidInputError) return error.problems;

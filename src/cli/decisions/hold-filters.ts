@@ -2,8 +2,7 @@
 import { holdFilters, toWorkFilters } from '../../api/routes/holds.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { asTyped, type GivenOptions } from '../output/option-names.ts';
+import { type GivenOptions, withTypedProblems } from '../output/option-names.ts';
 import { type Member, membersIn, namesByPath, readQuery } from '../output/schema-options.ts';
 import { parseSince } from './since.ts';
 
@@ -15,9 +14,5 @@ export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) 
 /** @throws InvalidInputError, UsageError */
 export function readFilters(options: GivenOptions): WorkFilters {
   const given = readQuery(FILTERS, { ...options, since: parseSince(options.since as string | undefined) });
-  try {
-    return toWorkFilters(parseWith(holdFilters, given));
-  } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, namesByPath(FILTERS), options) : error;
-  }
+  return withTypedProblems(namesByPath(FILTERS), options, () => toWorkFilters(parseWith(holdFilters, given)));
 }

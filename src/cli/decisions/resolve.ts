@@ -26,7 +26,7 @@ import { createOutput, documentLines, type Output, rowTable, wrap } from '../out
 import { createPrompter, isAsking, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, describeConsequences, showHold } from './ask-decision.ts';
-import { type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
+import { checkDecision, type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
 import { readFilters } from './hold-filters.ts';
 import { requireRunKey, withJourneys } from './journey-action.ts';
 
@@ -75,20 +75,20 @@ export async function resolve(
 }
 
 async function planOne(
-  { runKey, trace: named }: { runKey: string; trace: string | undefined },
+  { runKey, trace }: { runKey: string; trace: string | undefined },
   { options, output, prompter }: Asked,
 ): Promise<Planner> {
   requireRunKey(runKey);
-  const { draft, complete, trace: proved } = await readDraft(options);
-  const trace = named ?? proved;
+  const draft = await readDraft(options);
   // Without a trace number every other member can be checked.
-  if (!prompter) complete(draft, trace ?? 'T');
+  if (!prompter) checkDecision(draft, trace ?? 'T', options);
   return async (journeys) => {
     const customerTraceNumber = trace ?? (await chooseInquiry(journeys, runKey, prompter));
     const inquiry = { runKey, customerTraceNumber };
     const hold = prompter && ((await readDecidable(journeys, inquiry)) ?? (await readUnlisted(journeys, inquiry)));
     if (!prompter || !hold) {
-      return { planned: [{ ...inquiry, draft: complete(draft, customerTraceNumber) }], leftOut: [] };
+      checkDecision(draft, customerTraceNumber, options);
+      return { planned: [{ ...inquiry, draft }], leftOut: [] };
     }
     if (hold.allowedActions.includes('seen')) {
       const seen = `credit-journey seen inquiry ${customerTraceNumber}`;
@@ -98,7 +98,8 @@ async function planOne(
     const problem = decisionProblem(hold, { attempt, action } as JudgedDecision);
     if (problem) throw new UsageError(problem.reason);
     showHold(hold, prompter, output);
-    const decision = complete(await askForTheRest(hold, draft, prompter), customerTraceNumber);
+    const decision = await askForTheRest(hold, draft, prompter);
+    checkDecision(decision, customerTraceNumber, options);
     return { planned: [{ ...inquiry, hold, draft: decision }], leftOut: [] };
   };
 }
@@ -118,8 +119,8 @@ async function chooseInquiry(journeys: LedgerJourneys, runKey: string, prompter?
 
 /** Plans the same decision about each hold of one kind. */
 async function planSame({ options, filters, output, prompter }: Asked): Promise<Planner> {
-  const { draft, complete } = await readDraft(options);
-  if (!prompter) complete({ ...draft, attempt: 1 }, 'T');
+  const draft = await readDraft(options);
+  if (!prompter) checkDecision({ ...draft, attempt: 1 }, 'T', options);
   return async (journeys) => {
     const holds = await readHeld(journeys, filters);
     const [first] = holds;
@@ -132,7 +133,7 @@ async function planSame({ options, filters, output, prompter }: Asked): Promise<
       prompter.say(rowTable(shown, output.width));
       decision = await askForTheRest(first, draft, prompter, { ofMany: true });
     }
-    complete({ ...decision, attempt: 1 }, 'T');
+    checkDecision({ ...decision, attempt: 1 }, 'T', options);
     // Each hold gets a decision id of its own, so that no decision can pass for another.
     const drafts = holds.map(({ runKey, customerTraceNumber = '', attempt }) => ({
       ...{ runKey, customerTraceNumber },
@@ -146,9 +147,7 @@ async function planSame({ options, filters, output, prompter }: Asked): Promise<
 async function planAnswered({ options, filters, prompter }: Asked): Promise<Planner> {
   const answers = await readAnswers(options.answers as string);
   // Each answer has an id of its own.
-  const {
-    draft: { decisionId: _, ...defaults },
-  } = await readDraft(options);
+  const { decisionId: _, ...defaults } = await readDraft(options);
   if (prompter && answers.some(({ by }) => by === undefined)) defaults.by ??= await prompter.line('Who decides');
   if (prompter && answers.some(({ reason }) => reason === undefined)) defaults.reason ??= await prompter.line('Why');
   const checked = checkedAnswers(answers, defaults);

@@ -1,18 +1,31 @@
 /** Made-up runs that the sandbox takes: SSNs that start with 9 and have a record. */
+import { randomUUID } from 'node:crypto';
+import { loadVariable } from '../../config/environment.ts';
+import { otherEnvironmentIn } from '../../config/rules.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
+import { UsageError } from '../output/errors.ts';
 
-interface SampleOptions {
-  journeyId: string;
+/** The options that go with `--sample`. */
+export interface SampleOptions {
+  journeyId?: string;
+  pullId?: string;
+  productCode?: string;
   /** Passes the gates by itself instead of waiting for `advance`. */
-  auto: boolean;
+  auto?: boolean;
   /** The sandbox resets the first connection of each inquiry when it has posted it. */
   loseAnswer?: boolean;
 }
 
+export const SAMPLES = { journey: sampleJourney, pull: samplePull };
+
 /** Two applicants, three stages, one share that waits for both applicants' consent. */
-export function sampleJourney({ journeyId, auto, loseAnswer = false }: SampleOptions): LendingJourneyInput {
+export function sampleJourney({
+  journeyId = `J-${randomUUID()}`,
+  auto = false,
+  loseAnswer = false,
+}: SampleOptions = {}): LendingJourneyInput {
   const pass = auto ? 'auto' : 'manual';
   return {
     journeyId,
@@ -24,17 +37,30 @@ export function sampleJourney({ journeyId, auto, loseAnswer = false }: SampleOpt
   };
 }
 
-interface SamplePullOptions {
-  pullId: string;
-  productCode: PullProduct;
-  loseAnswer: boolean;
+/** A FAILSAFE has one applicant, since the interface's entries do not say whose they are. */
+export function samplePull({
+  pullId = `P-${randomUUID()}`,
+  productCode = 'CR',
+  loseAnswer = false,
+}: SampleOptions): PullInput {
+  const applicants = [loseAnswer ? ALEX_UNANSWERED : ALEX];
+  if (productCode === 'FAILSAFE') return { pullId, productCode, applicants };
+  const product = productCode as Exclude<PullProduct, 'FAILSAFE'>;
+  return { pullId, productCode: product, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants };
 }
 
-export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
-  const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
-  if (productCode === 'FAILSAFE') {
-    // An operator decides if applicants' outcomes differ: the interface's entries do not say whose they are.
-    return { pullId, productCode, applicants: [first] };
+/**
+ * Keeps samples in the sandbox: elsewhere the gateway would get real inquiries about made-up applicants. Refuses `--sample`
+ * where the environment, or the task queue that was given, is not the sandbox's, and no rehearsal is on. Workers outside the
+ * sandbox refuse the samples' applicants as well, since they alone know where a request would go.
+ *
+ * @throws UsageError, ConfigError
+ */
+export function requireSandbox({ taskQueue }: { taskQueue?: string }): void {
+  const environment = loadVariable(process.env, 'GATEWAY_ENVIRONMENT');
+  if (environment !== 'sandbox' && loadVariable(process.env, 'GATEWAY_REHEARSAL') !== 'on') {
+    throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
   }
-  return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };
+  const named = otherEnvironmentIn(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
+  if (named) throw new UsageError(`--sample is for the sandbox alone: the task queue is called after ${named}`);
 }

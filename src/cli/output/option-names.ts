@@ -1,4 +1,5 @@
 /** Maps each field of a message to its option or argument, so that an error names the typed words. */
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */
@@ -22,13 +23,26 @@ export function asTyped(
   return new InvalidInputError(typed);
 }
 
+/** Runs a check. @throws InvalidInputError with the options that the fields come from */
+export function withTypedProblems<T>(
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+  check: () => T,
+): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof InvalidInputError ? asTyped(error, options, given) : error;
+  }
+}
+
 /** Rewrites a run's refusal: the option replaces the path that the reason begins with. */
 export function refusedAsTyped(
   error: unknown,
   options: Readonly<Record<string, string>>,
   given: GivenOptions,
 ): unknown {
-  if (!(error instanceof Error) || error.name !== 'UpdateRefusedError') return error;
+  if (!(error instanceof CreditJourneyError) || error.code !== 'updateRefused') return error;
   error.message = error.message.replace(/(?<= refused: )\/[\w/]+/, (path) => {
     const option = options[path];
     return option !== undefined && isTyped(option, given) ? option : path;

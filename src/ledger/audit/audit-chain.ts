@@ -13,9 +13,9 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { FieldsToWrite, Table } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
-import { insertRow, type Place, toFields } from '../database/rows.ts';
+import { insertRaw, insertRow, type Place, toMemberName } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
-import { type RawRow as Row, TABLES, type TableName } from '../database/tables.ts';
+import { type RawRow, type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;
@@ -79,9 +79,9 @@ async function readHead(
  */
 export type InsertChained = <Name extends ChainedTable>(
   table: Name,
-  fields: FieldsToWrite<Row<Name>>,
+  fields: FieldsToWrite<RawRow<Name>>,
   options?: { recordedAt?: (place: Place) => string; orKeep?: boolean },
-) => Promise<Row<Name> | undefined>;
+) => Promise<RawRow<Name> | undefined>;
 
 /**
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
@@ -94,7 +94,7 @@ export async function chaining<T>(
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
   const result = await work(async (table, fields, { recordedAt = () => dialect.now, orKeep = false } = {}) => {
-    const row = await insertRow(session, table, fields, {
+    const row = await insertRaw(session, table, fields, {
       sql: (place) => ({ recorded_at: recordedAt(place) }),
       orKeep,
     });
@@ -102,7 +102,7 @@ export async function chaining<T>(
     const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
     head = headAt(entry);
-    return row;
+    return row as never;
   });
   if (head !== before) await writeHead(session, cipher, head);
   return result;
@@ -118,7 +118,7 @@ export async function lockHead({ session, dialect }: Pick<Transaction, 'session'
 
 async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
   const head = await readHead(session, cipher, dialect.forUpdate);
-  const [last] = await session.rows<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
+  const [last] = await session.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
   // Fewer entries than the head counts leave a gap behind, which is mark enough.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
@@ -131,7 +131,7 @@ async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: Ledg
 }
 
 function entryAfter(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
-  return { position: head.entries + 1, row_table: table, row_key: key, previous: head.hash, hash };
+  return { position: head.entries + 1, rowTable: table, rowKey: key, previous: head.hash, hash };
 }
 
 function headAt({ position, hash }: ChainEntry): ChainHead {
@@ -147,7 +147,7 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
 }
 
 async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void> {
-  await insertRow(session, 'audit_chain', toFields(entry));
+  await insertRow(session, 'audit_chain', entry);
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
@@ -225,12 +225,7 @@ export async function verifyChain(
 
 async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
   const batches = eachPage((after?: ChainEntry) =>
-    readKeyset<ChainEntry, 'position'>(session, {
-      from: 'audit_chain',
-      order: ['position'],
-      after,
-      limit: CHAIN_BATCH,
-    }),
+    readKeyset<ChainEntry>(session, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
   );
   for await (const entries of batches) {
     const rows = await readRows(session, entries);
@@ -256,8 +251,8 @@ function classifyEntry(
   isNext: boolean,
 ): ChainFinding['kind'] | null {
   if (head && entry.position > head.entries) return 'inserted';
-  if (entry.row_table === BROKEN_HEAD) {
-    return entry.hash === hashBrokenHead(cipher, entry.previous, entry.row_key) ? 'headChanged' : 'changed';
+  if (entry.rowTable === BROKEN_HEAD) {
+    return entry.hash === hashBrokenHead(cipher, entry.previous, entry.rowKey) ? 'headChanged' : 'changed';
   }
   const table = findTable(entry);
   if (!table) return 'changed';
@@ -276,11 +271,12 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
+  const order = TABLES[table].key.map(toMemberName);
   const batches = eachPage((after?: SqlRow) =>
-    readKeyset<SqlRow, string>(session, { from: table, order: TABLES[table].key, after, limit: CHAIN_BATCH }),
+    readKeyset<SqlRow>(session, { from: table, order, after, limit: CHAIN_BATCH }),
   );
   for await (const rows of batches) {
-    const keys = rows.map((row) => toRowKey(table, row));
+    const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name])));
     const chained = await chainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
   }
@@ -310,17 +306,17 @@ async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Pr
        WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
       keys.flat(),
     );
-    for (const row of rows) found.set(toEntryName({ row_table: table, row_key: toRowKey(table, row) }), row);
+    for (const row of rows) found.set(toEntryName({ rowTable: table, rowKey: toRowKey(table, row) }), row);
   }
   return found;
 }
 
-function toEntryName({ row_table, row_key }: Pick<ChainEntry, 'row_table' | 'row_key'>): string {
-  return `${row_table} ${row_key}`;
+function toEntryName({ rowTable, rowKey }: Pick<ChainEntry, 'rowTable' | 'rowKey'>): string {
+  return `${rowTable} ${rowKey}`;
 }
 
-function findTable({ row_table }: ChainEntry): ChainedTable | undefined {
-  return CHAINED_TABLES.find((table) => table === row_table);
+function findTable({ rowTable }: ChainEntry): ChainedTable | undefined {
+  return CHAINED_TABLES.find((table) => table === rowTable);
 }
 
 /** The parts of the entry's key; `undefined` where the key was tampered with. */
@@ -328,7 +324,7 @@ function parseKeyParts(entry: ChainEntry): string[] | undefined {
   const table = findTable(entry);
   if (!table) return undefined;
   try {
-    const parts: unknown = JSON.parse(entry.row_key);
+    const parts: unknown = JSON.parse(entry.rowKey);
     const isKey = Array.isArray(parts) && parts.length === TABLES[table].key.length;
     return isKey && parts.every((part) => typeof part === 'string') ? parts : undefined;
   } catch {

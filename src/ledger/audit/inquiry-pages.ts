@@ -1,16 +1,24 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
 
-import { omitUndefined } from '../../base/defined.ts';
-import { utcInstant } from '../../base/instants.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
-import { toFields } from '../database/rows.ts';
+import { encode, toColumnName } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
-import type { RawRow as Row } from '../database/tables.ts';
-import { ANSWERS, DESCRIPTION, type DecisionRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
+import type { Row } from '../database/tables.ts';
+import {
+  ANSWERS,
+  type AttemptRow,
+  DESCRIPTION,
+  type DecisionRow,
+  type InquiryRow,
+  openOutcome,
+  selectAttempts,
+} from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
+import type { ReportOrigin } from '../records.ts';
 import { listReferenceNumbers } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/legal-holds.ts';
 import {
@@ -28,7 +36,8 @@ import {
 const PAGE_SIZE = 1_000;
 
 /** By time of the claim. */
-const ORDER = ['claimed_at', 'customer_trace_number', 'attempt'] as const;
+const ORDER = ['claimedAt', 'customerTraceNumber', 'attempt'] as const;
+const ORDER_COLUMNS = ORDER.map(toColumnName);
 
 export type AttemptPlace = Pick<Row<'attempts'>, (typeof ORDER)[number]>;
 
@@ -44,11 +53,11 @@ export async function readAttemptsPage(
   pageSize = PAGE_SIZE,
 ): Promise<Page<AuditedAttempt, AttemptPlace>> {
   const { fromMs, beforeMs } = periodMs(query);
-  const { items: places, end } = await readKeyset<AttemptPlace, keyof AttemptPlace>(tx.session, {
+  const { items: places, end } = await readKeyset<AttemptPlace>(tx.session, {
     from: 'attempts',
-    columns: ORDER,
+    columns: ORDER_COLUMNS.join(', '),
     where: ['claimed_at >= $1 AND claimed_at < $2'],
-    values: [Math.max(fromMs, after?.claimed_at ?? 0), beforeMs],
+    values: [Math.max(fromMs, after ? Date.parse(after.claimedAt) : 0), beforeMs],
     order: ORDER,
     after,
     limit: pageSize,
@@ -58,7 +67,7 @@ export async function readAttemptsPage(
   return { items: await describeAttempts(tx, rows), end };
 }
 
-/** The outcome of the attempt `a`, by `AUDIT_OUTCOMES`. */
+/** The outcome of an attempt `a`, by `AUDIT_OUTCOMES`. */
 function outcomeSql({ now }: SqlDialect): string {
   return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
     WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
@@ -67,7 +76,7 @@ function outcomeSql({ now }: SqlDialect): string {
 /** How many applicants the list `["1A","2A"]` has; NULL before the first claim. */
 const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
 
-type FoundRow = InquiryRow & Row<'attempts'> & { audit_outcome: AuditOutcome; first_attempt: number; now: number };
+type FoundRow = InquiryRow & AttemptRow & { auditOutcome: AuditOutcome; firstAttempt: number };
 
 /** The wanted attempts from the first to the last place of a page. */
 async function readRows(
@@ -76,7 +85,9 @@ async function readRows(
   first: AttemptPlace,
   last: AttemptPlace,
 ): Promise<FoundRow[]> {
-  const values: SqlValue[] = [first, last].flatMap((place) => ORDER.map((column) => place[column]));
+  const values: SqlValue[] = [first, last].flatMap((place) =>
+    ORDER.map((name, index) => encode(ORDER_COLUMNS[index] ?? '', place[name])),
+  );
   const place = (value: SqlValue) => `$${values.push(value)}`;
   const is = (column: string, value: SqlValue | undefined) =>
     value === undefined ? [] : [`${column} = ${place(value)}`];
@@ -91,12 +102,12 @@ async function readRows(
     ...(endUser === undefined ? [] : [`${place(endUser)} IN (i.end_user_code, i.end_user)`]),
     ...(wanted === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
   ];
-  const ordered = ORDER.map((column) => `a.${column}`).join(', ');
+  const ordered = ORDER_COLUMNS.map((column) => `a.${column}`).join(', ');
   // Closed attempts come before the first attempt, and were never sent.
-  const rows = await session.rows<FoundRow>(
-    `SELECT i.*, a.*, ${outcomeSql(dialect)} AS audit_outcome, ${dialect.now} AS now,
+  const rows = await session.read<FoundRow>(
+    `SELECT i.*, a.*, ${outcomeSql(dialect)} AS audit_outcome,
        (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt
-     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+     FROM (${selectAttempts(dialect)}) a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
        AND ${['1 = 1', ...conditions].join(' AND ')}
      ORDER BY ${ordered}`,
@@ -106,67 +117,69 @@ async function readRows(
 }
 
 function hasReference(cipher: LedgerCipher, row: FoundRow, wanted: string): boolean {
-  return ANSWERS.some((column) => {
-    const answer = openOutcome(cipher, row, column);
+  return ANSWERS.some((name) => {
+    const answer = openOutcome(cipher, row, name);
     return answer && [...listReferenceNumbers(answer), answer.noRecordReference].includes(wanted);
   });
 }
 
 async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow[]): Promise<AuditedAttempt[]> {
   if (rows.length === 0) return [];
-  const numbers = [...new Set(rows.map((row) => row.customer_trace_number))];
+  const numbers = [...new Set(rows.map((row) => row.customerTraceNumber))];
   const amended = rows.flatMap(({ amends }) => amends ?? []);
   const readAbout = <Found>(selected: string, about: readonly string[], then: string) =>
-    session.rows<Found>(
+    session.read<Found>(
       `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(about)}) ${then}`,
       about,
     );
   const decisions = Map.groupBy(
     await readAbout<DecisionRow>('* FROM decisions', [...numbers, ...amended], 'ORDER BY recorded_at, decision_id'),
-    (row) => row.customer_trace_number,
+    (row) => row.customerTraceNumber,
   );
   const grants = Map.groupBy(
     await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
     attemptKey,
   );
-  const counts = await readAbout<AccessCountRow>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
-  const accesses = new Map(counts.map((row) => [attemptKey(row), toFields(row, ['count', 'reissues', 'last_at'])]));
-  const holdsOn = await readHoldsByOwner(session, rows);
+  const counts = await readAbout<AccessCount>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
+  const accesses = new Map(counts.map((row) => [attemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
+  const holdsOn = await readHoldsByOwner(
+    session,
+    rows.map(({ runKey }) => ({ run_key: runKey })),
+  );
   return rows.map((row) => ({
-    ...toFields(row, ATTEMPT),
-    ...readAnswer(cipher, row, ''),
-    outcome: row.audit_outcome,
+    ...pick(row, ATTEMPT),
+    ...readAnswer(cipher, row, IN_TIME),
+    outcome: row.auditOutcome,
     ...judgeAttempt(row, decisions),
     ...omitUndefined({
-      applicants: toFields(row, ['applicant_ids']).applicantIds?.length,
-      late: row.late_at === null ? undefined : { at: utcInstant(row.late_at), ...readAnswer(cipher, row, 'late_') },
+      applicants: row.applicantIds?.length,
+      late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readAnswer(cipher, row, LATE) },
       accesses: accesses.get(attemptKey(row)),
     }),
-    consents: (grants.get(attemptKey(row)) ?? []).map((grant) => toFields(grant, ['applicant_id', 'consent_id'])),
-    legalHolds: holdsOn(row.run_key),
+    consents: (grants.get(attemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
+    legalHolds: holdsOn(row.runKey),
   }));
 }
 
 const ATTEMPT = [
   ...DESCRIPTION,
   'attempt',
-  'sent_trace_number',
-  'http_status',
-  'failure_type',
-  'claimed_at',
-  'requested_at',
-  'abandoned_at',
-  'disposed_at',
+  'sentTraceNumber',
+  'httpStatus',
+  'failureType',
+  'claimedAt',
+  'requestedAt',
+  'abandonedAt',
+  'disposedAt',
 ] as const;
 
 const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpose) AS reissues,
   max(recorded_at) AS last_at FROM report_accesses`;
 
-type OfAttempt = Pick<Row<'attempts'>, 'customer_trace_number' | 'attempt'>;
-type AccessCountRow = OfAttempt & { count: number; reissues: number; last_at: number };
+type AccessCount = ReportOrigin & { count: number; reissues: number; lastAt: string };
 
-function attemptKey(row: OfAttempt): string {
-  return `${row.customer_trace_number} ${row.attempt}`;
+function attemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
+  return `${customerTraceNumber} ${attempt}`;
 }
 
 /** Says which decisions are about the attempt, and whether it was posted. */
@@ -174,17 +187,16 @@ function judgeAttempt(
   row: FoundRow,
   decisions: ReadonlyMap<string, DecisionRow[]>,
 ): Pick<AuditedAttempt, 'posted' | 'permittedBy' | 'decision'> {
-  const own = decisions.get(row.customer_trace_number) ?? [];
-  const judging = own.filter(({ attempt, failure_type }) => attempt === row.attempt && judgesAttempts(failure_type));
-  const said = judging.findLast(({ provider_said }) => provider_said === 'posted' || provider_said === 'notPosted');
-  const state = effectiveState({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
-  const isAnsweredLate = row.late_state === 'answered';
+  const own = decisions.get(row.customerTraceNumber) ?? [];
+  const judging = own.filter(({ attempt, failureType }) => attempt === row.attempt && judgesAttempts(failureType));
+  const said = judging.findLast(({ providerSaid }) => providerSaid === 'posted' || providerSaid === 'notPosted');
+  const state = effectiveState(row);
   const isAcceptedAsNotPosted =
-    row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
+    row.productCode === 'SECONDUSE' && state === 'accepted' && row.auditOutcome !== 'record' && !row.answeredLate;
   return {
     posted: isPosted({
-      ...{ state, isAnswered: row.answer_kind !== null || isAnsweredLate, isAcceptedAsNotPosted },
-      ...omitUndefined({ providerSaid: said?.provider_said }),
+      ...{ state, isAnswered: row.answerKind !== undefined || row.answeredLate === true, isAcceptedAsNotPosted },
+      ...omitUndefined({ providerSaid: said?.providerSaid }),
     }),
     ...omitUndefined({
       permittedBy: toDecision(findPermit(row, own, decisions)),
@@ -202,32 +214,31 @@ function findPermit(
   own: readonly DecisionRow[],
   decisions: ReadonlyMap<string, DecisionRow[]>,
 ): DecisionRow | undefined {
-  const resend = own.find((decision) => decision.decision_id === row.permitted_by);
-  if (resend || row.attempt > row.first_attempt) return resend;
-  if (row.amends === null) return own.find(({ action }) => action === 'repeat');
+  const resend = own.find((decision) => decision.decisionId === row.permittedBy);
+  if (resend || row.attempt > row.firstAttempt) return resend;
+  if (row.amends === undefined) return own.find(({ action }) => action === 'repeat');
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
 }
 
 function toDecision(row: DecisionRow | undefined): AuditDecision | undefined {
-  return row && toFields(row, ['decision_id', 'action', 'by', 'reason', 'provider_said', 'decided_at', 'proven_by']);
+  return row && pick(row, ['decisionId', 'action', 'by', 'reason', 'providerSaid', 'decidedAt', 'provenBy']);
 }
 
-/** The answer of an attempt, or one that came late. The number of one without a record is sealed: of a record it is half of a share. */
-function readAnswer(cipher: LedgerCipher, row: FoundRow, prefix: '' | 'late_') {
-  const outcome = row[`${prefix}outcome`];
-  const isWithoutRecord = outcome !== null && outcome !== 'record' && (prefix !== '' || row.state === 'answered');
-  const opened = isWithoutRecord ? openOutcome(cipher, row, `${prefix}answer`) : undefined;
-  const columns = {
-    outcome,
-    return_code: row[`${prefix}return_code`],
-    return_reason_code: row[`${prefix}return_reason_code`],
-    applicant_outcomes: row[`${prefix}applicant_outcomes`],
-  };
-  const { applicantOutcomes = [], ...said } = toFields(columns);
+/** The names of the members of an answer that came late. */
+const LATE = ['lateOutcome', 'lateReturnCode', 'lateReturnReasonCode', 'lateApplicantOutcomes', 'lateAnswer'] as const;
+const IN_TIME = ['outcome', 'returnCode', 'returnReasonCode', 'applicantOutcomes', 'answer'] as const;
+
+/**
+ * The answer of an attempt, or one that came late. The number of one without a record is sealed: of a record it is half
+ * of a share.
+ */
+function readAnswer(cipher: LedgerCipher, row: FoundRow, names: typeof IN_TIME | typeof LATE) {
+  const [outcome, returnCode, returnReasonCode, named] = [row[names[0]], row[names[1]], row[names[2]], row[names[3]]];
+  const isWithoutRecord = outcome !== undefined && outcome !== 'record' && (names === LATE || row.state === 'answered');
+  const opened = isWithoutRecord ? openOutcome(cipher, row, names[4]) : undefined;
   return {
-    ...said,
-    ...listOutcomes(row, outcome, applicantOutcomes),
-    ...omitUndefined({ noRecordReference: opened?.noRecordReference }),
+    ...omitUndefined({ outcome, returnCode, returnReasonCode, noRecordReference: opened?.noRecordReference }),
+    ...listOutcomes(row, outcome, named ?? []),
   };
 }
 
@@ -237,8 +248,8 @@ function listOutcomes(
   outcome: FoundRow['outcome'],
   named: readonly ApplicantOutcome[],
 ): Pick<AuditedAttempt, 'applicantOutcomes'> {
-  if (row.product_code === 'SECONDUSE' || outcome === null) return {};
-  const { applicantIds = named.map(({ applicantId }) => applicantId) } = toFields(row, ['applicant_ids']);
+  if (row.productCode === 'SECONDUSE' || outcome === undefined) return {};
+  const { applicantIds = named.map(({ applicantId }) => applicantId) } = row;
   const others = outcome === 'record' ? 'noRecord' : outcome;
   const outcomes = applicantIds.map(
     (id) => named.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },

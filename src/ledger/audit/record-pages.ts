@@ -1,8 +1,9 @@
 /** Reads audited decisions, consents, disposals and readings in pages, and finds records by their names. */
 
 import type { z } from 'zod';
+import { pick } from '../../base/defined.ts';
 import { type Page, periodMs, readKeyset } from '../database/pages.ts';
-import { type Columns, toColumnName, toFields } from '../database/rows.ts';
+import { toColumnName } from '../database/rows.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
@@ -10,10 +11,10 @@ import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;
 
-/** The columns by which rows are ordered. `row_key` makes the order total. */
+/** The members by which rows are ordered. `rowKey` makes the order total. */
 interface Ordered {
-  recorded_at: number;
-  row_key: string;
+  recordedAt: string;
+  rowKey: string;
 }
 
 type ReadPage<Item> = (tx: Transaction, query: AccessesQuery, after?: Ordered) => Promise<Page<Item, Ordered>>;
@@ -35,7 +36,7 @@ export const readDecisionsPage = createReader(
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
 export const readConsentsPage = createReader(
-  RECORDS.consents.output,
+  RECORDS.consents.output.omit({ stands: true }),
   `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
       c.journey_id AS run_key, CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
       (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
@@ -67,7 +68,7 @@ function createReader<Shape extends z.ZodRawShape>(
   record: z.ZodObject<Shape>,
   rows: string,
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
-  const columns = Object.keys(record.shape).map(toColumnName);
+  const members = Object.keys(record.shape);
   return async ({ session }, query, after) => {
     const { fromMs, beforeMs } = periodMs(query);
     const values: SqlValue[] = [fromMs, beforeMs];
@@ -76,7 +77,7 @@ function createReader<Shape extends z.ZodRawShape>(
       const value = query[name];
       return value === undefined ? [] : [`${toColumnName(name)} = ${place(value)}`];
     });
-    const { items, end } = await readKeyset<Ordered, keyof Ordered>(session, {
+    const { items, end } = await readKeyset<Ordered>(session, {
       from: `(${rows}) found`,
       where: [
         'recorded_at >= $1 AND recorded_at < $2',
@@ -84,11 +85,11 @@ function createReader<Shape extends z.ZodRawShape>(
         ...withoutForeignRuns('found.run_key', query, place),
       ],
       values,
-      order: ['recorded_at', 'row_key'],
+      order: ['recordedAt', 'rowKey'],
       after,
       limit: PAGE_SIZE,
     });
-    return { items: items.map((row) => toFields(row, columns as never[]) as z.infer<typeof record>), end };
+    return { items: items.map((row) => pick(row, members as never[]) as z.infer<typeof record>), end };
   };
 }
 
@@ -111,7 +112,6 @@ const NAMED = `SELECT 'inquiry' AS what, run_key, customer_trace_number, share_i
     FROM run_decisions d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`;
 
 /** Reads only: at most 20 records with exactly this name, which is a trace number or the id of a share or a decision. */
-export async function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
-  const rows = await session.rows<Columns<NamedRecord>>(`SELECT * FROM (${NAMED}) named LIMIT ${MOST}`, [name]);
-  return rows.map((row) => toFields(row));
+export function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
+  return session.read<NamedRecord>(`SELECT * FROM (${NAMED}) named LIMIT ${MOST}`, [name]);
 }

@@ -1,12 +1,11 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
 
-import { omitUndefined } from '../../base/defined.ts';
-import type { ProductCode } from '../../model/products.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Page } from '../database/pages.ts';
-import { toFields } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
-import type { RawRow as Row } from '../database/tables.ts';
+import type { Row } from '../database/tables.ts';
+import type { ReportOrigin } from '../records.ts';
 import { referenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
@@ -43,23 +42,20 @@ function createFilter(
     (runKey === undefined || share.runKey === runKey || share.report?.runKey === runKey);
 }
 
-interface ReportRow {
-  share_trace_number: string;
-  reference_digest: string;
-  report_end_user_code: string | null;
-  /** NULL, as the other columns of its inquiry, where the ledger does not know the report. */
-  customer_trace_number: string | null;
-  run_key: string;
-  product_code: ProductCode;
-  end_user_code: string | null;
-}
+type ReportRow = {
+  shareTraceNumber: string;
+  referenceDigest: string;
+  reportEndUserCode?: string;
+  /** Absent, as the other members of its inquiry, where the ledger does not know the report. */
+  customerTraceNumber?: string;
+} & Pick<Row<'inquiries'>, 'runKey' | 'productCode' | 'endUserCode'>;
 
-type GrantRow = Row<'consents'> & { run_key: string; customer_trace_number: string; attempt: number };
+type Grant = Row<'consents'> & ReportOrigin & { runKey: string };
 
 async function withReports(session: SqlSession, attempts: readonly AuditedAttempt[]): Promise<Found[]> {
   const traceNumbers = [...new Set(attempts.map(({ customerTraceNumber }) => customerTraceNumber))];
   const places = listPlaceholders(traceNumbers);
-  const reports = await session.rows<ReportRow>(
+  const reports = await session.read<ReportRow>(
     `SELECT i.customer_trace_number AS share_trace_number, s.reference_digest, s.report_end_user_code,
        o.customer_trace_number AS customer_trace_number, o.run_key, o.product_code, o.end_user_code
      FROM inquiries i JOIN report_shares s ON s.run_key = i.run_key AND s.share_id = i.share_id
@@ -69,39 +65,32 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
      WHERE i.customer_trace_number IN (${places})`,
     traceNumbers,
   );
-  const grants = await session.rows<GrantRow>(
+  const grants = await session.read<Grant>(
     `SELECT c.*, c.journey_id AS run_key, l.customer_trace_number, l.attempt FROM attempt_consents l
      JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
        AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
      WHERE l.customer_trace_number IN (${places}) ORDER BY c.applicant_id, c.consent_id`,
     traceNumbers,
   );
-  const reportOf = new Map(reports.map((row) => [row.share_trace_number, row]));
+  const reportOf = new Map(reports.map((row) => [row.shareTraceNumber, row]));
   return attempts.map((attempt) => {
-    const { customerTraceNumber } = attempt;
-    const row = reportOf.get(customerTraceNumber);
-    const sharedBy = row?.end_user_code ?? row?.report_end_user_code ?? undefined;
+    const row = reportOf.get(attempt.customerTraceNumber);
     const own = grants.filter(
-      (grant) => grant.customer_trace_number === customerTraceNumber && grant.attempt === attempt.attempt,
+      (grant) => grant.customerTraceNumber === attempt.customerTraceNumber && grant.attempt === attempt.attempt,
     );
     const share = {
       ...attempt,
       report: row ? toReport(row) : null,
-      ...omitUndefined({ sharedBy }),
-      consents: own.map((grant) => toFields(grant, CONSENT)),
+      ...omitUndefined({ sharedBy: row?.endUserCode ?? row?.reportEndUserCode }),
+      consents: own.map((grant) =>
+        pick(grant, ['runKey', 'shareId', 'applicantId', 'consentId', 'decidedAt', 'evidence']),
+      ),
     };
-    return { share, referenceDigest: row?.reference_digest ?? null };
+    return { share, referenceDigest: row?.referenceDigest ?? null };
   });
 }
 
-const CONSENT = ['run_key', 'share_id', 'applicant_id', 'consent_id', 'decided_at', 'evidence'] as const;
-
-function toReport({ customer_trace_number, ...row }: ReportRow): AuditedShare['report'] {
-  if (customer_trace_number === null) return null;
-  return toFields({ ...row, customer_trace_number }, [
-    'customer_trace_number',
-    'run_key',
-    'product_code',
-    'end_user_code',
-  ]);
+function toReport({ customerTraceNumber, ...row }: ReportRow): AuditedShare['report'] {
+  if (customerTraceNumber === undefined) return null;
+  return { customerTraceNumber, ...pick(row, ['runKey', 'productCode', 'endUserCode']) };
 }

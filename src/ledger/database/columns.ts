@@ -12,6 +12,8 @@ export interface Column<Value> {
   type: 'TEXT' | 'BIGINT' | 'BYTES';
   holds?: 'json' | 'flag';
   isOptional?: boolean;
+  /** The database's clock fills it when the row is inserted. */
+  isStamp?: boolean;
   /** It changes, so no guard and no hash of the audit chain covers it. */
   isState?: boolean;
   constraint?: string;
@@ -21,6 +23,7 @@ export interface Column<Value> {
 export const text = <Text extends string = string>(constraint?: string): Column<Text> => define('TEXT', constraint);
 /** Whole numbers, and instants in milliseconds since 1970. */
 export const int = (constraint?: string): Column<number> => define('BIGINT', constraint);
+export const stamp = (): Column<number> => ({ type: 'BIGINT', isStamp: true });
 export const bytes = (): Column<Uint8Array> => ({ type: 'BYTES' });
 export const json = <Value>(): Column<Json<Value>> => ({ type: 'TEXT', holds: 'json' });
 export const flag = <Held extends boolean = boolean>(): Column<Flag<Held>> => ({ type: 'BIGINT', holds: 'flag' });
@@ -63,7 +66,7 @@ export type FieldName<Name> = Name extends `${infer Word}_${infer Rest}`
 
 type Decoded<Name, Value> =
   // A time in milliseconds is read as RFC 3339; one that a message brought is kept as it came.
-  Value extends { readonly [HOLDS]: infer Held } ? Held : Name extends `${string}_at` ? string : Value;
+  Value extends { readonly [HOLDS]: infer Held } ? Held : Name extends `${string}_at` | 'resend_from' ? string : Value;
 
 /** The object that these columns of a row hold: NULL is an absent member. */
 export type FieldsOf<Row, Name extends keyof Row = keyof Row> = {
@@ -75,4 +78,9 @@ export type FieldsOf<Row, Name extends keyof Row = keyof Row> = {
 type Encoded<Value> = Value extends { readonly [HOLDS]: infer Held } ? Held : Value;
 
 /** The members that a statement writes into a row. Times are milliseconds there. */
-export type FieldsToWrite<Row> = { readonly [Name in keyof Row as FieldName<Name>]?: Encoded<Row[Name]> | undefined };
+export type FieldsToWrite<Row> = {
+  readonly [Name in keyof Row as FieldName<Name>]?:
+    | Encoded<Row[Name]>
+    | Decoded<Name, NonNullable<Row[Name]>>
+    | undefined;
+};

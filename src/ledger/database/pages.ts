@@ -1,5 +1,6 @@
 /** Lists in pages, so that a million rows are never in memory at once. Each page begins after the last row of the one before. */
 import { parseInstantMs } from '../../base/instants.ts';
+import { encode, toColumnName } from './rows.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A page of a list; `end` is its place, where another page may follow. */
@@ -8,33 +9,32 @@ export interface Page<Item, Place> {
   end?: Place | undefined;
 }
 
-interface Keyset<Column extends string> {
+interface Keyset<Row> {
   /** A table, or a subquery with its name. */
   from: string;
   /** Default: all. */
-  columns?: readonly string[];
+  columns?: string;
   /** Conditions on rows, with the values of their places. */
   where?: readonly string[];
   values?: readonly SqlValue[];
-  /** The columns that order the rows; together they are unique. */
-  order: readonly Column[];
+  /** The members that order the rows; together they are unique. */
+  order: readonly (keyof Row & string)[];
   /** The last row of the page before. */
-  after?: Place<Column> | undefined;
+  after?: Partial<Row> | undefined;
   limit: number;
 }
 
-type Place<Column extends string> = { readonly [Name in Column]: unknown };
-
 /** Reads one page of rows. */
-export async function readKeyset<Row extends Place<Column>, Column extends string>(
+export async function readKeyset<Row>(
   session: SqlSession,
-  { from, columns = ['*'], where = [], values = [], order, after, limit }: Keyset<Column>,
+  { from, columns = '*', where = [], values = [], order, after, limit }: Keyset<Row>,
 ): Promise<Page<Row, Row>> {
-  const last = after ? order.map((column) => after[column] as SqlValue) : [];
+  const ordered = order.map(toColumnName);
+  const last = after ? order.map((member, index) => encode(ordered[index] ?? '', after[member])) : [];
   const places = last.map((_, index) => `$${values.length + index + 1}`).join(', ');
-  const conditions = ['1 = 1', ...where, ...(after ? [`(${order.join(', ')}) > (${places})`] : [])];
-  const items = await session.rows<Row>(
-    `SELECT ${columns.join(', ')} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order.join(', ')} LIMIT ${limit}`,
+  const conditions = ['1 = 1', ...where, ...(after ? [`(${ordered.join(', ')}) > (${places})`] : [])];
+  const items = await session.read<Row>(
+    `SELECT ${columns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${ordered.join(', ')} LIMIT ${limit}`,
     [...values, ...last],
   );
   return { items, end: items.length < limit ? undefined : items.at(-1) };

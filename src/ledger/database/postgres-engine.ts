@@ -213,7 +213,7 @@ class PostgresEngine implements SqlEngine {
   ): Promise<T> {
     const { query, release } = await this.#connect(timeoutMs);
     let isOver = false;
-    const session = makeSession(async (text, values = []) => {
+    const session = makeSession(DIALECT, async (text, values = []) => {
       // A later statement would not be part of the transaction.
       if (isOver) throw new LedgerUnavailableError('the transaction is over');
       return (await query(text, values)).rows;

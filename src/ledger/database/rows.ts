@@ -1,11 +1,11 @@
 /**
  * Rows and objects: `share_id` of a row is `shareId` of an object, and NULL is an absent member. What a column holds is
- * declared in tables.ts; here it is read and written by that.
+ * declared in tables.ts; here it is read and written by that. Also the statements that many subjects share.
  */
-import { utcInstant } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { FieldsOf, FieldsToWrite } from './columns.ts';
-import type { SqlRow, SqlSession, SqlValue } from './sql-session.ts';
-import { listColumns, type RawRow, TABLES, type TableName } from './tables.ts';
+import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
+import { listColumns, type RawRow, type Row, TABLES, type TableName } from './tables.ts';
 
 type ColumnName<Field> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
@@ -18,15 +18,26 @@ export type Columns<Fields> = {
     : Fields[Field];
 };
 
-const NAMES = Object.keys(TABLES) as TableName[];
-const JSON_COLUMNS = new Set(NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'json')));
-const FLAGS = new Set(['has_proof', ...NAMES.flatMap((name) => listColumns(name, ({ holds }) => holds === 'flag'))]);
+type Has = Parameters<typeof listColumns>[1];
+const findColumns = (has: Has) => (Object.keys(TABLES) as TableName[]).flatMap((name) => listColumns(name, has));
+const JSON_COLUMNS = new Set(findColumns(({ holds }) => holds === 'json'));
+/** The last ones are those of statements, and of no table. */
+const FLAGS = new Set([
+  ...findColumns(({ holds }) => holds === 'flag'),
+  ...['has_proof', 'answered_late', 'refusal_kept', 'closed'],
+]);
+/** Milliseconds since 1970. A time that a message brought is text, and stays as it came. */
+const INSTANTS = new Set(
+  findColumns(({ type }, name) => type === 'BIGINT' && name.endsWith('_at')).concat('resend_from'),
+);
 
 /** The two ways to run a statement, over the one that an engine has. */
 export function makeSession(
+  dialect: SqlDialect,
   rows: (text: string, values?: readonly (SqlValue | undefined)[]) => Promise<SqlRow[]>,
 ): SqlSession {
   return {
+    dialect,
     rows: (text, values) => rows(text, values) as never,
     read: async (text, values) => (await rows(text, values)).map((row) => toFields(row)) as never,
   };
@@ -37,35 +48,27 @@ export function toFields<Row extends object, Column extends keyof Row & string>(
   row: Row,
   columns: readonly Column[] = Object.keys(row) as Column[],
 ): FieldsOf<Row, Column> {
-  const fields = columns.flatMap((column) => {
+  const fields: Record<string, unknown> = {};
+  for (const column of columns) {
     const value: unknown = row[column];
-    return value === null || value === undefined ? [] : [[toFieldName(column), decode(column, value)]];
-  });
-  return Object.fromEntries(fields) as FieldsOf<Row, Column>;
+    if (value !== null && value !== undefined) fields[toMemberName(column)] = decode(column, value);
+  }
+  return fields as FieldsOf<Row, Column>;
 }
 
 function decode(column: string, value: unknown): unknown {
   if (JSON_COLUMNS.has(column)) return JSON.parse(String(value));
   if (FLAGS.has(column)) return value === 1;
-  return column.endsWith('_at') && typeof value === 'number' ? utcInstant(value) : value;
+  // A statement may give such a name, too.
+  const isInstant = column === 'resend_from' || column.endsWith('_at');
+  return isInstant && typeof value === 'number' ? utcInstant(value) : value;
 }
 
-/** The table's columns that hold this object; any other member of the object is left out. */
-function toColumns<Name extends TableName>(
-  table: Name,
-  fields: FieldsToWrite<RawRow<Name>>,
-  only: readonly string[] = listColumns(table, () => true),
-): Record<string, SqlValue> {
-  const values: Readonly<Record<string, unknown>> = fields;
-  const columns = only.flatMap((column) => {
-    const value = values[toFieldName(column)];
-    return value === null || value === undefined ? [] : [[column, encode(column, value)]];
-  });
-  return Object.fromEntries(columns);
-}
-
-function encode(column: string, value: unknown): SqlValue {
+/** The value of a column, as a statement takes it. */
+export function encode(column: string, value: unknown): SqlValue {
+  if (value === undefined) return null;
   if (JSON_COLUMNS.has(column)) return JSON.stringify(value);
+  if (INSTANTS.has(column) && typeof value === 'string') return parseInstantMs(value);
   return FLAGS.has(column) ? Number(value) : (value as SqlValue);
 }
 
@@ -77,7 +80,7 @@ export function toColumnName(field: string): string {
 const MEMBERS = new Map<string, string>();
 
 /** The member of an object that holds this column. */
-function toFieldName(column: string): string {
+export function toMemberName(column: string): string {
   const known = MEMBERS.get(column);
   if (known !== undefined) return known;
   const member = column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -88,31 +91,85 @@ function toFieldName(column: string): string {
 /** Makes a value a parameter of a statement, and returns its place: `$3`. */
 export type Place = (value: SqlValue) => string;
 
-interface InsertOptions<Name extends TableName> {
+interface InsertOptions {
   /** The columns whose value is an expression and no parameter. */
   sql?: (place: Place) => Record<string, string>;
   /** An existing row of this key stays. */
   orKeep?: boolean;
-  /** Default: every column that the object has. */
-  only?: readonly (keyof RawRow<Name> & string)[];
 }
 
-/** Inserts an object as a row. Returns the inserted row, if the statement inserted one. */
+/**
+ * Inserts an object as a row, with the time of the database's clock; members that the table does not have are left out.
+ * Returns the inserted row, if the statement inserted one.
+ */
 export async function insertRow<Name extends TableName>(
   session: SqlSession,
   table: Name,
   fields: FieldsToWrite<RawRow<Name>>,
-  { sql = () => ({}), orKeep = false, only }: InsertOptions<Name> = {},
-): Promise<RawRow<Name> | undefined> {
-  const columns = toColumns(table, fields, only);
-  const values = Object.values(columns);
+  options: InsertOptions = {},
+): Promise<Row<Name> | undefined> {
+  const row = await insertRaw(session, table, fields, options);
+  return row && (toFields(row) as Row<Name>);
+}
+
+/** Does what `insertRow` does, and returns the row as the database has it. */
+export async function insertRaw<Name extends TableName>(
+  session: SqlSession,
+  table: Name,
+  fields: FieldsToWrite<RawRow<Name>>,
+  { sql = () => ({}), orKeep = false }: InsertOptions = {},
+): Promise<SqlRow | undefined> {
+  const given: Readonly<Record<string, unknown>> = fields;
+  const columns = listColumns(table, (_, column) => (given[toMemberName(column)] ?? null) !== null);
+  const values = columns.map((column) => encode(column, given[toMemberName(column)]));
   const places = values.map((_, index) => `$${index + 1}`);
-  const expressions = sql((value) => `$${values.push(value)}`);
-  const names = [...Object.keys(columns), ...Object.keys(expressions)].join(', ');
-  const [row] = await session.rows<RawRow<Name>>(
-    `INSERT INTO ${table} (${names}) VALUES (${[...places, ...Object.values(expressions)].join(', ')})
+  const stamps = listColumns(table, ({ isStamp }) => isStamp === true).map((column) => [column, session.dialect.now]);
+  const expressions = { ...Object.fromEntries(stamps), ...sql((value) => `$${values.push(value)}`) };
+  const [row] = await session.rows(
+    `INSERT INTO ${table} (${[...columns, ...Object.keys(expressions)].join(', ')})
+     VALUES (${[...places, ...Object.values(expressions)].join(', ')})
      ${orKeep ? 'ON CONFLICT DO NOTHING' : ''} RETURNING *`,
     values,
   );
   return row;
+}
+
+/** The conditions that a row has these members, with their values at `$1` and so on. */
+function hasMembers(members: object): { sql: string; values: SqlValue[] } {
+  const entries = Object.entries(members).map(([member, value]) => [toColumnName(member), value] as const);
+  return {
+    sql: entries.map(([column], index) => `${column} = $${index + 1}`).join(' AND '),
+    values: entries.map(([column, value]) => encode(column, value)),
+  };
+}
+
+/** Reads the rows of a table that have these members. @param then the end of the statement: order, limit, lock */
+export function readRows<Name extends TableName>(
+  session: SqlSession,
+  table: Name,
+  members: Partial<Row<Name>>,
+  then = '',
+): Promise<Row<Name>[]> {
+  const { sql, values } = hasMembers(members);
+  return session.read(`SELECT * FROM ${table} WHERE ${sql} ${then}`, values);
+}
+
+/** In an update: the time of the database's clock. */
+export const NOW = Symbol('now');
+
+/**
+ * Updates the rows that have these members, and returns how many there were. A member that is `undefined` becomes NULL.
+ */
+export async function updateRows<Name extends TableName>(
+  session: SqlSession,
+  table: Name,
+  members: Partial<Row<Name>>,
+  change: { readonly [Member in keyof Row<Name>]?: Row<Name>[Member] | typeof NOW | undefined },
+): Promise<number> {
+  const { sql, values } = hasMembers(members);
+  const set = Object.entries(change).map(([member, value]) => {
+    const column = toColumnName(member);
+    return `${column} = ${value === NOW ? session.dialect.now : `$${values.push(encode(column, value))}`}`;
+  });
+  return (await session.rows(`UPDATE ${table} SET ${set.join(', ')} WHERE ${sql} RETURNING 1`, values)).length;
 }

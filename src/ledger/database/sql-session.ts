@@ -11,6 +11,7 @@ export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Record<string, unknown>;
 
 export interface SqlSession {
+  readonly dialect: SqlDialect;
   /**
    * Runs one statement and returns its rows as the database has them. Statements are executed in the order in which they
    * are issued, and only a wait between them costs a round trip. Throws only errors that the engine has translated.

@@ -194,7 +194,7 @@ class SqliteEngine implements SqlEngine {
     return this.#inTurn(async () => {
       this.#requireOpen();
       let isOver = false;
-      const session = makeSession(async (text, values) => {
+      const session = makeSession(DIALECT, async (text, values) => {
         // A statement after another one's failure would not be part of the transaction.
         if (isOver) throw new LedgerUnavailableError('the transaction is over');
         return this.#rows(text, values);

@@ -17,6 +17,7 @@ import {
   json,
   optional,
   type RowOf,
+  stamp,
   state,
   type Table,
   text,
@@ -44,11 +45,11 @@ export const TABLES = {
       only_row: int('CHECK (only_row = 1)'),
       ledger_id: text(),
       environment: text<Environment>(),
-      created_at: int(),
+      created_at: stamp(),
       // The version of these tables, and the lowest one that may write to them; 0: any.
       schema_version: int(),
       oldest_writer: int(),
-      migrated_at: int(),
+      migrated_at: stamp(),
       // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
       secret_key_id: text(),
       secret_wrapped: bytes(),
@@ -84,7 +85,7 @@ export const TABLES = {
       digest: optional(text()),
       // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
       permitted_repeat: optional(int()),
-      created_at: int(),
+      created_at: stamp(),
       workflow_id: optional(text()),
       run_id: optional(text()),
       // When a pause last refused its claim. NULL: never, or its run was woken since.
@@ -169,7 +170,7 @@ export const TABLES = {
     columns: {
       customer_trace_number: text(),
       attempt: int('CHECK (attempt >= 1)'),
-      closed_at: int(),
+      closed_at: stamp(),
       ...run,
       // The resend that it would have spent: the next attempt is made under the same.
       permitted_by: optional(text()),
@@ -190,7 +191,7 @@ export const TABLES = {
       provider_said: text<ProviderSaid>(),
       failure_type: optional(text<FailureType>()),
       decided_at: text(),
-      recorded_at: int(),
+      recorded_at: stamp(),
       permits_attempt: optional(int()),
       // A person has confirmed these consumerIds, although the ledger knows them from other people's inquiries.
       confirm_consumer_ids: optional(flag<true>()),
@@ -222,7 +223,7 @@ export const TABLES = {
       replaced_by: optional(text()),
       ...authorization,
       decided_at: optional(text()),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['run_key', 'decision_id', 'version'],
     isChained: true,
@@ -239,7 +240,7 @@ export const TABLES = {
       evidence: optional(json<NonNullable<ConsentRecord['evidence']>>()),
       proof: optional(text()),
       received_at: text(),
-      recorded_at: int(),
+      recorded_at: stamp(),
       // The start that has received it: the first run of its chain. NULL: no run had.
       first_run_id: optional(text()),
       // A further start that has received it. NULL: none has.
@@ -274,7 +275,7 @@ export const TABLES = {
       reference_digest: text(),
       // The report's end user, where a caller named one. Otherwise the report's inquiry has it.
       report_end_user_code: optional(text()),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['run_key', 'share_id'],
     indexes: [
@@ -297,7 +298,7 @@ export const TABLES = {
       http_status: optional(int()),
       // 0: it is kept as far as it could be read.
       is_whole: flag(),
-      stored_at: int(),
+      stored_at: stamp(),
       algorithm: text(),
       // NULL, as its key, once it is disposed of.
       body: optional(bytes()),
@@ -338,7 +339,7 @@ export const TABLES = {
       purpose: optional(text()),
       // A reader got it masked.
       redacted: flag(),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['access_id'],
     constraints: [OF_ATTEMPT],
@@ -451,9 +452,9 @@ export type RawRow<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
 export type Row<Name extends TableName> = FieldsOf<RawRow<Name>>;
 
 /** Returns the columns of a table with this property. */
-export function listColumns(name: TableName, has: (column: Column<unknown>) => boolean): string[] {
+export function listColumns(name: TableName, has: (column: Column<unknown>, name: string) => boolean): string[] {
   const { columns }: Table = TABLES[name];
-  return Object.entries(columns).flatMap(([column, declared]) => (has(declared) ? [column] : []));
+  return Object.entries(columns).flatMap(([column, declared]) => (has(declared, column) ? [column] : []));
 }
 
 /** The statements that make the tables, their indexes and guards. */

@@ -5,8 +5,8 @@ import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
 import { eachPage, readKeyset } from './pages.ts';
-import { toFields } from './rows.ts';
-import type { RawRow as Row } from './tables.ts';
+import { readRows, toColumnName, updateRows } from './rows.ts';
+import type { Row } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
@@ -29,9 +29,9 @@ function toBinding(ledgerId: string): string {
 const BATCH = 50;
 
 /** The primary key of `sealed_bodies`, in whose order rows that cannot be read are passed once. */
-const KEY = ['customer_trace_number', 'attempt', 'kind', 'late', 'from_trace_number', 'from_attempt'] as const;
+const KEY = ['customerTraceNumber', 'attempt', 'kind', 'late', 'fromTraceNumber', 'fromAttempt'] as const;
 
-type WrappedRow = Row<'sealed_bodies'> & { key_id: string; wrapped_key: Uint8Array };
+type WrappedRow = Required<Pick<Row<'sealed_bodies'>, (typeof KEY)[number] | 'keyId' | 'wrappedKey'>>;
 
 type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
 
@@ -49,9 +49,9 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
   let reports = 0;
   const batches = eachPage((after?: WrappedRow) =>
     transactions.read(({ session }) =>
-      readKeyset<WrappedRow, (typeof KEY)[number]>(session, {
+      readKeyset<WrappedRow>(session, {
         from: 'sealed_bodies',
-        columns: [...KEY, 'key_id', 'wrapped_key'],
+        columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
         where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
         values: [keyId],
         order: KEY,
@@ -65,7 +65,7 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
     for (const row of rows) {
       const anew = await rewrapRow(keys, ledgerId, row);
       if (anew) rewrapped.push(anew);
-      else unreadable.set(row.key_id, (unreadable.get(row.key_id) ?? 0) + 1);
+      else unreadable.set(row.keyId, (unreadable.get(row.keyId) ?? 0) + 1);
     }
     reports += await writeBatch(transactions, rewrapped);
   }
@@ -84,29 +84,21 @@ async function rewrapSecret(
   ledgerId: string,
   keyId: string,
 ): Promise<boolean> {
-  const [row] = await transactions.read(({ session }) =>
-    session.rows<{ secret_key_id: string; secret_wrapped: Uint8Array }>(
-      'SELECT secret_key_id, secret_wrapped FROM ledger_identity',
-    ),
-  );
-  if (!row || row.secret_key_id === keyId) return false;
-  const secret = await openLedgerSecret(keys, ledgerId, { keyId: row.secret_key_id, bytes: row.secret_wrapped });
+  const [row] = await transactions.read(({ session }) => readRows(session, 'ledger_identity', { onlyRow: 1 }));
+  if (!row || row.secretKeyId === keyId) return false;
+  const { secretKeyId, secretWrapped } = row;
+  const secret = await openLedgerSecret(keys, ledgerId, { keyId: secretKeyId, bytes: secretWrapped });
   const after = await keys.wrap('ledger', secret, toBinding(ledgerId));
-  return transactions.write(async ({ session }) => {
-    const replaced = await session.rows(
-      `UPDATE ledger_identity SET secret_key_id = $1, secret_wrapped = $2
-       WHERE secret_key_id = $3 AND secret_wrapped = $4 RETURNING ledger_id`,
-      [after.keyId, after.bytes, row.secret_key_id, row.secret_wrapped],
-    );
-    return replaced.length > 0;
-  });
+  const change = { secretKeyId: after.keyId, secretWrapped: after.bytes };
+  return transactions.write(
+    async ({ session }) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
+  );
 }
 
 async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): Promise<Rewrapped | null> {
-  const { key_id: keyId, wrapped_key: wrappedKey } = row;
-  const bound = { ledgerId, ...toFields(row, ['customer_trace_number', 'attempt', 'kind']) };
+  const { customerTraceNumber, attempt, kind } = row;
   try {
-    return { row, ...(await rewrap(keys, { keyId, wrappedKey }, bound)) };
+    return { row, ...(await rewrap(keys, row, { ledgerId, customerTraceNumber, attempt, kind })) };
   } catch (error) {
     if (error instanceof UnknownKeyError) return null;
     throw error;
@@ -116,16 +108,10 @@ async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): P
 /** Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed. */
 function writeBatch(transactions: Transactions, rewrapped: readonly Rewrapped[]): Promise<number> {
   if (rewrapped.length === 0) return Promise.resolve(0);
-  const isUnchanged = [...KEY, 'key_id', 'wrapped_key'] as const;
   return transactions.write(async ({ session }) => {
     let written = 0;
     for (const { row, keyId, wrappedKey } of rewrapped) {
-      const updated = await session.rows(
-        `UPDATE sealed_bodies SET key_id = $1, wrapped_key = $2
-         WHERE ${isUnchanged.map((column, index) => `${column} = $${index + 3}`).join(' AND ')} RETURNING attempt`,
-        [keyId, wrappedKey, ...isUnchanged.map((column) => row[column])],
-      );
-      written += updated.length;
+      written += await updateRows(session, 'sealed_bodies', row, { keyId, wrappedKey });
     }
     return written;
   });

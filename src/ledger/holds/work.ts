@@ -13,7 +13,7 @@ import type { ProductCode } from '../../model/products.ts';
 import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { RawRow as TableRow } from '../database/tables.ts';
-import { countRefusals } from '../inquiries/inquiries.ts';
+import { refusalKept } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
 import type { AttentionReason } from '../records.ts';
 
@@ -186,7 +186,7 @@ export function pageStatements(
   const { sql, values } = condition(filters);
   const place = values.length;
   return [WRITTEN, overdue(dialect)].map((source) => ({
-    text: `SELECT w.*, ${countRefusals('w')}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
+    text: `SELECT w.*, ${refusalKept('w')}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
        AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
      ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
     values: [...values, sinceMs, workId, limit],
@@ -260,7 +260,7 @@ function isForThese(places: readonly string[]): string {
 
 interface Row extends TableRow<'work_for_people'> {
   reason: WorkKey['reason'];
-  refusals_kept: number;
+  refusal_kept: number | null;
   resend_from: number | null;
 }
 
@@ -305,7 +305,7 @@ export async function readWorkOfOwner(
 ): Promise<(WorkRow & { closed?: WorkEnd })[]> {
   const { sql, values } = condition({ runKey });
   const rows = await session.rows<Row>(
-    `SELECT w.*, ${countRefusals('w')}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    `SELECT w.*, ${refusalKept('w')}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );
   return rows.map((row) => ({ ...toWorkRow(row), ...readEnd(row) }));
@@ -330,7 +330,7 @@ function toWorkRow(row: Row): WorkRow {
     since: utcInstant(row.since),
     gatewayProfile: row.profile,
     ...readDetails(row),
-    ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
+    ...(row.refusal_kept === 1 ? { refusalKept: true as const } : {}),
   };
 }
 

@@ -1,14 +1,7 @@
 /** Inquiries with their attempts and decisions: rows, what the rules judge of them, and what callers see. */
-import { utcInstant } from '../../base/instants.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import type { FailureType } from '../../model/failure-types.ts';
-import {
-  type Answer,
-  type AttemptView,
-  type InquiryDescription,
-  LATE_NEWS,
-  type Outcome,
-  REASON_OF_STATE,
-} from '../../model/inquiry.ts';
+import { type Answer, type AttemptView, LATE_NEWS, type Outcome, REASON_OF_STATE } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
@@ -16,73 +9,62 @@ import {
   effectiveState,
   findLatest,
   HELD_STATES,
+  type KnownAttempt,
   type KnownInquiry,
   lateToJudge,
   permitFor,
 } from '../claim.ts';
-import { toFields } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
-import type { RawRow as Row } from '../database/tables.ts';
+import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
 import { reviewOfRow } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry } from '../records.ts';
+import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { decisionDifferences } from './rules.ts';
 
-/** Columns that identify an inquiry and say whom it is for. */
+/** The members that identify an inquiry and say whom it is for. */
 export const DESCRIPTION = [
-  'customer_trace_number',
+  'customerTraceNumber',
   'environment',
   'profile',
-  'customer_id',
-  'workflow_type',
-  'run_key',
-  'product_code',
+  'customerId',
+  'workflowType',
+  'runKey',
+  'productCode',
   'ordinal',
-  'share_id',
-  'end_user_code',
-  'end_user',
-  'permissible_purpose_code',
+  'shareId',
+  'endUserCode',
+  'endUser',
+  'permissiblePurposeCode',
   'amends',
 ] as const;
 
 export type InquiryRow = Row<'inquiries'>;
-export type AttemptRow = Row<'attempts'> & { refusals_kept: number };
 export type DecisionRow = Row<'decisions'>;
-/** A row of an attempt that was closed before any claim. */
-type ClosedRow = Row<'closed_attempts'>;
+/** A claimed attempt, also in the terms of the claim's rules. */
+export type AttemptRow = Row<'attempts'> &
+  Pick<KnownAttempt, 'answerInMs' | 'resendInMs' | 'answeredLate'> & { closed?: never; refusalKept?: true };
+/** An attempt that was closed before any claim, in the same terms. */
+type ClosedRow = Row<'closed_attempts'> & { state: 'notSent'; answerInMs: 0; closed: true };
 
-/** Columns with the content of a decision, except which attempt it permits. */
-const DECISION = [
-  'decision_id',
-  'customer_trace_number',
-  'attempt',
-  'action',
-  'by',
-  'reason',
-  'provider_said',
-  'decided_at',
-  'failure_type',
-  'confirm_consumer_ids',
-  'proven_by',
-] as const;
-
-/** Everything about one trace number, at one instant of the database's clock. */
-export interface InquiryState {
-  known: KnownInquiry;
-  inquiry: InquiryRow | null;
-  /** The claimed attempts. */
-  attempts: AttemptRow[];
-  closed: ClosedRow[];
-  decisions: DecisionRow[];
-  nowMs: number;
+/** Everything about one trace number, as the claim's rules know it. */
+export interface InquiryState extends KnownInquiry {
+  inquiry: InquiryRow | undefined;
+  attempts: readonly (AttemptRow | ClosedRow)[];
+  decisions: readonly DecisionRow[];
 }
 
-/** How many bodies of refusals are kept of the attempt of a row with this alias. */
-export const countRefusals = (alias: string) => `(SELECT count(*) FROM sealed_bodies b
+/** Whether the body of a refusal is kept of the attempt of a row with this alias. */
+export const refusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 FROM sealed_bodies b
   WHERE b.customer_trace_number = ${alias}.customer_trace_number AND b.attempt = ${alias}.attempt
-    AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) AS refusals_kept`;
+    AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) THEN 1 END AS refusal_kept`;
 
-const ATTEMPTS = `SELECT a.*, ${countRefusals('a')} FROM attempts a`;
+/** All attempts, with what the claim's rules need of each. */
+export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by - ${now} AS answer_in_ms,
+    a.resend_from - ${now} AS resend_in_ms, CASE WHEN a.late_state = 'answered' THEN 1 END AS answered_late,
+    ${refusalKept('a')}
+  FROM attempts a`;
+
+const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";
 
 /** The number of begun disposals of the owner of an inquiry `i`. */
 export const DISPOSALS_BEGUN =
@@ -101,14 +83,13 @@ export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
 export const selectWithdrawals = (runKey: string, runId: string) =>
   `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
-interface StateRow extends InquiryRow {
-  ledger_id: string;
-  oldest_writer: number;
-  now: number;
-  disposals_begun: number;
+type StateRow = Partial<InquiryRow> & {
+  ledgerId: string;
+  oldestWriter: number;
+  disposalsBegun: number;
   pauses: number;
   withdrawals: number;
-}
+};
 
 /**
  * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
@@ -121,58 +102,42 @@ export async function readState(
   claimedFor: { runKey: string; profile: string } = { runKey: '', profile: '' },
 ): Promise<InquiryState> {
   const readAbout = <Row>(text: string) =>
-    session.rows<Row>(`${text} WHERE customer_trace_number = $1 ORDER BY attempt`, [customerTraceNumber]);
-  const [[row], attempts, closed, decisions] = await Promise.all([
-    session.rows<StateRow>(
-      `SELECT i.*, l.ledger_id, l.oldest_writer, ${dialect.now} AS now, ${DISPOSALS_BEGUN} AS disposals_begun,
+    session.read<Row>(`${text} WHERE customer_trace_number = $1 ORDER BY attempt`, [customerTraceNumber]);
+  const [[row], claimed, closed, decisions] = await Promise.all([
+    session.read<StateRow>(
+      `SELECT i.*, l.ledger_id, l.oldest_writer, ${DISPOSALS_BEGUN} AS disposals_begun,
          (SELECT count(*) FROM (${selectPauses('$4')}) paused) AS pauses,
          (SELECT count(*) FROM (${selectWithdrawals('$2', '$3')}) withdrawn) AS withdrawals
        FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
       [customerTraceNumber, ...ownersOfClaim(claimedFor.runKey), claimedFor.profile],
     ),
-    readAbout<AttemptRow>(ATTEMPTS),
-    readAbout<ClosedRow>('SELECT * FROM closed_attempts'),
+    readAbout<AttemptRow>(selectAttempts(dialect)),
+    readAbout<ClosedRow>(CLOSED),
     readAbout<DecisionRow>('SELECT * FROM decisions'),
   ]);
   if (!row) throw new Error('a ledger without identity');
-  const inquiry = row.customer_trace_number === null ? null : row;
-  const isBegun = row.disposals_begun > 0 || (await isReviewDisposed(session, inquiry));
-  const disposal = row.disposed_at !== null ? 'done' : isBegun ? 'begun' : undefined;
-  const known: KnownInquiry = {
-    ledgerId: row.ledger_id,
-    oldestWriter: row.oldest_writer,
-    digest: inquiry?.digest ?? null,
+  const inquiry = row.customerTraceNumber === undefined ? undefined : (row as InquiryRow);
+  const isBegun = row.disposalsBegun > 0 || (await isReviewDisposed(session, inquiry));
+  const disposal = row.disposedAt ? ('done' as const) : isBegun ? ('begun' as const) : undefined;
+  return {
+    ledgerId: row.ledgerId,
+    oldestWriter: row.oldestWriter,
+    digest: row.digest ?? null,
     isPaused: row.pauses > 0,
     isWithdrawn: row.withdrawals > 0,
-    abandoned: (inquiry?.abandoned_at ?? null) !== null,
-    ...(disposal ? { disposal } : {}),
-    attempts: [
-      ...attempts.map((attempt) => ({
-        attempt: attempt.attempt,
-        state: attempt.state,
-        answerInMs: attempt.answer_by - row.now,
-        ...(attempt.resend_from === null ? {} : { resendInMs: attempt.resend_from - row.now }),
-        ...(attempt.answer_kind === null ? {} : { answerKind: attempt.answer_kind }),
-        ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
-      })),
-      ...closed.map(({ attempt }) => ({ attempt, state: 'notSent' as const, answerInMs: 0, closed: true as const })),
-    ].sort(byAttempt),
-    decisions: decisions.map((decision) => ({
-      decisionId: decision.decision_id,
-      action: decision.action,
-      attempt: decision.attempt,
-      ...(decision.permits_attempt === null ? {} : { permitsAttempt: decision.permits_attempt }),
-    })),
+    abandoned: row.abandonedAt !== undefined,
+    ...omitUndefined({ disposal }),
+    attempts: [...claimed, ...closed].sort(byAttempt),
+    ...{ inquiry, decisions },
   };
-  return { known, inquiry, attempts, closed, decisions, nowMs: row.now };
 }
 
 /** Whether a whole review was disposed of: that closes each of the review's rows. */
 export async function isReviewDisposed(
   session: SqlSession,
-  inquiry: Pick<InquiryRow, 'run_key'> | null,
+  inquiry: Pick<InquiryRow, 'runKey'> | undefined,
 ): Promise<boolean> {
-  const review = inquiry && reviewOfRow(inquiry.run_key);
+  const review = inquiry && reviewOfRow(inquiry.runKey);
   if (!review) return false;
   const rows = await session.rows("SELECT 1 FROM orders WHERE run_key = $1 AND kind = 'disposalBegun' LIMIT 1", [
     review,
@@ -180,35 +145,33 @@ export async function isReviewDisposed(
   return rows.length > 0;
 }
 
+/** The members that may hold an answer. */
+export const ANSWERS = ['answer', 'acceptedAnswer', 'lateAnswer'] as const;
+type AnswerName = (typeof ANSWERS)[number];
+
 export function sealAnswer(
   cipher: LedgerCipher,
   answer: Answer | undefined,
-  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
-  column: string,
-): Uint8Array | null {
-  return answer ? cipher.sealValue(answer, column, customerTraceNumber, String(attempt)) : null;
+  { customerTraceNumber, attempt }: ReportOrigin,
+  name: AnswerName,
+): Uint8Array | undefined {
+  return answer && cipher.sealValue(answer, name, customerTraceNumber, String(attempt));
 }
 
-export function openAnswer(
+export function openAnswer<Name extends AnswerName>(
   cipher: LedgerCipher,
-  sealed: Uint8Array,
-  row: { customer_trace_number: string; attempt: number },
-  column: string,
-): Answer {
-  return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
+  row: Pick<AttemptRow, 'customerTraceNumber' | 'attempt' | Name>,
+  name: Name,
+): Answer | undefined {
+  const sealed: Uint8Array | undefined = row[name];
+  return sealed && (cipher.unsealValue(sealed, name, row.customerTraceNumber, String(row.attempt)) as Answer);
 }
 
-/** The columns that may hold an answer. */
-export const ANSWERS = ['answer', 'accepted_answer', 'late_answer'] as const;
-
-/** Opens the answer of a column, where it holds one that was understood. */
-export function openOutcome<Column extends (typeof ANSWERS)[number]>(
-  cipher: LedgerCipher,
-  row: Pick<AttemptRow, 'customer_trace_number' | 'attempt' | Column>,
-  column: Column,
+/** Opens an answer, where it was understood. */
+export function openOutcome<Name extends AnswerName>(
+  ...sealed: Parameters<typeof openAnswer<Name>>
 ): Outcome | undefined {
-  const sealed: Uint8Array | null = row[column];
-  const answer = sealed && openAnswer(cipher, sealed, row, column);
+  const answer = openAnswer(...sealed);
   return answer?.kind === 'outcome' ? answer : undefined;
 }
 
@@ -224,24 +187,18 @@ export function byAttempt(a: { attempt: number }, b: { attempt: number }): numbe
  * abandoned: nothing is ever sent for it, and no answer is left.
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
-  const { known } = state;
-  const latest = findLatest(known);
-  const effective = effectiveAttempt(known);
-  const row = state.attempts.find(({ attempt }) => attempt === effective?.attempt);
-  if (state.inquiry && (known.abandoned || known.disposal)) {
-    return {
-      attempt: latest?.attempt ?? 0,
-      state: 'abandoned',
-      ...(row ? toFields(row, ['claimed_at']) : {}),
-    };
+  const latest = findLatest(state);
+  const row = effectiveAttempt(state) as InquiryState['attempts'][number] | undefined;
+  if (state.inquiry && (state.abandoned || state.disposal)) {
+    const claimedAt = row?.closed ? undefined : row?.claimedAt;
+    return { attempt: latest?.attempt ?? 0, state: 'abandoned', ...omitUndefined({ claimedAt }) };
   }
-  if (effective?.closed) return closedView(state.closed.at(-1) as ClosedRow);
   if (!row || !latest) return null;
+  if (row.closed) return closedView(row);
   const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
-  if (lateToJudge(known)) return { ...lateView(row), ...isEarlier };
-  if (row.accepted_answer) return { ...attemptView(row, state.nowMs, cipher), ...isEarlier };
-  const resendStands = permitFor(known, row.attempt + 1) !== undefined;
-  return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
+  if (lateToJudge(state)) return { ...lateView(row), ...isEarlier };
+  if (row.acceptedAnswer) return { ...attemptView(row, cipher), ...isEarlier };
+  return { ...attemptView(row, cipher), ...(permitFor(state, row.attempt + 1) ? { resendStands: true } : {}) };
 }
 
 /** Like `latestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
@@ -250,28 +207,27 @@ export function standingView(state: InquiryState, cipher: LedgerCipher): Attempt
 }
 
 function closedView(row: ClosedRow): AttemptView {
-  return { ...toFields(row, ['attempt', 'closed_at', 'run_id']), state: 'notSent' };
+  return pick(row, ['attempt', 'closedAt', 'runId', 'state']);
 }
 
 /** The attempt was posted, and a person must name its outcome: its answer is not the outcome. */
 function lateView(row: AttemptRow): AttemptView {
-  return { ...toFields(row, ['attempt', 'claimed_at', 'run_id']), state: 'unknown', failureType: 'AnsweredLate' };
+  return { ...pick(row, ['attempt', 'claimedAt', 'runId']), state: 'unknown', failureType: 'AnsweredLate' };
 }
 
-function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
-  const answerInMs = row.answer_by - nowMs;
-  const state = effectiveState({ attempt: row.attempt, state: row.state, answerInMs });
-  const failureType = row.failure_type ?? (state === 'unknown' ? 'OutcomeUnknown' : null);
-  const sealed = row.accepted_answer ?? row.answer;
-  const column = row.accepted_answer ? 'accepted_answer' : 'answer';
+function attemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
+  const { acceptedAnswer, answerInMs, resendFrom } = row;
+  const state = effectiveState(row);
+  const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
   return {
-    ...toFields(row, ['attempt', 'run_id', 'sent_trace_number', 'http_status', 'retry_after_ms', 'claimed_at']),
+    ...pick(row, ['attempt', 'runId', 'sentTraceNumber', 'httpStatus', 'retryAfterMs', 'claimedAt', 'refusalKept']),
     state,
-    ...(state === 'sending' ? { waitMs: answerInMs } : {}),
-    ...(failureType === null || row.accepted_answer ? {} : { failureType }),
-    ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: utcInstant(row.resend_from) } : {}),
-    ...(row.refusals_kept > 0 ? { refusalKept: true as const } : {}),
-    ...(sealed ? { answer: openAnswer(cipher, sealed, row, column) } : {}),
+    ...omitUndefined({
+      waitMs: state === 'sending' ? answerInMs : undefined,
+      failureType: acceptedAnswer ? undefined : failureType,
+      resendFrom: state === 'unknown' ? resendFrom : undefined,
+      answer: openAnswer(cipher, row, acceptedAnswer ? 'acceptedAnswer' : 'answer'),
+    }),
   };
 }
 
@@ -291,49 +247,51 @@ export async function readInquiries(
   values: readonly SqlValue[],
 ): Promise<InquiryView[]> {
   const selected = `customer_trace_number IN (${traceNumbers})`;
-  const inquiries = await session.rows<InquiryRow & { now: number }>(
-    `SELECT i.*, ${dialect.now} AS now FROM inquiries i WHERE i.${selected} ORDER BY i.created_at, i.ordinal, i.customer_trace_number`,
+  const inquiries = await session.read<InquiryRow>(
+    `SELECT * FROM inquiries WHERE ${selected} ORDER BY created_at, ordinal, customer_trace_number`,
     values,
   );
   if (inquiries.length === 0) return [];
-  const readAbout = async <Row extends { customer_trace_number: string }>(text: string, order: string) =>
+  const readAbout = async <Row extends { customerTraceNumber: string }>(text: string, order: string) =>
     Map.groupBy(
-      await session.rows<Row>(`${text} WHERE ${selected} ORDER BY ${order}`, values),
-      (row) => row.customer_trace_number,
+      await session.read<Row>(`${text} WHERE ${selected} ORDER BY ${order}`, values),
+      ({ customerTraceNumber }) => customerTraceNumber,
     );
   const [attempts, closed, decisions] = await Promise.all([
-    readAbout<AttemptRow>(ATTEMPTS, 'attempt'),
-    readAbout<ClosedRow>('SELECT * FROM closed_attempts', 'attempt'),
+    readAbout<AttemptRow>(selectAttempts(dialect), 'attempt'),
+    readAbout<ClosedRow>(CLOSED, 'attempt'),
     readAbout<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
   ]);
-  return inquiries.map((row) => {
-    const own = attempts.get(row.customer_trace_number) ?? [];
-    const decided = decisions.get(row.customer_trace_number) ?? [];
-    const [first] = own;
-    const resendStands = decided.some(({ permits_attempt }) => permits_attempt === (own.at(-1)?.attempt ?? 0) + 1);
+  return inquiries.map((inquiry) => {
+    const claimed = attempts.get(inquiry.customerTraceNumber) ?? [];
+    const decided = decisions.get(inquiry.customerTraceNumber) ?? [];
+    const last = claimed.at(-1);
+    const resendStands = decided.some(({ permitsAttempt }) => permitsAttempt === (last?.attempt ?? 0) + 1);
     return {
-      ...inquiryView(row),
-      ...(first ? { firstClaimedAt: utcInstant(first.claimed_at) } : {}),
+      ...pick(inquiry, [
+        ...DESCRIPTION,
+        'createdAt',
+        'applicantIds',
+        'workflowId',
+        'runId',
+        'abandonedAt',
+        'disposedAt',
+      ]),
+      ...omitUndefined({ firstClaimedAt: claimed[0]?.claimedAt }),
       attempts: [
-        ...own.map((attempt) => ({
-          ...attemptView(attempt, row.now, cipher),
-          ...toFields(attempt, ['requested_at']),
-          ...(attempt.late_at === null ? {} : { lateAnswerAt: utcInstant(attempt.late_at) }),
-          ...(attempt.late_state === 'answered' ? { answeredLate: true as const } : {}),
-          ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
+        ...claimed.map((attempt) => ({
+          ...attemptView(attempt, cipher),
+          ...pick(attempt, ['requestedAt', 'answeredLate']),
+          ...omitUndefined({
+            lateAnswerAt: attempt.lateAt,
+            resendStands: resendStands && attempt === last ? (true as const) : undefined,
+          }),
         })),
-        ...(closed.get(row.customer_trace_number) ?? []).map(closedView),
+        ...(closed.get(inquiry.customerTraceNumber) ?? []).map(closedView),
       ].sort(byAttempt),
-      decisions: decided.map((decision) => decisionView(decision, own, cipher)),
+      decisions: decided.map((decision) => decisionView(decision, claimed, cipher)),
     };
   });
-}
-
-function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
-  return {
-    ...toFields(row, [...DESCRIPTION, 'created_at']),
-    ...toFields(row, ['applicant_ids', 'workflow_id', 'run_id', 'abandoned_at', 'disposed_at']),
-  };
 }
 
 /** The paths where a decision differs from the one that was written under its id: the id was used for two decisions. */
@@ -342,7 +300,7 @@ export function differencesToDecided(
   sent: DecisionRecord,
   cipher: LedgerCipher,
 ): string[] {
-  const row = decisions.find(({ decision_id }) => decision_id === sent.decisionId);
+  const row = decisions.find(({ decisionId }) => decisionId === sent.decisionId);
   // The first requester of a repeat counts, even if a later run names another one.
   if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
   return decisionDifferences(decisionView(row, attempts, cipher), sent);
@@ -352,14 +310,14 @@ export function differencesToDecided(
  * An accepted answer is stored once, with the attempt: decisions are never changed, and the answer may have to be
  * destroyed.
  */
-function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher: LedgerCipher): DecisionRecord {
-  const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
-  return {
-    ...toFields(row, DECISION),
-    ...(accepted?.accepted_answer
-      ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
-      : {}),
-  };
+function decisionView(
+  { permitsAttempt: _permits, recordedAt: _recordedAt, ...decision }: DecisionRow,
+  attempts: InquiryState['attempts'],
+  cipher: LedgerCipher,
+): DecisionRecord {
+  const accepted = attempts.find((row): row is AttemptRow => !row.closed && row.acceptedBy === decision.decisionId);
+  const answer = accepted && openAnswer(cipher, accepted, 'acceptedAnswer');
+  return { ...decision, ...omitUndefined({ answer }) };
 }
 
 // Inquiries that need a decision. The rules of the claim judge that.
@@ -370,24 +328,24 @@ interface Undecided {
 }
 
 /** Finds the attempt of the inquiry that needs a decision, and why. */
-function findUndecided({ known, attempts, decisions }: InquiryState): Undecided | undefined {
-  const latest = findLatest(known);
-  if (!latest || known.abandoned) return undefined;
-  const late = lateToJudge(known);
+function findUndecided(state: InquiryState): Undecided | undefined {
+  const latest = findLatest(state) as InquiryState['attempts'][number] | undefined;
+  if (!latest || state.abandoned) return undefined;
+  const late = lateToJudge(state);
   if (late) return { attempt: late.attempt, reason: 'AnsweredLate' };
-  const { attempt, answerKind } = latest;
-  const state = effectiveState(latest);
-  const isDoubtful = state === 'answered' && answerKind !== 'outcome';
+  if (latest.closed) return undefined;
+  const { attempt, answerKind, failureType = 'UnexpectedResponse' } = latest;
+  const effective = effectiveState(latest);
+  const isDoubtful = effective === 'answered' && answerKind !== 'outcome';
   // A decision about an attempt that was not claimed by then, or about another request, has judged none.
-  const isJudged = decisions.some(
-    (row) =>
-      row.attempt === attempt &&
-      (row.action === 'amend' || row.permits_attempt !== null) &&
-      judgesAttempts(row.failure_type),
+  const isJudged = state.decisions.some(
+    (decision) =>
+      decision.attempt === attempt &&
+      (decision.action === 'amend' || decision.permitsAttempt !== undefined) &&
+      judgesAttempts(decision.failureType),
   );
-  if (isJudged || !(isDoubtful || HELD_STATES.includes(state))) return undefined;
-  if (!isDoubtful) return { attempt, reason: REASON_OF_STATE[state] ?? 'OutcomeUnknown' };
-  const failureType = attempts.find((row) => row.attempt === attempt)?.failure_type ?? 'UnexpectedResponse';
+  if (isJudged || !(isDoubtful || HELD_STATES.includes(effective))) return undefined;
+  if (!isDoubtful) return { attempt, reason: REASON_OF_STATE[effective] ?? 'OutcomeUnknown' };
   return { attempt, reason: answerKind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : failureType };
 }
 
@@ -411,7 +369,7 @@ export async function readInquiry(tx: Transaction, customerTraceNumber: string):
   const [view] = await readInquiries(tx, '$1', [customerTraceNumber]);
   if (!view) return null;
   const undecided = await readUndecided(tx, customerTraceNumber);
-  const flags = await tx.session.rows<{ reason: AttentionReason }>(
+  const flags = await tx.session.read<{ reason: AttentionReason }>(
     `SELECT reason FROM work_for_people w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
     [customerTraceNumber],
   );

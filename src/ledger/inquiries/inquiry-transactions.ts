@@ -3,9 +3,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { omitUndefined } from '../../base/defined.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import { resendRule, wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -14,10 +13,11 @@ import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
+import { NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
+import { Ending, type Transaction, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
-import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
+import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
 import { noteWaiting } from '../pauses.ts';
 import type {
@@ -46,7 +46,6 @@ import {
   standingView,
 } from './inquiries.ts';
 import {
-  answerColumns,
   insertAttempt,
   insertClosed,
   insertInquiry,
@@ -54,19 +53,13 @@ import {
   markClaimed,
   markUnknown,
   readRepeat,
+  toReadable,
   updateAttempt,
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
 import { decideOutcome } from './outcome.ts';
 import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
-
-/** The inquiry, in the ledger that the run has used before. */
-async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
-  const state = await readState(tx, customerTraceNumber);
-  requireSameLedger(ledgerId, state.known.ledgerId);
-  return state;
-}
 
 /**
  * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digest` it reveals nothing of
@@ -78,7 +71,8 @@ export async function lookUp(
   customerTraceNumber: string,
   digest?: string,
 ): Promise<AttemptView | null> {
-  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
+  requireSameLedger(ledgerId, state.ledgerId);
   if (digest !== undefined) requireSameRequest(state, digest);
   return latestView(state, tx.cipher);
 }
@@ -97,7 +91,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     readRestore(tx, request.seen),
   ]);
   const known = {
-    ...state.known,
+    ...state,
     isRestored: lost !== undefined,
     ...omitUndefined({ otherNumber, share }),
   };
@@ -123,23 +117,20 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       });
     case 'claim': {
       await settleOverdue(tx, state, customerTraceNumber);
-      const sentTraceNumber = numberToSend(request, state.attempts, decision.permittedBy !== undefined);
+      const { permittedBy } = decision;
+      const sentTraceNumber = numberToSend(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
         markClaimed(tx, { ...request, permittedRepeat }),
-        insertAttempt(tx, request, { permittedBy: decision.permittedBy, sentTraceNumber }),
+        insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
         linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
       ]);
       // A share writes in several steps. Without them the commit is sent together with the writes.
       await Promise.all([...(request.consents.length > 0 ? [written] : []), insertClaimedShare(tx, request)]);
-      const claimed = written.then(([, { claimedAt, position }]) => ({
+      const claimed = written.then(([, row]) => ({
         kind: 'claimed' as const,
-        attempt: request.attempt,
-        claimedAt: utcInstant(claimedAt),
-        ...omitUndefined({ sentTraceNumber }),
-        ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
-        position,
+        ...pick(row, ['attempt', 'claimedAt', 'sentTraceNumber', 'resendFrom', 'position']),
       }));
       return new Ending(true, claimed);
     }
@@ -152,12 +143,17 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
  */
 function numberToSend(
   { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
-  before: readonly AttemptRow[],
+  { attempts }: InquiryState,
   isPermitted: boolean,
 ): string | undefined {
-  const isResend = isPermitted && before.length > 0;
+  const before = attempts.findLast((row): row is AttemptRow => !row.closed);
+  const isResend = isPermitted && before !== undefined;
   if (resendsUnderNewNumber && isResend) return resentNumber(inquiry.customerTraceNumber, attempt);
-  return before.at(-1)?.sent_trace_number ?? undefined;
+  return before?.sentTraceNumber;
+}
+
+function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
+  return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
 }
 
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
@@ -166,15 +162,13 @@ export async function recordAttempt(
   record: OutcomeRecord,
   kept: Kept,
 ): Promise<Written<RecordVerdict>> {
-  const { customerTraceNumber, attempt } = record;
-  const [, state] = await Promise.all([
-    lockInquiry(tx, customerTraceNumber),
-    ownState(tx, record.ledgerId, customerTraceNumber),
-  ]);
-  const row = state.attempts.find((candidate) => candidate.attempt === attempt);
+  const { customerTraceNumber, attempt, ledgerId } = record;
+  const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
+  requireSameLedger(ledgerId, state.ledgerId);
+  const row = findClaimed(state, attempt);
   const isRepeated = row !== undefined && says(row, record, tx.cipher);
-  const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
-  const isDisposed = state.known.disposal === 'done';
+  const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
+  const isDisposed = state.disposal === 'done';
   switch (kind) {
     case 'missing':
       return 'missing';
@@ -183,7 +177,7 @@ export async function recordAttempt(
       await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
       return 'already';
     case 'late':
-      if (row?.late_state !== record.state) {
+      if (row?.lateState !== record.state) {
         await writeLate(tx, record, !isDisposed);
         await drawAttention(tx, 'lateAnswer', customerTraceNumber);
         await openHeld(tx, customerTraceNumber);
@@ -199,13 +193,13 @@ export async function recordAttempt(
         keepBodies(tx, record, kept, false),
       ]);
       // Only a share can be refused. Without this step the commit is sent together with the writes.
-      if (state.inquiry?.product_code === 'SECONDUSE') {
+      if (state.inquiry?.productCode === 'SECONDUSE') {
         await Promise.all([written, flagIfRefused(tx, record)]);
       }
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
-      const isAnsweredLate = state.known.attempts.some(({ answeredLate }) => answeredLate);
+      const isAnsweredLate = state.attempts.some((known) => !known.closed && known.answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
@@ -225,20 +219,18 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   const { customerTraceNumber } = inquiry;
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
-  const state = await ownState(tx, request.ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
   requireSameRequest(state, request.digest);
-  const known = { ...state.known, ...(await readDoubt(tx.session, request.begunAt)) };
+  const known = { ...state, ...(await readDoubt(tx.session, request.begunAt)) };
   const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
       throw new LedgerChangedError(`attempt ${attempt}, or the one before it, may be missing`);
     case 'ledgerRestored':
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
-    case 'writerTooOld':
-      throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {
-      const closedAt = utcInstant(await insertClosed(tx, request, decision.permittedBy));
-      return { attempt, state: 'notSent', closedAt, runId: run.runId };
+      const closedAt = await insertClosed(tx, request, decision.permittedBy);
+      return { attempt, state: 'notSent', ...omitUndefined({ closedAt }), runId: run.runId };
     }
     default:
       return new Ending(await settleOverdue(tx, state, customerTraceNumber), standingView(state, tx.cipher));
@@ -252,7 +244,6 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
  */
 export async function decide(
   tx: Transaction,
-  ledgerId: string,
   inquiry: InquiryDescription,
   decision: DecisionRecord,
 ): Promise<Written<DecisionVerdict>> {
@@ -260,12 +251,12 @@ export async function decide(
   if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
-  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
   const differing = differencesToDecided(state, decision, tx.cipher);
   if (differing.length > 0) {
     return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
   }
-  const effect = decideDecision(state.known, decision);
+  const effect = decideDecision(state, decision);
   if (effect.kind === 'repeated') {
     // A run that was reset holds once more, and takes the same decision again.
     await endByDecision(tx, decision, 'decided');
@@ -278,7 +269,7 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
+      ? resendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
@@ -287,13 +278,13 @@ export async function decide(
 }
 
 /** @throws RequestDiffersError */
-function requireSameRequest({ known }: InquiryState, digest: string): void {
+function requireSameRequest(known: InquiryState, digest: string): void {
   if (known.digest === null || known.digest === digest) return;
   throw new RequestDiffersError('another request was made under this trace number');
 }
 
 async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
-  const latest = findLatest(state.known);
+  const latest = findLatest(state);
   if (!latest || !isOverdue(latest)) return false;
   await markUnknown(tx, customerTraceNumber);
   await flagIfRefused(tx, { customerTraceNumber, attempt: latest.attempt });
@@ -333,36 +324,31 @@ function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boo
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
     // The comparison uses JSON, in which an undefined field is an absent field.
     const told = JSON.parse(JSON.stringify(record.answer));
-    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
+    return isDeepStrictEqual(openAnswer(cipher, row, 'answer'), told);
   }
   if (row.state !== record.state) return false;
   if (record.state !== 'unknown') return true;
   const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
-  return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+  return agrees(record.httpStatus, row.httpStatus) && agrees(record.failureType, row.failureType);
 }
 
 /** Writes a decision, and what it makes of its inquiry. */
 async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await chaining(tx, async (insert) => {
-    await insert('decisions', {
-      ...decision,
-      permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined,
-    });
+    await insert('decisions', { ...decision, permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined });
   });
   if (effect.kind === 'abandon') {
-    const abandoned = `UPDATE inquiries SET abandoned_at = ${tx.dialect.now} WHERE customer_trace_number = $1`;
-    await tx.session.rows(abandoned, [decision.customerTraceNumber]);
+    const { customerTraceNumber } = decision;
+    await updateRows(tx.session, 'inquiries', { customerTraceNumber }, { abandonedAt: NOW });
   }
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
-  const { outcome, applicant_outcomes } = answerColumns(decision.answer);
   // An answer that came stays beside the accepted one.
   await updateAttempt(tx, decision, {
     state: 'accepted',
-    accepted_by: decision.decisionId,
-    accepted_answer: sealAnswer(tx.cipher, decision.answer, decision, 'accepted_answer'),
-    outcome,
-    applicant_outcomes,
+    acceptedBy: decision.decisionId,
+    acceptedAnswer: sealAnswer(tx.cipher, decision.answer, decision, 'acceptedAnswer'),
+    ...pick(toReadable(decision.answer), ['outcome', 'applicantOutcomes']),
   });
   await indexReference(tx, decision);
 }
@@ -430,7 +416,7 @@ async function othersConsumer(
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
-    const [row] = await session.rows<{ known: number; own: number | null }>(
+    const [row] = await session.read<{ known: number; own?: number }>(
       `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
            WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))

@@ -1,13 +1,13 @@
 /** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
-import { omitUndefined } from '../../base/defined.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import { type Columns, insertRow, toFields } from '../database/rows.ts';
-import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
+import { insertRow, NOW, updateRows } from '../database/rows.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
+import type { ClaimRequest, CloseRequest, OutcomeRecord, ReportOrigin } from '../records.ts';
 import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
@@ -15,26 +15,19 @@ export async function readRepeat(
   session: SqlSession,
   inquiry: InquiryDescription,
 ): Promise<ReturnType<typeof findRepeat>> {
-  const rows = await session.rows<Columns<ClaimedNumber>>(
+  const numbers = await session.read<ClaimedNumber>(
     `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
      WHERE run_key = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
        AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
      ORDER BY permitted_repeat, ordinal`,
     [inquiry.runKey, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
   );
-  const columns = ['customer_trace_number', 'customer_id', 'ordinal', 'permitted_repeat'] as const;
-  const numbers = rows.map((row) => toFields(row, columns));
   return findRepeat(numbers, inquiry);
 }
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
-export async function insertInquiry({ session, dialect }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
-  const inserted = await insertRow(session, 'inquiries', inquiry, {
-    sql: () => ({ created_at: dialect.now }),
-    orKeep: true,
-    only: DESCRIPTION,
-  });
-  return inserted !== undefined;
+export async function insertInquiry({ session }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
+  return (await insertRow(session, 'inquiries', pick(inquiry, DESCRIPTION), { orKeep: true })) !== undefined;
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
@@ -46,8 +39,7 @@ export async function lockInquiry({ session, dialect }: Transaction, customerTra
 }
 
 /**
- * The claim itself: INSERT or lose. Returns its place in the sequence, and its time by the database's clock, in
- * milliseconds. Issues all of its statements at once.
+ * The claim itself: INSERT or lose. Returns the row. Issues all of its statements at once.
  *
  * The transaction holds the counter's lock until its commit, so attempts are committed in the order of their places: a
  * copy that has one attempt has all before it. A claim takes this lock last.
@@ -56,52 +48,43 @@ export async function lockInquiry({ session, dialect }: Transaction, customerTra
  */
 export async function insertAttempt(
   { session, dialect }: Transaction,
-  request: ClaimRequest,
-  { permittedBy, sentTraceNumber }: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
-): Promise<{ claimedAt: number; position: number }> {
-  const { inquiry, resendAfterMs = 0 } = request;
-  const { attempt, run } = request;
+  { inquiry, attempt, run, sendByMs, answerWithinMs, resendAfterMs = 0 }: ClaimRequest,
+  spent: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
+): Promise<Row<'attempts'>> {
   const { customerTraceNumber } = inquiry;
-  const columns = { customerTraceNumber, attempt, state: 'sending', ...run, permittedBy, sentTraceNumber } as const;
+  const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
   const [owner, runOwner] = ownersOfClaim(inquiry.runKey);
+  const after = (ms: number) => `${dialect.now} + ${wholeMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
-    insertRow(session, 'attempts', columns, {
+    insertRow(session, 'attempts', fields, {
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: (place) => ({
         position: '(SELECT last_position FROM attempt_counter)',
         // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
         // seen here, and the column takes no NULL.
         claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${dialect.now} END`,
-        send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
-        answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
-        ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
+        send_by: after(sendByMs),
+        answer_by: after(answerWithinMs),
+        ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
       }),
     }),
   ]);
-  return { claimedAt: Number(row?.claimed_at), position: Number(row?.position) };
+  return row as Row<'attempts'>;
 }
 
-/**
- * Records that the attempt can no longer be claimed. Returns the time of that record, by the database's clock, in
- * milliseconds.
- */
+/** Records that the attempt can no longer be claimed. Returns the time of that record. */
 export async function insertClosed(
-  { session, dialect }: Transaction,
+  { session }: Transaction,
   { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
   permittedBy: string | undefined,
-): Promise<number> {
+): Promise<string | undefined> {
   await session.rows('UPDATE inquiries SET digest = coalesce(digest, $2) WHERE customer_trace_number = $1', [
     customerTraceNumber,
     digest,
   ]);
-  const row = await insertRow(
-    session,
-    'closed_attempts',
-    { customerTraceNumber, attempt, ...run, permittedBy },
-    { sql: () => ({ closed_at: dialect.now }) },
-  );
-  return Number(row?.closed_at);
+  const row = await insertRow(session, 'closed_attempts', { customerTraceNumber, attempt, ...run, permittedBy });
+  return row?.closedAt;
 }
 
 /**
@@ -140,53 +123,35 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
-  const { http_status, requested_at, ...columns } = newsColumns(record);
-  await updateAttempt(
-    tx,
-    record,
-    {
-      ...columns,
-      ...omitUndefined({ http_status, requested_at }),
-      retry_after_ms: record.retryAfterMs,
-      answer_kind: record.answer?.kind,
-      answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
-    },
-    'recorded_at',
-  );
+  const { httpStatus, requestedAt, ...news } = toNews(record);
+  await updateAttempt(tx, record, {
+    ...news,
+    ...omitUndefined({ httpStatus, requestedAt }),
+    retryAfterMs: record.retryAfterMs,
+    answerKind: record.answer?.kind,
+    answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
+    recordedAt: NOW,
+  });
 }
 
 /** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
 export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
-  const late = Object.entries(newsColumns(record)).map(([column, value]) => [`late_${column}`, value] as const);
-  const answer = withAnswer ? record.answer : undefined;
-  const late_answer = sealAnswer(tx.cipher, answer, record, 'late_answer');
-  await updateAttempt(tx, record, { ...Object.fromEntries(late), late_answer }, 'late_at');
+  const news = Object.entries(toNews(record));
+  const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
+  const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
+  await updateAttempt(tx, record, { ...Object.fromEntries(late), lateAnswer, lateAt: NOW });
 }
 
-function newsColumns({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
-  return {
-    state,
-    failure_type: failureType,
-    http_status: httpStatus,
-    requested_at: requestedAt === undefined ? undefined : (parseInstantMs(requestedAt) ?? undefined),
-    ...answerColumns(answer),
-  };
+function toNews({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+  return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
 }
 
-/** @param now a column that takes the time of the database's clock */
 export async function updateAttempt(
-  { session, dialect }: Transaction,
-  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
-  columns: Readonly<Record<string, SqlValue | undefined>>,
-  now?: string,
+  { session }: Transaction,
+  { customerTraceNumber, attempt }: ReportOrigin,
+  change: Parameters<typeof updateRows<'attempts'>>[3],
 ): Promise<void> {
-  const set = Object.keys(columns).map((column, index) => `${column} = $${index + 3}`);
-  if (now !== undefined) set.push(`${now} = ${dialect.now}`);
-  await session.rows(`UPDATE attempts SET ${set.join(', ')} WHERE customer_trace_number = $1 AND attempt = $2`, [
-    customerTraceNumber,
-    attempt,
-    ...Object.values(columns),
-  ]);
+  await updateRows(session, 'attempts', { customerTraceNumber, attempt }, change);
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */
@@ -196,17 +161,17 @@ function wholeMs(ms: number): number {
 }
 
 /**
- * Columns of an answer that are readable without a key. A code that is in no table, or of an answer that is not
- * trusted, is unchecked text: it stays in the sealed answer.
+ * The part of an answer that is readable without a key. A code that is in no table, or of an answer that is not trusted,
+ * is unchecked text: it stays in the sealed answer.
  */
-export function answerColumns(answer: Answer | undefined) {
-  const outcome = answer?.kind === 'outcome' ? answer : undefined;
-  const applicants = outcome && outcomesOfApplicants(outcome);
+export function toReadable(answer: Answer | undefined) {
+  const known = answer?.kind === 'outcome' ? answer : undefined;
+  const applicants = known && outcomesOfApplicants(known);
   return {
-    outcome: outcome?.outcome,
-    return_code: outcome?.returnCode,
-    return_reason_code: outcome?.returnReasonCode,
-    applicant_outcomes: applicants && applicants.length > 0 ? JSON.stringify(applicants) : undefined,
+    outcome: known?.outcome,
+    returnCode: known?.returnCode,
+    returnReasonCode: known?.returnReasonCode,
+    applicantOutcomes: applicants && applicants.length > 0 ? applicants : undefined,
   };
 }
 
@@ -221,14 +186,13 @@ function outcomesOfApplicants(answer: Outcome): ApplicantOutcome[] | undefined {
 
 // The numbers that one inquiry has under several customers. Pure.
 
-/** A trace number of a stage, pull, share or row under which something was claimed. */
-interface ClaimedNumber {
-  customerTraceNumber: string;
-  customerId: string;
-  ordinal: number;
-  /** 0 for the first customer; each further one that a decision permits has the next number. */
-  permittedRepeat: number;
-}
+/**
+ * A trace number of a stage, pull, share or row under which something was claimed. `permittedRepeat`: 0 for the first
+ * customer; each further one that a decision permits has the next number.
+ */
+type ClaimedNumber = Required<
+  Pick<Row<'inquiries'>, 'customerTraceNumber' | 'customerId' | 'ordinal' | 'permittedRepeat'>
+>;
 
 /**
  * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.

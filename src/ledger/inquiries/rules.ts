@@ -108,7 +108,7 @@ function judgeEffect(known: KnownInquiry, { action, attempt, failureType }: Deci
   if (action === 'amend') return { kind: 'keep' };
   const judged = findAttempt(known, attempt);
   // The hold came before the attempt was claimed: a resend only means "continue".
-  if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
+  if (action === 'resend' && (!judged || !judgesAttempts(failureType))) return { kind: 'keep' };
   if (!judged) return OVERTAKEN;
   const state = effectiveState(judged);
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;

@@ -9,7 +9,8 @@ import type { ProviderText, ReportReference } from '../../model/report-outcome.t
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
-import { ANSWERS, type AttemptRow, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
+import type { Row } from '../database/tables.ts';
+import { ANSWERS, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView } from '../records.ts';
 
 /** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
@@ -58,14 +59,14 @@ export function consumerDigest(cipher: LedgerCipher, consumerId: string): string
  */
 export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
   const { session, cipher } = tx;
-  const rows = await session.rows<AttemptRow>(
+  const rows = await session.read<Row<'attempts'>>(
     `SELECT a.* FROM report_references r
      JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
      WHERE r.reference_digest = $1`,
     [referenceDigest(cipher, reportReferenceNumber)],
   );
   const references = new Map<string, ReportReference | null>();
-  for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
+  for (const row of rows) references.set(row.customerTraceNumber, referenceIn(row, cipher, reportReferenceNumber));
   // Without a reference where it was disposed of.
   const found: { inquiry: InquiryView; reference: ReportReference | null }[] = [];
   for (const [customerTraceNumber, reference] of references) {
@@ -75,9 +76,13 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
   return found;
 }
 
-function referenceIn(row: AttemptRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
-  for (const column of ANSWERS) {
-    const reference = openOutcome(cipher, row, column)?.reference;
+function referenceIn(
+  row: Row<'attempts'>,
+  cipher: LedgerCipher,
+  reportReferenceNumber: string,
+): ReportReference | null {
+  for (const name of ANSWERS) {
+    const reference = openOutcome(cipher, row, name)?.reference;
     if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
   }
   return null;

@@ -3,8 +3,7 @@
  * and destroys all of them alike. Also the record of who has read one.
  */
 import { randomUUID } from 'node:crypto';
-import { omitUndefined } from '../../base/defined.ts';
-import { utcInstant } from '../../base/instants.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { RefusalBody } from '../../model/inquiry.ts';
@@ -12,19 +11,17 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import type { FieldsOf } from '../database/columns.ts';
-import { type Columns, insertRow, toFields } from '../database/rows.ts';
+import { insertRow, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
-import type { RawRow as Row } from '../database/tables.ts';
+import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { type AttemptRow, type InquiryRow, openOutcome } from '../inquiries/inquiries.ts';
+import { openOutcome } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import type { LedgerIdentity, ReportOrigin } from '../records.ts';
 import type { BodyKind, MadeFor, Reader, SealedRefusal } from './reports.ts';
 
-const ATTEMPT_KEY = ['customer_trace_number', 'attempt'] as const;
-const SEALED = ['algorithm', 'body', 'key_id', 'wrapped_key'] as const;
+const ATTEMPT_KEY = ['customerTraceNumber', 'attempt'] as const;
 
 /** A sealed text and the attempt that it belongs to. */
 interface BodyToKeep {
@@ -41,24 +38,21 @@ interface BodyToKeep {
 
 /** Writes a body. An existing row stays, also one whose key was destroyed. */
 export async function insertBody(
-  { session, dialect }: Unsealed,
+  { session }: Unsealed,
   { kind, of, from = of, isLate = false, httpStatus, isWhole = true, sealed }: BodyToKeep,
 ): Promise<void> {
   const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
   const fields = { ...of, ...origin, ...sealed, kind, late: isLate, httpStatus, isWhole };
-  await insertRow(session, 'sealed_bodies', fields, { sql: () => ({ stored_at: dialect.now }), orKeep: true });
+  await insertRow(session, 'sealed_bodies', fields, { orKeep: true });
 }
 
 type BodyRow = Row<'sealed_bodies'> & {
-  product_code: ProductCode;
+  productCode: ProductCode;
   /** When its inquiry was disposed of, or that of the other report. */
-  disposed_at: number | null;
+  disposedAt?: string;
 };
 
-type StoredReport = FieldsOf<BodyRow, (typeof ATTEMPT_KEY)[number] | 'product_code'> & {
-  storedAt: string;
-  body: string;
-};
+type StoredReport = Pick<BodyRow, (typeof ATTEMPT_KEY)[number] | 'productCode' | 'storedAt'> & { body: string };
 
 /** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
 export type ReportToCompare =
@@ -93,10 +87,6 @@ export interface WantedReport {
   runKey: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
-}
-
-function sealedIn(row: BodyRow): Sealed | null {
-  return SEALED.every((column) => row[column] !== null) ? toFields(row as Columns<Sealed>, SEALED) : null;
 }
 
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
@@ -135,7 +125,7 @@ export class SealedReports {
     if (isDisposed) return { gap: 'disposed' };
     if (!row) return { gap: 'noReport' };
     try {
-      const report = { ...toFields(row, [...ATTEMPT_KEY, 'product_code']), ...(await this.open(row)) };
+      const report = { ...pick(row, [...ATTEMPT_KEY, 'productCode']), ...(await this.open(row)) };
       return { report, applicantIds };
     } catch (error) {
       if (error instanceof SealBrokenError) return { gap: 'unreadable' };
@@ -164,10 +154,10 @@ export class SealedReports {
 
   /** @throws DisposedError where neither its text nor its key is left */
   async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
-    const sealed = sealedIn(row);
-    if (!sealed) throw new DisposedError(utcInstant(row.disposed_at ?? row.stored_at));
-    const bound = { ledgerId: this.identity.ledgerId, ...toFields(row, [...ATTEMPT_KEY, 'kind']) };
-    return { storedAt: utcInstant(row.stored_at), body: await unseal(this.keys, sealed, bound) };
+    const { algorithm, body, keyId, wrappedKey, storedAt, disposedAt = storedAt } = row;
+    if (!body || !keyId || !wrappedKey) throw new DisposedError(disposedAt);
+    const bound = { ledgerId: this.identity.ledgerId, ...pick(row, [...ATTEMPT_KEY, 'kind']) };
+    return { storedAt, body: await unseal(this.keys, { algorithm, body, keyId, wrappedKey }, bound) };
   }
 }
 
@@ -185,39 +175,36 @@ async function readToCompare(
 ): Promise<{ ledgerId: string; found: ToCompare[] }> {
   const places = listPlaceholders(customerTraceNumbers);
   const [inquiries, reports, attempts] = await Promise.all([
-    session.rows<{ ledger_id: string; customer_trace_number: string | null; disposed_at: number | null }>(
+    session.read<{ ledgerId: string; customerTraceNumber?: string; disposedAt?: string }>(
       `SELECT l.ledger_id, i.customer_trace_number, i.disposed_at FROM ledger_identity l
        LEFT JOIN inquiries i ON i.customer_trace_number IN (${places})`,
       customerTraceNumbers,
     ),
-    session.rows<BodyRow>(
+    session.read<BodyRow>(
       `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
        ORDER BY b.attempt`,
       customerTraceNumbers,
     ),
-    session.rows<AnsweredRow>(
-      `SELECT customer_trace_number, attempt, answer, accepted_answer FROM attempts
-       WHERE customer_trace_number IN (${places}) ORDER BY attempt`,
+    session.read<Row<'attempts'>>(
+      `SELECT * FROM attempts WHERE customer_trace_number IN (${places}) ORDER BY attempt`,
       customerTraceNumbers,
     ),
   ]);
   const found = customerTraceNumbers.map((number): ToCompare => {
-    const isOwn = (row: { customer_trace_number: string | null }) => row.customer_trace_number === number;
+    const isOwn = (row: { customerTraceNumber?: string }) => row.customerTraceNumber === number;
     return {
       ...omitUndefined({ row: reports.findLast(isOwn) }),
-      isDisposed: (inquiries.find(isOwn)?.disposed_at ?? null) !== null,
+      isDisposed: inquiries.find(isOwn)?.disposedAt !== undefined,
       applicantIds: applicantIdsIn(attempts.filter(isOwn), cipher),
     };
   });
-  return { ledgerId: inquiries[0]?.ledger_id ?? 'none', found };
+  return { ledgerId: inquiries[0]?.ledgerId ?? 'none', found };
 }
 
-type AnsweredRow = Pick<AttemptRow, 'customer_trace_number' | 'attempt' | 'answer' | 'accepted_answer'>;
-
-function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher): Map<string, string> {
+function applicantIdsIn(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
   const ids = new Map<string, string>();
   for (const row of attempts) {
-    const answer = openOutcome(cipher, row, row.accepted_answer ? 'accepted_answer' : 'answer');
+    const answer = openOutcome(cipher, row, row.acceptedAnswer ? 'acceptedAnswer' : 'answer');
     for (const { applicantId, consumerId } of answer?.reference?.applicants ?? []) ids.set(consumerId, applicantId);
   }
   return ids;
@@ -231,7 +218,7 @@ function applicantIdsIn(attempts: readonly AnsweredRow[], cipher: LedgerCipher):
 export function makeReadings(sealed: SealedReports, transactions: Transactions) {
   const find = async (condition: string, values: readonly SqlValue[]): Promise<BodyRow | undefined> => {
     const statement = `${BODIES} ${condition} LIMIT 1`;
-    return (await transactions.read(({ session }) => session.rows<BodyRow>(statement, values)))[0];
+    return (await transactions.read(({ session }) => session.read<BodyRow>(statement, values)))[0];
   };
   /** A reading is no claim: programs of any version write it. */
   const giveOut = async <Found extends ReportOrigin>(kind: BodyKind, found: Found, reader: Reader): Promise<Found> => {
@@ -249,7 +236,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
         [runKey, productCode, customerTraceNumber],
       );
       if (!row) return null;
-      const about = toFields(row, [...ATTEMPT_KEY, 'product_code']);
+      const about = pick(row, [...ATTEMPT_KEY, 'productCode']);
       return giveOut('report', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
@@ -259,7 +246,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
       const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
       const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
       if (!row) return null;
-      const about = toFields(row, [...ATTEMPT_KEY, 'product_code', 'http_status', 'is_whole']);
+      const about = pick(row, [...ATTEMPT_KEY, 'productCode', 'httpStatus', 'isWhole']);
       return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
     },
 
@@ -267,8 +254,8 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     async changes(runKey: string, reader: Reader) {
       const row = await find(`i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey]);
       if (!row) return null;
-      const of = toFields(row, ATTEMPT_KEY);
-      const from = { customerTraceNumber: row.from_trace_number, attempt: row.from_attempt };
+      const of = pick(row, ATTEMPT_KEY);
+      const from = { customerTraceNumber: row.fromTraceNumber, attempt: row.fromAttempt };
       const opened = await sealed.open(row);
       await giveOut('changes', of, reader);
       return { kind: 'changes', of, from, ...opened };
@@ -287,9 +274,8 @@ const MADE_FOR = `
   ) known`;
 
 /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
-export async function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
-  const rows = await session.rows<Columns<MadeFor>>(MADE_FOR, [runKey]);
-  return rows.map((row) => toFields(row));
+export function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
+  return session.read(MADE_FOR, [runKey]);
 }
 
 /** Whether it may be given out, and that it was. */
@@ -299,16 +285,13 @@ async function noteAccess(
   { customerTraceNumber, attempt }: ReportOrigin,
   { by, via, purpose, endUser, isRedacted = false }: Reader,
 ): Promise<void> {
-  const [inquiry] = await session.rows<Pick<InquiryRow, 'end_user_code' | 'end_user' | 'disposed_at'>>(
-    `SELECT end_user_code, end_user, disposed_at FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`,
-    [customerTraceNumber],
-  );
+  const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, dialect.forUpdate);
   if (!inquiry) throw new Error('a report of no inquiry');
   // A disposal may have come since it was read.
-  if (inquiry.disposed_at !== null) throw new DisposedError(utcInstant(inquiry.disposed_at));
-  if (endUser !== undefined && endUser !== inquiry.end_user_code && endUser !== inquiry.end_user) {
+  if (inquiry.disposedAt !== undefined) throw new DisposedError(inquiry.disposedAt);
+  if (endUser !== undefined && endUser !== inquiry.endUserCode && endUser !== inquiry.endUser) {
     throw new OtherEndUserError();
   }
   const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted: isRedacted };
-  await insertRow(session, 'report_accesses', access, { sql: () => ({ recorded_at: dialect.now }) });
+  await insertRow(session, 'report_accesses', access);
 }

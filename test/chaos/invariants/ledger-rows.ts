@@ -137,7 +137,7 @@ function isUndecided(trace: string, index: InquiryIndex): boolean {
         ({ attempt, action, permitsAttempt, failureType }) =>
           attempt === latest.attempt &&
           (action === 'amend' || permitsAttempt !== undefined) &&
-          judgesAttempts(failureType ?? null),
+          judgesAttempts(failureType),
       )
   );
 }
