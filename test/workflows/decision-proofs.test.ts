@@ -8,10 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import {
-  decisionContent,
-  type ResolveInquiryMessage,
-} from '../../src/client.ts';
+import { decisionContent, type ResolveInquiryMessage } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { decideInLedger } from '../../src/operator/ledger-decisions.ts';

@@ -30,7 +30,7 @@ import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
-  handleWithdrawals(review, steerReview, { record: { runKey: review.runKey } });
+  handleWithdrawals(review, steerReview);
   handleDecisions(review, resolvePortfolio);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, steerReview, action, {
