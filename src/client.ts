@@ -11,24 +11,10 @@ export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
 export {
-  AnswerUnreadableError,
-  CallAbortedError,
-  ClientClosedError,
+  CallError,
+  type CallErrorCode,
   CodecServerError,
   type CodecServerErrorCode,
-  DecisionRefusedError,
-  InputDiffersError,
-  JourneyFailedError,
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  ResultNotReadyError,
-  ShareAfterEndError,
-  TemporalRefusedError,
-  type TemporalUnavailableCode,
-  TemporalUnavailableError,
-  TooManyMessagesError,
-  UpdateRefusedError,
-  WorkerUnavailableError,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
 export type { ConsentAnswer, LateConsentAnswer } from './client/runs/consent-handle.ts';

@@ -22,7 +22,6 @@ export const inquiries = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.inquiries,
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'runKey',
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
@@ -42,7 +41,6 @@ export const decisions = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.decisions,
   order: ['recordedAt', 'runKey', 'decisionId', 'action'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.decisionsBetween(query),
   describe: describeDecision,
 });
@@ -53,7 +51,6 @@ export const consents = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.consents,
   order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'runKey',
   read: readConsents,
   describe: describeConsent,
 });
@@ -78,7 +75,6 @@ export const unmatchedConsents = defineListing({
   scope: 'holds:read',
   ...RECORDS.unmatchedConsents,
   order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'runKey',
   read: readUnmatched,
   describe: (consent) => ({
     at: consent.since,
@@ -110,7 +106,6 @@ export const shares = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.shares,
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.sharesBetween(query),
   describe: describeShare,
 });
@@ -121,7 +116,6 @@ export const withdrawnShares = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.withdrawnShares,
   order: ['recordedAt', 'runKey', 'shareId'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.withdrawnSharesBetween(query),
   describe: describeShareWithdrawal,
 });
@@ -132,7 +126,6 @@ export const disposals = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.disposals,
   order: ['recordedAt', 'kind', 'runKey', 'matter'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.disposalsBetween(query),
   describe: describeDisposal,
 });
@@ -143,7 +136,6 @@ export const accesses = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.accesses,
   order: ['recordedAt', 'accessId'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.reading.accessesBetween(query),
   describe: describeAccess,
 });

@@ -16,7 +16,7 @@ import type { Environment } from '../../model/products.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { CodecServerConnection } from './codec-server.ts';
-import { CallAbortedError, hasStatus, isAtRunLimit } from './errors.ts';
+import { CallError, hasStatus, isAtRunLimit } from './errors.ts';
 import { connectError, temporalAddressProblem } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
@@ -156,8 +156,7 @@ export function toClientUse({
 /**
  * Connects, and asks the server for a first answer.
  *
- * @throws TemporalUnavailableError, TemporalRefusedError, CallAbortedError; InvalidInputError or ConfigError for an
- *   address of another form
+ * @throws CallError; InvalidInputError or ConfigError for an address of another form
  * @internal
  */
 export async function connectTo(
@@ -167,7 +166,7 @@ export async function connectTo(
   const rule = temporalAddressProblem(connectionOptions.address);
   if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
   if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
-  if (signal?.aborted) throw new CallAbortedError(signal.reason);
+  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
   let connection: Connection | undefined;
   try {
     const opened = PatientConnection.lazy({ ...connectionOptions, interceptors: [] });
@@ -178,7 +177,7 @@ export async function connectTo(
     return opened;
   } catch (error) {
     await connection?.close();
-    throw signal?.aborted ? new CallAbortedError(signal.reason) : connectError(error, connectionOptions);
+    throw signal?.aborted ? new CallError('aborted', { cause: signal.reason }) : connectError(error, connectionOptions);
   }
 }
 

@@ -13,7 +13,7 @@ import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-
 import { nameOfUser } from '../../model/stage-end-user.ts';
 import { toPriority, type WorkClass } from '../../model/work-class.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { InputDiffersError } from '../connection/errors.ts';
+import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
 /** The input of each kind of run. */
@@ -67,14 +67,14 @@ function parseInput<Kind extends RunKind>(kind: Kind, input: unknown, maxApplica
  * Starts the run. One that failed, was terminated or timed out is run again.
  *
  * @returns whether it is new: otherwise a run with the same input has this id
- * @throws InputDiffersError where a run with another input has it, and the SDK's errors
+ * @throws CallError `differs` where a run with another input has it, and the SDK's errors
  */
 export async function startRun<Kind extends RunKind>(
   { client, taskQueue }: { client: Client; taskQueue: string },
   start: CheckedStart<Kind>,
   workClass: WorkClass,
 ): Promise<boolean> {
-  const { kind, id, runKey, input } = start;
+  const { kind, runKey, input } = start;
   try {
     await client.workflow.start(DEFINITIONS[kind](input).workflows[0] as string, {
       workflowId: toWorkflowId(runKey),
@@ -92,9 +92,16 @@ export async function startRun<Kind extends RunKind>(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const paths = await findDifferences(client, start);
-    if (paths.length > 0) throw new InputDiffersError(kind, id, paths);
+    if (paths.length > 0) throw differsAt(runKey, paths);
     return false;
   }
+}
+
+function differsAt(runKey: string, paths: readonly string[]): CallError {
+  const rule = 'must be as it was started: choose another id for another input';
+  const list = paths.map((path) => path || '/').join(', ');
+  const reason = `${list} ${paths.length > 1 ? 'differ' : 'differs'}`;
+  return new CallError('differs', { runKey, reason, problems: paths.map((path) => ({ path, rule })) });
 }
 
 /** Finds where the input of the run with this id differs; forms that mean the same do not differ. */

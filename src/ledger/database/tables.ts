@@ -58,11 +58,11 @@ export const TABLES = {
       only_row: int('CHECK (only_row = 1)'),
       ledger_id: text(),
       environment: text<Environment>(),
-      created_at: int(),
+      created_at: stamp(),
       // The version of these tables, and the lowest one that may write to them; 0: any.
       schema_version: int(),
       oldest_writer: int(),
-      migrated_at: int(),
+      migrated_at: stamp(),
       // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
       secret_key_id: text(),
       secret_wrapped: bytes(),
@@ -424,7 +424,7 @@ export const TABLES = {
       // `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it.
       kind: text<'held' | 'flagged'>(),
       reason: text<FailureType | FlagReason>(),
-      // By the run's clock; where a transaction of the ledger has caused it, by the ledger's.
+      // The run's clock says it; where a transaction of the ledger has caused the row, the ledger's.
       since: int(),
       profile: text(),
       ...endUser,
