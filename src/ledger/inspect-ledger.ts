@@ -5,12 +5,7 @@ import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
-<<<<<<< HEAD
-import type { RawRow as Row } from './database/tables.ts';
 import { countWork } from './holds/work.ts';
-=======
-import { readCounts } from './holds/work.ts';
->>>>>>> main
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';

@@ -109,12 +109,7 @@ export const holdRoutes: readonly Route[] = [
     async run({ services, caller, query }) {
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-<<<<<<< HEAD
-      const counts = await ledger.work.counts({ ...query, ...readersReach(caller) });
-      return { status: 200, body: { asOf, counts } };
-=======
-      return { asOf, counts: await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) }) };
->>>>>>> main
+      return { asOf, counts: await ledger.work.counts({ ...query, ...readersReach(caller) }) };
     },
   }),
   defineRoute({

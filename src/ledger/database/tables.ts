@@ -31,7 +31,7 @@ type FlagReason =
   | typeof SSN_MISMATCH
   | typeof REPORT_CHANGED
   | typeof PORTFOLIO_UNAVAILABLE;
-/** What the run alone knows of its hold. */
+/** Details that the run alone knows of its hold. */
 type HoldDetails = Pick<
   HoldStatus,
   'applicantIds' | 'httpStatus' | 'returnCode' | 'returnReasonCode' | 'otherTraceNumber' | 'resendFrom' | 'problems'
