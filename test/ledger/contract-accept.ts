@@ -116,8 +116,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a share by itself is accepted with the consumers, and even the number, of the report that it is of', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const report = inquiryOf('report');
     const { customerTraceNumber } = report;
     const answer = answerOf('R-1', { '1A': 'C-1' });

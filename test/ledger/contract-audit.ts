@@ -127,8 +127,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an accepted outcome tells who has a record, and a disposal takes the number of an answer without one', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const applicantIds = ['01', '02'];
     await attempted(ledger, { ...numbered('A'), applicantIds }, { state: 'unknown' });
     const accept = decisionOf({ customerTraceNumber: 'A', action: 'accept', providerSaid: 'posted', answer: RECORD });
@@ -206,8 +205,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('the provider’s word, as a decision passed it on, says what was posted, and a late answer says it better', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const decide = (customerTraceNumber: string, change: Partial<Parameters<typeof decisionOf>[0]>) =>
       ledger.recordDecision(
         ledgerId,
@@ -257,8 +255,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an answer that came late is told with its codes and outcomes as any other; a disposal takes its number alone', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const inquiry = { customerTraceNumber: 'L' };
     await ledger.claim({ ...claimOf(ledger, { inquiry }), applicantIds: ['1A', '2A'] });
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber: 'L', state: 'notSent' }));
@@ -291,8 +288,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a period, an end user and a product narrow it down; a reference is found where it is sealed', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     for (const [index, inquiry] of [
       { customerTraceNumber: 'A' },
       { customerTraceNumber: 'B', endUserCode: 'EU9' },

@@ -216,8 +216,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
   }
 
   test('of many who append at once each is chained', async (t) => {
-    const { ledger, again } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, again, ledgerId } = await opened(t);
     const others = [ledger, await again(), await again()];
     await attempted(ledger, {}, { state: 'notEntitled' });
     await Promise.all(

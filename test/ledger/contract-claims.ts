@@ -62,8 +62,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('a share is not claimed on a grant that the ledger has a refusal of, and the refusals are told', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const grant = consentOf();
     const claim = () => claimAs(ledger, { inquiry: SHARE, consents: [grant] });
     const { evidence: _, ...said } = grant;
@@ -102,8 +101,7 @@ export function claimTests(opened: Open): void {
   const CORRECTED = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', customerId: 'HOUSE2' };
 
   test('the same inquiry is not claimed for another customer, at once neither, until a decision permits that one', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
     // Several times: without its key, the ledger would let two through in some of them.
     for (const runKey of ['J-1', 'J-2', 'J-3', 'J-4', 'J-5']) {
@@ -140,8 +138,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('amendments and repeats of one customer are numbers of their own, and so are other stages and shares', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const kindOf = async (inquiry: Partial<InquiryDescription>) => (await claimAs(ledger, { inquiry })).kind;
     assert.equal(await kindOf({}), 'claimed');
     assert.equal(await kindOf({ customerTraceNumber: 'T01', ordinal: 1 }), 'claimed');
@@ -195,8 +192,7 @@ export function claimTests(opened: Open): void {
 
   for (const state of ['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const) {
     test(`after ${state} nothing is claimed without a resend for exactly that attempt, which is spent once`, async (t) => {
-      const { ledger } = await opened(t);
-      const { ledgerId } = ledger.identity;
+      const { ledger, ledgerId } = await opened(t);
       await attempted(ledger, {}, { state, httpStatus: 503 });
       const held = await claimAs(ledger, { attempt: 2 });
       assert.ok(held.kind === 'latest' && held.latest.state === state && held.latest.httpStatus === 503);
@@ -220,8 +216,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('a look-up for another request is told nothing', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const claim = claimOf(ledger);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
     assert.deepEqual((await ledger.lookUp(ledgerId, TRACE, claim.digest))?.answer, RECORD);

@@ -70,8 +70,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('the resend of a closed attempt is spent by the next one, once', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     assert.ok((await ledger.closeAttempt(closeOf(ledger, { attempt: 2 }))).closedAt);
@@ -88,8 +87,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('it is no attempt that was asked: no audit has it, and the first that was claimed shows what permitted it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'repeat', attempt: 0 }));
     await ledger.closeAttempt(closeOf(ledger));
     assert.deepEqual(await listed(ledger.inquiriesBetween()), []);

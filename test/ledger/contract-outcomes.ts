@@ -86,8 +86,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an attempt that was answered late, while those after it were not sent, holds until a person judges it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     await attempted(ledger, { attempt: 2 }, { state: 'notSent' });
@@ -132,8 +131,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an attempt that is answered late while the next one is on its way holds once that one was not sent', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     await claimAs(ledger, { attempt: 2 });

@@ -43,8 +43,7 @@ function nextMillisecond(): Promise<void> {
 
 export function readingTests(opened: Open, backend: LedgerBackend): void {
   test('the body of a refusal is kept with its outcome, sealed, and the attempt says that there is one', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.refusalKept, undefined);
     assert.equal(await record(ledger, REFUSED), 'recorded');
@@ -64,8 +63,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an outcome is recorded without a body, too, and one that comes late is kept beside it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown', httpStatus: 503 })), 'recorded');
     assert.equal(await ledger.reading.refusal(ATTEMPT, OPERATOR), null);

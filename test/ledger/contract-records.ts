@@ -14,8 +14,7 @@ const EVIDENCE = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:
 
 export function recordTests(opened: Open): void {
   test('decisions say who decided what, when and why, about which inquiry, and who has seen late news', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ provenBy: 'key-1', failureType: 'OutcomeUnknown' }));
     await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
@@ -48,8 +47,7 @@ export function recordTests(opened: Open): void {
   });
 
   test('consents are all there, with proof, and say what was sent under them', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const grant = consentOf({ evidence: EVIDENCE, proof: 'a.b.c' });
     await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
     await attempted(ledger, { inquiry: SHARE, consents: [grant] }, { state: 'answered', answer: RECORD });
@@ -112,8 +110,7 @@ export function recordTests(opened: Open): void {
   });
 
   test('what has exactly a name is found by it: an inquiry, a share, a decision', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-9', action: 'abandon' }));
     const planned = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };
