@@ -189,18 +189,6 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, '{"returnCode":"Maybe"}');
   });
 
-  test('accept and abandon are overtaken by an answer that came meanwhile', async (t) => {
-    const { ledger } = await opened(t);
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    for (const action of ['accept', 'abandon', 'resend'] as const) {
-      const decision = decisionOf({ decisionId: action, action, answer: NO_RECORD });
-      const verdict = await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
-      assert.ok(verdict.kind === 'overtaken', action);
-      assert.deepEqual(verdict.latest.answer, RECORD);
-    }
-    assert.deepEqual((await ledger.inquiriesOf('J-1'))[0]?.decisions, []);
-  });
-
   test('abandon closes an inquiry for good, before or after its first claim', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
@@ -216,14 +204,6 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     const late = outcomeOf(ledger, { state: 'answered', answer: RECORD });
     assert.equal(await ledger.recordOutcome(late), 'late');
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
-  });
-
-  test('what is decided about a request that differs leaves the other request alone', async (t) => {
-    const { ledger, ledgerId } = await opened(t);
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    const decision = decisionOf({ action: 'abandon', failureType: 'RequestDiffers' });
-    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decision), { kind: 'recorded' });
-    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'answered');
   });
 
   test('an amendment is kept and changes nothing', async (t) => {
