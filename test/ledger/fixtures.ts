@@ -13,8 +13,7 @@ import type {
 } from '../../src/ledger/records.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
-import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { KEY_USES } from '../../src/protection/keys/key-ring-file.ts';
+import { KEY_USES, KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
 

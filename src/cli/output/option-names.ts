@@ -1,4 +1,5 @@
 /** Maps each field of a message to its option or argument, so that an error names the typed words. */
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */
@@ -41,7 +42,7 @@ export function refusedAsTyped(
   options: Readonly<Record<string, string>>,
   given: GivenOptions,
 ): unknown {
-  if (!(error instanceof Error) || error.name !== 'UpdateRefusedError') return error;
+  if (!(error instanceof CreditJourneyError) || error.code !== 'updateRefused') return error;
   error.message = error.message.replace(/(?<= refused: )\/[\w/]+/, (path) => {
     const option = options[path];
     return option !== undefined && isTyped(option, given) ? option : path;
