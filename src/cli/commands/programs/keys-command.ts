@@ -1,7 +1,7 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
+import type { KeyUse } from '../../../protection/keys/key-ring.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -64,7 +64,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
     async act(file, { use, kms }) {
       const uses = USES.filter((candidate) => use === undefined || candidate === use);
       if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-      const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      const { rotateKeys } = await import('../../../protection/keys/key-ring.ts');
       return { answer: { file, rotated: await rotateKeys(file, uses, { kms }) } };
     },
   },
@@ -88,7 +88,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
     next: `${COPY_FILE} Copies from before still open without the service: destroy them, and rotate the keys.`,
     async act(file, { kms }) {
       if (kms === undefined) throw new UsageError('--kms is required');
-      const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      const { rewrapKeys } = await import('../../../protection/keys/key-ring.ts');
       const { ids, wrappedBy = kms } = await rewrapKeys(file, kms);
       return { answer: { file, keys: ids, wrappedBy } };
     },
@@ -99,7 +99,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
     example: 'credit-journey keys unwrap',
     next: 'Anyone who can read the file has the keys.',
     async act(file) {
-      const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+      const { rewrapKeys } = await import('../../../protection/keys/key-ring.ts');
       return { answer: { file, keys: (await rewrapKeys(file, null)).ids } };
     },
   },
@@ -109,7 +109,7 @@ const RING_COMMANDS: readonly KeyCommand<string>[] = [
     argument: ['<key-id>', 'as the alert names it; not a key of this ring'],
     example: 'credit-journey keys refuse payload-0123456789ab',
     async act(file, _, keyId) {
-      const { refuseKey } = await import('../../../protection/keys/key-ring-changes.ts');
+      const { refuseKey } = await import('../../../protection/keys/key-ring.ts');
       return { answer: { file, keyId, refused: true, wasRefused: !(await refuseKey(file, keyId)) } };
     },
   },
