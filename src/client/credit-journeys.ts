@@ -165,7 +165,7 @@ export class CreditJourneys {
     input: StartInputs[Kind],
     { workClass = 'interactive', ...options }: StartOptions,
   ): Promise<Started<Handles[Kind]>> {
-    const start = checkStart(kind, input, this.#parts);
+    const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
     const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
@@ -180,7 +180,7 @@ export class CreditJourneys {
 
   /** @internal */
   protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
-    const { client, taskQueue, maxApplicants, queryTimeoutMs } = this.#parts;
-    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs };
+    const { client, taskQueue, queryTimeoutMs } = this.#parts;
+    return { client, calls: this.#calls, taskQueue, queryTimeoutMs };
   }
 }

@@ -59,8 +59,6 @@ export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
     payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
-    /** The setting of the workers' default profile; the worker decides. */
-    maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
     /** Traces calls by the provider that the program has registered. */
     traces: reader.raw('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
   };

@@ -7,7 +7,6 @@ import { CallError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
-import { GATEWAY_LIMITS } from '../config/variables.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -32,7 +31,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
   const { customerTraceNumber, decisionId } = given;
   const ledger = await journeys.openedLedger();
   const row = await readRow(ledger, customerTraceNumber);
-  const message = parseMessage(decisionDefinition, given, { maxApplicants: GATEWAY_LIMITS.maxApplicants.max });
+  const message = parseMessage(decisionDefinition, given);
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {

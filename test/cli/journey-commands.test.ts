@@ -257,8 +257,7 @@ test('what the worker refuses of an input is told by status, with the rule', asy
   const file = join(stage.harness.dataDir, `${journeyId}.json`);
   const applicants = Array.from({ length: 9 }, (_, index) => applicant(`${index + 1}A`));
   await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
-  const env = { ...stage.env, GATEWAY_MAX_APPLICANTS: '9' };
-  const started = await runCli(['start', '--file', file, '--watch'], { env, cwd: stage.harness.dataDir });
+  const started = await runCli(['start', '--file', file, '--watch'], { env: stage.env, cwd: stage.harness.dataDir });
   assert.equal(started.code, 2, started.stderr);
   const { type, problems } = JSON.parse(started.stderr).error;
   assert.equal(type, 'invalidInput');

@@ -166,7 +166,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /to one inquiry/,
       '[]',
     ],
-    ['an unknown product', ['report', 'J1', 'S912345678'], /must be CR or .*<productCode>/],
+    ['an unknown product', ['report', 'J1', 'S912345678'], /must be one of CR, .*<productCode>/],
     ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
   ];
   for (const [what, args, expected, stdin] of cases) {

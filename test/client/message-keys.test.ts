@@ -29,8 +29,6 @@ let journeys: CreditJourneys;
 before(async () => {
   harness = await startHarness();
   journeys = await connectTo(harness, {
-    // More than the worker takes: so a message is accepted, and refused when the worker has checked it.
-    maxApplicants: 3,
     openLedger: () => openLedgerOf(harness),
   });
 });

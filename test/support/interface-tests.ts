@@ -324,7 +324,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the original request’s where the profile says so',
   ],
   '4.2 rule 4: each is an inquiry': [
-    'test/workflows/consents.test.ts › two of them to two secondary users are two inquiries, each under its own number',
+    'test/workflows/bending-journeys.test.ts › shares one report with several investors, each by consents of its own',
     'test/model/trace-number.test.ts › each part counts, and parts are kept apart',
     'test/workflows/share-report.test.ts › outlives its journey’s history, and goes to two secondary users, each with a consent of its own',
   ],

@@ -174,7 +174,7 @@ async function startReply<Input extends object>(
   call: Call,
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
-  const input = parseMessage(start.findDefinition(call.body), call.body, services) as Input;
+  const input = parseMessage(start.findDefinition(call.body), call.body) as Input;
   start.check?.(call, input);
   const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;

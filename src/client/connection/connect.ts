@@ -85,8 +85,6 @@ export interface ConnectOptions {
    * @internal
    */
   connection?: ConnectionLike;
-  /** The most applicants that a message may carry; the worker has the last word. */
-  maxApplicants?: number;
   /** How long to wait for the server, in milliseconds. Default 5,000: a server that runs answers at once. */
   connectTimeoutMs?: number;
   /**
@@ -129,7 +127,6 @@ function readSettings(options: ConnectOptions): ClientSettings {
   return {
     ...settings,
     taskQueue: options.taskQueue ?? settings.taskQueue,
-    maxApplicants: options.maxApplicants ?? settings.maxApplicants,
     payloads: options.codecServer ? { kind: 'codecServer', access: options.codecServer } : settings.payloads,
     temporal: {
       address: at,
@@ -274,7 +271,6 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
     client: new Client({ connection, namespace, dataConverter, interceptors }),
     ownConnection,
     taskQueue: settings.taskQueue,
-    maxApplicants: settings.maxApplicants,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...held,
   };

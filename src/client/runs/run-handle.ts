@@ -24,7 +24,6 @@ export interface RunContext {
   client: Client;
   calls: Calls;
   taskQueue: string;
-  maxApplicants: number;
   queryTimeoutMs: number;
 }
 
@@ -181,7 +180,7 @@ export abstract class RunHandle<Kind extends RunKind> {
   protected parseContent(update: string, content: object): object {
     const definition = findMessage(this.#kind, update);
     const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
-    return parseMessage(definition, { ...content, ...names }, this.#context) as object;
+    return parseMessage(definition, { ...content, ...names }) as object;
   }
 
   #addressIn({ address }: { address: string }): string {

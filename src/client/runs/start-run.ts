@@ -44,23 +44,18 @@ interface CheckedStart<Kind extends RunKind> {
   id: string;
   runKey: string;
   input: StartInputs[Kind];
-  maxApplicants: number;
 }
 
 /** @throws InvalidInputError */
-export function checkStart<Kind extends RunKind>(
-  kind: Kind,
-  given: unknown,
-  { maxApplicants }: { maxApplicants: number },
-): CheckedStart<Kind> {
-  const input = parseInput(kind, given, maxApplicants);
+export function checkStart<Kind extends RunKind>(kind: Kind, given: unknown): CheckedStart<Kind> {
+  const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
-  return { kind, id, runKey: toRunKey(kind, id), input, maxApplicants };
+  return { kind, id, runKey: toRunKey(kind, id), input };
 }
 
 /** Brings two forms that mean the same to one. */
-function parseInput<Kind extends RunKind>(kind: Kind, input: unknown, maxApplicants: number): StartInputs[Kind] {
-  return parseMessage(DEFINITIONS[kind](input), input, { maxApplicants }) as StartInputs[Kind];
+function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInputs[Kind] {
+  return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[Kind];
 }
 
 /**
@@ -107,7 +102,7 @@ function differsAt(runKey: string, paths: readonly string[]): CallError {
 /** Finds where the input of the run with this id differs; forms that mean the same do not differ. */
 async function findDifferences<Kind extends RunKind>(
   client: Client,
-  { kind, runKey, input, maxApplicants }: CheckedStart<Kind>,
+  { kind, runKey, input }: CheckedStart<Kind>,
 ): Promise<string[]> {
   const workflowId = toWorkflowId(runKey);
   const started = await startedInput(client, workflowId);
@@ -116,7 +111,7 @@ async function findDifferences<Kind extends RunKind>(
     return askRun(client.workflow.getHandle(workflowId), 'inputDifferences', undefined, input);
   }
   try {
-    return differingPaths(parseInput(kind, started, maxApplicants), input);
+    return differingPaths(parseInput(kind, started), input);
   } catch (error) {
     // A run with an invalid input is about to fail.
     if (error instanceof InvalidInputError) return [''];
