@@ -6,6 +6,7 @@ import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
+import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
 import { withTypedProblems } from '../output/option-names.ts';
@@ -13,7 +14,6 @@ import { createOutput, type Output, rowTable, withAge, wrap } from '../output/ou
 import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
 import { printText } from '../output/print-text.ts';
 import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
-import { withLedger } from './with-ledger.ts';
 
 interface ListingOptions extends OutputOptions {
   format?: Format;

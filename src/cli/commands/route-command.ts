@@ -17,7 +17,7 @@ import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { requireRunKey, showProgress, withJourneys, withLedger } from '../decisions/journey-action.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import {
   RUN_ID,
@@ -41,7 +41,6 @@ import {
   requireOwnOptions,
 } from '../output/schema-options.ts';
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
-import { withLedger } from './with-ledger.ts';
 
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
