@@ -28,10 +28,11 @@ import {
 } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
-import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
 import {
   applyOptions,
+  asTyped,
+  type GivenOptions,
   kebabCase,
   type Member,
   membersIn,
@@ -39,6 +40,7 @@ import {
   optionFor,
   readOption,
   requireOwnOptions,
+  type TypedProblem,
 } from '../output/schema-options.ts';
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
 
@@ -280,7 +282,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
     );
   } catch (error) {
     const told = toClientError(error, address.runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
   }
 }
 

@@ -4,8 +4,14 @@ import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
 import { UsageError } from '../output/errors.ts';
-import { type GivenOptions, withTypedProblems } from '../output/option-names.ts';
-import { type Member, membersIn, namesByPath, readQuery } from '../output/schema-options.ts';
+import {
+  type GivenOptions,
+  type Member,
+  membersIn,
+  namesByPath,
+  readQuery,
+  withTypedProblems,
+} from '../output/schema-options.ts';
 
 /** `--reason` is why an operator decides. */
 export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) =>

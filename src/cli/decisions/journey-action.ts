@@ -9,8 +9,8 @@ import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
+import type { TypedProblem } from '../output/schema-options.ts';
 import { statusLines } from '../output/status-lines.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */

@@ -22,8 +22,8 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { withTypedProblems } from '../../output/option-names.ts';
 import { createOutput, documentLines, type Output, wrap } from '../../output/output.ts';
+import { withTypedProblems } from '../../output/schema-options.ts';
 import { wholeNumber } from './service.ts';
 
 interface AuthorizationOptions {
