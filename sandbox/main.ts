@@ -1,59 +1,31 @@
 /** Runs the sandbox as a process of its own: `node sandbox/main.ts --port 0 --json`. */
 import { parseArgs } from 'node:util';
-import { type SandboxOptions, startSandbox } from './server.ts';
+import { startSandbox } from './server.ts';
 
-const { values } = parseArgs({
+const text = { type: 'string' } as const;
+const list = { type: 'string', multiple: true } as const;
+const { json, ...given } = parseArgs({
   options: {
-    port: { type: 'string' },
-    host: { type: 'string' },
-    'client-id': { type: 'string' },
-    'client-secret': { type: 'string' },
-    audience: { type: 'string' },
-    'time-zone': { type: 'string' },
-    'token-lifetime-seconds': { type: 'string' },
-    'state-file': { type: 'string' },
-    'journal-file': { type: 'string' },
-    seed: { type: 'string' },
-    'latency-ms': { type: 'string' },
-    'tls-cert-file': { type: 'string' },
-    'tls-key-file': { type: 'string' },
-    with: { type: 'string', multiple: true },
-    fault: { type: 'string', multiple: true },
+    ...{ port: text, host: text, 'client-id': text, 'client-secret': text, audience: text, 'time-zone': text },
+    ...{ 'token-lifetime-seconds': text, 'state-file': text, 'journal-file': text, seed: text, 'latency-ms': text },
+    ...{ 'tls-cert-file': text, 'tls-key-file': text, with: list, fault: list },
     json: { type: 'boolean', default: false },
   },
+}).values;
+
+const NUMBERS = ['port', 'token-lifetime-seconds', 'seed', 'latency-ms'];
+
+/** `startSandbox` refuses an invalid option by name; an invalid number becomes NaN. */
+const options = Object.entries(given).map(([name, value]) => {
+  const number = String(value).trim() === '' ? Number.NaN : Number(value);
+  const camelCase = name.replace(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+  return [camelCase, NUMBERS.includes(name) ? number : value];
 });
 
-/** The given options. `startSandbox` refuses an invalid one by name; an invalid number becomes NaN. */
-function options(): SandboxOptions {
-  const given = {
-    port: number(values.port),
-    host: values.host,
-    clientId: values['client-id'],
-    clientSecret: values['client-secret'],
-    audience: values.audience,
-    timeZone: values['time-zone'],
-    tokenLifetimeSeconds: number(values['token-lifetime-seconds']),
-    stateFile: values['state-file'],
-    journalFile: values['journal-file'],
-    seed: number(values.seed),
-    latencyMs: number(values['latency-ms']),
-    tlsCertFile: values['tls-cert-file'],
-    tlsKeyFile: values['tls-key-file'],
-    with: values.with,
-    fault: values.fault,
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function number(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  return text.trim() === '' ? Number.NaN : Number(text);
-}
-
 try {
-  const sandbox = await startSandbox(options());
+  const sandbox = await startSandbox(Object.fromEntries(options));
   const { url, port } = sandbox;
-  console.log(values.json ? JSON.stringify({ url, port }) : `sandbox gateway at ${url}`);
+  console.log(json ? JSON.stringify({ url, port }) : `sandbox gateway at ${url}`);
   const stop = (): void => {
     // Does not wait for requests in progress: a gateway may end at any instant.
     sandbox.close().then(() => process.exit(0));

@@ -8,29 +8,35 @@ import { localClock } from './rules/local-time.ts';
 /** Judges requests by rules of the sandbox's own too: those that the interface does not have. */
 export const OWN_RULES = 'ownRules';
 
-export interface SandboxOptions {
-  /** 0 (the default) takes a free port. */
-  port?: number;
-  /** An IP address. Default 127.0.0.1: the sandbox checks no identity, so another address needs an isolated network. */
-  host?: string;
-  clientId?: string;
-  clientSecret?: string;
-  audience?: string;
-  /** IANA name: `originalInquiryDate` is read in it. Default UTC. */
-  timeZone?: string;
-  /** `expires_in` of new tokens. Default 28800, as in the interface's sample (2.2). */
-  tokenLifetimeSeconds?: number;
+const DEFAULTS = {
+  /** 0 takes a free port. */
+  port: 0,
+  /** An IP address. The sandbox checks no identity, so another address needs an isolated network. */
+  host: '127.0.0.1',
+  clientId: 'sandbox-client',
+  clientSecret: 'sandbox-secret',
+  audience: 'servicegateway',
+  /** IANA name: `originalInquiryDate` is read in it. */
+  timeZone: 'UTC',
+  /** `expires_in` of new tokens, as in the interface's sample (2.2). */
+  tokenLifetimeSeconds: 28_800,
+  /** Seed of fault plans without a seed of their own. */
+  seed: 1,
+  /** How long each posted inquiry waits for its answer. */
+  latencyMs: 0,
+};
+
+interface Files {
   /** Keeps posted inquiries and issued references across restarts. Without it they live in memory. */
   stateFile?: string;
   /** Gets one line for each event. Default: no journal. */
   journalFile?: string;
-  /** Seed of fault plans without a seed of their own. Default 1. */
-  seed?: number;
-  /** How long each posted inquiry waits for its answer. Default 0. */
-  latencyMs?: number;
   /** PEM: with both it speaks https. */
   tlsCertFile?: string;
   tlsKeyFile?: string;
+}
+
+export interface SandboxOptions extends Partial<typeof DEFAULTS>, Files {
   /**
    * Names of variants that every answer has beyond the interface's shape, or `ownRules`. In camel case or, as on the
    * command line, with dashes. Default: none.
@@ -40,34 +46,22 @@ export interface SandboxOptions {
   fault?: readonly string[];
 }
 
-type PlainOption = 'port' | 'host' | 'clientId' | 'clientSecret' | 'audience' | 'timeZone' | 'tokenLifetimeSeconds';
-
-export type Settings = Required<Pick<SandboxOptions, PlainOption | 'seed' | 'latencyMs'>> & {
-  with: ReadonlySet<string>;
-  /** The plan's rules at the start and after a reset. */
-  faultRules: readonly FaultRule[];
-  tls: { cert: Buffer; key: Buffer } | undefined;
-  stateFile: string | undefined;
-  journalFile: string | undefined;
-};
+export type Settings = typeof DEFAULTS &
+  Files & {
+    with: ReadonlySet<string>;
+    /** The plan's rules at the start and after a reset. */
+    faultRules: readonly FaultRule[];
+    tls: { cert: Buffer; key: Buffer } | undefined;
+  };
 
 /** The options with their defaults. Throws a `RangeError` that names the first invalid option. */
-export function settingsOf(options: SandboxOptions): Settings {
+export function settingsOf({ with: variants = [], fault = [], ...options }: SandboxOptions): Settings {
   const settings: Settings = {
-    port: options.port ?? 0,
-    host: options.host ?? '127.0.0.1',
-    clientId: options.clientId ?? 'sandbox-client',
-    clientSecret: options.clientSecret ?? 'sandbox-secret',
-    audience: options.audience ?? 'servicegateway',
-    timeZone: options.timeZone ?? 'UTC',
-    tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 28_800,
-    stateFile: options.stateFile,
-    journalFile: options.journalFile,
+    ...DEFAULTS,
+    ...options,
     tls: tlsOf(options),
-    seed: options.seed ?? 1,
-    latencyMs: options.latencyMs ?? 0,
-    with: readNames(options.with ?? []),
-    faultRules: readRules(options.fault ?? []),
+    with: readNames(variants),
+    faultRules: readRules(fault),
   };
   const integer = (name: 'port' | 'tokenLifetimeSeconds' | 'seed' | 'latencyMs', least: number, most: number): void => {
     const value = settings[name];

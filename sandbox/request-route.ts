@@ -5,7 +5,7 @@ import { productAnswer, reportedConsumers } from './answers/product-answer.ts';
 import { type Context, exchangeOf } from './context.ts';
 import { requestFault } from './faults/catalogue.ts';
 import { LARGE_REPORT } from './faults/content.ts';
-import { type Exchange, jsonAnswer, numberOf, type Params, type RequestFault } from './faults/fault.ts';
+import { type Exchange, jsonAnswer, type Params, type RequestFault, withDefaults } from './faults/fault.ts';
 import { magicFault } from './faults/magic-applicants.ts';
 import { magicReturnCode } from './faults/magic-codes.ts';
 import { applyVariants } from './faults/variants.ts';
@@ -76,8 +76,7 @@ async function handle(
   const body = parse(exchange.requestText);
   context.records.identify(received, body);
   context.journal?.request(received, body);
-  const token = await context.tokens.check(authorization);
-  exchange.goOn();
+  const token = context.tokens.check(authorization);
   if (!token.ok) {
     const header = { 'www-authenticate': 'Bearer error="invalid_token"' };
     exchange.answer(errorAnswer(401, `The access token is ${token.why}`, [], header));
@@ -155,7 +154,7 @@ async function serve(
   const inquiry = context.records.post(request, received, reportedConsumers(request, codes));
   context.journal?.posted(received, request, inquiry);
   if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);
-  const accounts = chosen?.fault === LARGE_REPORT ? numberOf(LARGE_REPORT, chosen.params, 'accounts') : undefined;
+  const accounts = chosen?.fault === LARGE_REPORT ? Number(chosen.params.accounts) : undefined;
   const userId = context.settings.clientId;
   const whole = productAnswer({ request, inquiry, codes, userId, ...(accounts !== undefined && { accounts }) });
   const body = applyVariants(context.settings.with, whole, request);
@@ -191,5 +190,5 @@ function choose(
   const magic = ssnLast4.map((digits) => magicFault(digits, productCode)).find((found) => found !== undefined);
   if (!magic || (magic.firstOnly && attempt > 1)) return undefined;
   const fault = requestFault(magic.fault);
-  return fault && { fault, params: magic.params ?? {} };
+  return fault && { fault, params: withDefaults(fault, magic.params) };
 }

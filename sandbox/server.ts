@@ -43,7 +43,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     settings,
     records: new Records(settings.stateFile === undefined ? undefined : new StateFile(settings.stateFile)),
     journal: settings.journalFile === undefined ? undefined : new Journal(settings.journalFile),
-    tokens: await TokenIssuer.create(settings.audience, settings.tokenLifetimeSeconds),
+    tokens: new TokenIssuer(settings.audience, settings.tokenLifetimeSeconds),
     tokenRequests: [],
     faults: new Faults(settings.seed, settings.faultRules),
     listener: new Listener(app.server, settings.host),

@@ -10,35 +10,35 @@ test('every row, rule and limit of the interface is exact, a setting or a choice
 
 describe('names what is wrong with a page', () => {
   const file = 'test/interface-coverage.test.ts';
-  const line = (row: string, here = 'exact') => `## 2.1 Token request\n\n| \`${row}\` | x | ${here} |\n`;
+  const line = (row: string, here = 'exact') => `## 1 Overview\n\n| \`${row}\` | x | ${here} |\n`;
   const told = (page: string, tests?: string[]) =>
-    problemsOf(readCoverage(page, { '2.1 audience': tests ?? [`${file} › what`] })).filter((problem) =>
-      problem.startsWith('2.1 a'),
+    problemsOf(readCoverage(page, { '1 one endpoint': tests ?? [`${file} › what`] })).filter((problem) =>
+      problem.startsWith('1 one e'),
     );
 
   test('a row outside this software without a line, a line without a row, and one row twice', () => {
-    const good = line('audience');
+    const good = line('one endpoint');
     assert.deepEqual(told('', ['test/gateway/requests.test.ts › writes state codes in capitals']), []);
     assert.ok(problemsOf(readCoverage('', {})).includes('1 credentials are issued: no line'));
-    assert.match(told(line('another')).join(), /2\.1 another: the interface has no such row/);
+    assert.match(told(line('one else')).join(), /1 one else: the interface has no such row/);
     assert.match(told(good + good).join(), /two lines/);
   });
 
   test('a test of the sandbox where one of the product must be', () => {
     const tests = ['test/sandbox/answers.test.ts › answers no record without a consumer'];
-    assert.match(told(line('audience'), tests).join(), /a test of the sandbox in the product's place/);
+    assert.match(told(line('one endpoint'), tests).join(), /a test of the sandbox in the product's place/);
   });
 
   test('no test where there must be one', () => {
-    assert.deepEqual(told(line('audience'), []), ['2.1 audience: no test']);
+    assert.deepEqual(told(line('one endpoint'), []), ['1 one endpoint: no test']);
   });
 
   test('a kind that is none, and a setting or a choice that does not say which', () => {
     const tests = ['test/gateway/requests.test.ts › writes state codes in capitals'];
     const wrong = ['known from elsewhere', 'setting', 'setting: by default all', 'choice', 'exact: but for blanks'];
-    for (const here of wrong) assert.equal(told(line('audience', here), tests).length, 1, here);
+    for (const here of wrong) assert.equal(told(line('one endpoint', here), tests).length, 1, here);
     for (const here of ['exact', 'setting: `GATEWAY_AUDIENCE`', 'choice: any']) {
-      assert.deepEqual(told(line('audience', here), tests), [], here);
+      assert.deepEqual(told(line('one endpoint', here), tests), [], here);
     }
   });
 });

@@ -489,7 +489,9 @@ export type SameDecision = {
   reason: string;
   outcome?: 'noRecord' | 'noReport';
   inquiries: readonly {
+    /** A run: a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>. A row of a review: portfolio:<reviewId>/<accountId>. */
     runKey: string;
+    /** Names an inquiry. */
     customerTraceNumber: string;
     attempt: number;
   }[];

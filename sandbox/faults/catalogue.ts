@@ -1,8 +1,9 @@
 /** Every fault by name, and its description for `GET /_sandbox/faults`. */
+import { z } from 'zod';
 import { CONNECTION_FAULTS } from './connection.ts';
 import { CONTENT_FAULTS } from './content.ts';
 import { DELIVERY_FAULTS } from './delivery.ts';
-import type { Fault, ParamDescription, RequestFault, TokenFault } from './fault.ts';
+import type { Fault, RequestFault, TokenFault } from './fault.ts';
 import { STATUS_FAULTS } from './statuses.ts';
 import { TOKEN_FAULTS } from './token.ts';
 
@@ -39,7 +40,8 @@ export interface FaultDescription {
   /** Whether the inquiry is posted when the fault has happened. Absent for the token service. */
   posted?: boolean;
   what: string;
-  params: Record<string, ParamDescription>;
+  /** As JSON Schema. */
+  params: object;
 }
 
 export function describeFaults(): FaultDescription[] {
@@ -48,7 +50,7 @@ export function describeFaults(): FaultDescription[] {
     fault: fault.name,
     ...(fault.stage !== 'token' && { posted: posts(fault) }),
     what: fault.what,
-    params: fault.params ?? {},
+    params: z.toJSONSchema(z.object(fault.params ?? {}), { io: 'input' }).properties ?? {},
   }));
 }
 

@@ -1,6 +1,7 @@
 /** The parts of a fault: a name, its documentation, and its effect at one point of a request. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { z } from 'zod';
 import type { ReceivedRequest } from '../records/posting.ts';
 import type { GatewayRequest } from '../rules/check-request.ts';
 
@@ -10,13 +11,8 @@ export type Body = Record<string, unknown>;
 export type ParamValue = string | number | boolean;
 export type Params = Readonly<Record<string, ParamValue>>;
 
-export interface ParamDescription {
-  /** The accepted JSON types. */
-  type: readonly ('string' | 'number' | 'boolean')[];
-  default?: ParamValue;
-  required?: true;
-  what: string;
-}
+/** The parameters that a rule may give, with their defaults. */
+export type ParamSchemas = Record<string, z.ZodType<ParamValue | undefined>>;
 
 /** The HTTP message that would be sent. */
 export interface Answer {
@@ -48,7 +44,7 @@ export interface Exchange {
 interface Described {
   name: string;
   what: string;
-  params?: Record<string, ParamDescription>;
+  params?: ParamSchemas;
 }
 
 /** Happens when only the request's head has come, so it cannot depend on the body. Nothing is posted. */
@@ -92,9 +88,36 @@ export interface TokenFault extends Described {
 export type RequestFault = ArrivalFault | PrePostingFault | OutcomeFault | ContentFault | DeliveryFault;
 export type Fault = RequestFault | TokenFault;
 
-/** The number given for `name`, else its default. The plan has checked both. */
-export function numberOf(fault: Described, params: Params, name: string): number {
-  return Number(params[name] ?? fault.params?.[name]?.default);
+export function beforePosting(
+  name: string,
+  what: string,
+  strike: PrePostingFault['strike'],
+  params: ParamSchemas = {},
+): PrePostingFault {
+  return { name, stage: 'beforePosting', what, strike, params };
+}
+
+export function delivery(
+  name: string,
+  what: string,
+  deliver: DeliveryFault['deliver'],
+  params: ParamSchemas = {},
+): DeliveryFault {
+  return { name, stage: 'delivery', what, deliver, params };
+}
+
+export function wholeNumber(what: string, byDefault?: number): z.ZodType<number | undefined> {
+  const schema = z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .describe(what);
+  return byDefault === undefined ? schema.optional() : schema.default(byDefault);
+}
+
+/** The parameters of a magic applicant's fault, with the defaults of the others. */
+export function withDefaults({ params = {} }: Fault, given: Params = {}): Params {
+  return z.object(params).parse(given) as Params;
 }
 
 /** The answer that puts `body` on the wire as JSON. */

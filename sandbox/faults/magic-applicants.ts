@@ -4,7 +4,7 @@
  */
 import { befalls, requestFault } from './catalogue.ts';
 import type { Params } from './fault.ts';
-import { LATER_PRODUCTS, MOVING_FILE, meaning, RETURN_CODES } from './magic-codes.ts';
+import { meaning } from './magic-codes.ts';
 
 export interface MagicFault {
   fault: string;
@@ -101,42 +101,7 @@ function byStatus(digits: number): MagicFault | undefined {
   }
 }
 
-export interface MagicDescription {
-  ssnLast4: string;
-  befalls: string;
-  fault: string;
-  params?: Params;
-  when: string;
-}
-
-/** The table that `GET /_sandbox/faults` gives. */
-export function describeMagicApplicants(): MagicDescription[] {
-  const digits = (text: string | number): string => String(text).padStart(4, '0');
-  const outcomes = [...RETURN_CODES].map(([number, code]) => ({
-    ssnLast4: digits(number),
-    befalls: 'this consumer',
-    fault: 'returnCode',
-    params: { returnCode: code },
-    when: 'every request',
-  }));
-  const moving = {
-    ssnLast4: digits(MOVING_FILE),
-    befalls: 'this consumer',
-    fault: 'movingFile',
-    when: `${[...LATER_PRODUCTS].join(', ')}: the file has changed since the other products`,
-  };
-  const statuses = [
-    ['1sss', 'status (redirect for 3xx)', 'every request'],
-    ['2sss', 'statusAfterPosting', 'the first request of a trace number'],
-    ['3sss', 'status (redirect for 3xx; 429 with Retry-After: 1)', 'the first request of a trace number'],
-    ['3401', 'tokenRefusedUntilRenewed', 'until another token comes'],
-  ].map(([ssnLast4 = '', fault = '', when = '']) => ({ ssnLast4, befalls: 'the request', fault, when }));
-  const listed = [...ONCE].map(([number, { fault, params }]) => ({
-    ssnLast4: digits(number),
-    befalls: 'the request',
-    fault,
-    ...(params && { params }),
-    when: 'the first request of a trace number',
-  }));
-  return [...outcomes, moving, ...statuses, ...listed];
+/** The applicants of one fault each, for `GET /_sandbox/faults`. docs/sandbox.md has the others. */
+export function describeMagicApplicants() {
+  return [...ONCE].map(([digits, found]) => ({ ssnLast4: String(digits), ...found }));
 }

@@ -6,7 +6,7 @@ const SECONDUSE_OFFSET = 5000;
  * 0000 to 0999: the return code of this one consumer. Every other number is `Record`. The interface shows the first two
  * (2.4, 2.8), and the others stand for codes that it does not show (7, item 3).
  */
-export const RETURN_CODES: ReadonlyMap<number, string> = new Map([
+const RETURN_CODES: ReadonlyMap<number, string> = new Map([
   [1, 'Record'],
   [404, 'No Record'],
   [405, 'Suppress'],
@@ -16,9 +16,9 @@ export const RETURN_CODES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The file of this consumer changes between preapproval and closing. */
-export const MOVING_FILE = 20;
+const MOVING_FILE = 20;
 /** Products whose report shows the changed file; every other product's shows the earlier one. */
-export const LATER_PRODUCTS: ReadonlySet<string> = new Set(['PRECLOSE', 'ACCTRVW', 'REFUPD']);
+const LATER_PRODUCTS: ReadonlySet<string> = new Set(['PRECLOSE', 'ACCTRVW', 'REFUPD']);
 
 /** The state of a changing file in a report of this product; undefined for a file that does not change. */
 export function magicFileOf(lastFour: string, productCode: string): { moving: 'before' | 'after' } | undefined {

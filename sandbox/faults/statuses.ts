@@ -1,23 +1,32 @@
 /** Faults that answer with an HTTP status, before or after posting. */
 import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
 import {
   type Answer,
-  type DeliveryFault,
+  beforePosting,
+  delivery,
   type Exchange,
   jsonAnswer,
-  numberOf,
-  type ParamDescription,
+  type ParamSchemas,
   type Params,
-  type PrePostingFault,
+  type RequestFault,
+  wholeNumber,
 } from './fault.ts';
 
-export const STATUS_PARAMS: Record<string, ParamDescription> = {
-  status: { type: ['number'], required: true, what: 'HTTP status, 300 to 599' },
-  retryAfter: { type: ['number', 'string'], what: 'header Retry-After as it stands (seconds, or any text)' },
-  retryAfterDateSeconds: { type: ['number'], what: 'header Retry-After as the HTTP date so many seconds from now' },
-  location: { type: ['string'], what: 'header Location' },
-  echoRequest: { type: ['boolean'], what: 'the body quotes the request, secrets and all, as careless services do' },
+const headerText = z.string().regex(/^[^\r\n\0]*$/);
+const status = z.int().min(300).max(599);
+
+export const HEADER_PARAMS: ParamSchemas = {
+  retryAfter: z
+    .union([z.int().min(0), headerText])
+    .optional()
+    .describe('header Retry-After as it stands'),
+  retryAfterDateSeconds: wholeNumber('header Retry-After as the HTTP date so many seconds from now'),
+  location: headerText.optional().describe('header Location'),
+  echoRequest: z.boolean().optional().describe('the body quotes the request, secrets and all, as careless services do'),
 };
+
+export const STATUS_PARAMS: ParamSchemas = { status, ...HEADER_PARAMS };
 
 /** An error answer with this status. Its body has the sandbox's own shape: the interface shows none (7, item 5). */
 export function statusAnswer(status: number, params: Params, exchange: Exchange): Answer {
@@ -36,48 +45,41 @@ export function statusAnswer(status: number, params: Params, exchange: Exchange)
   return jsonAnswer(status, body, headers);
 }
 
-const status: PrePostingFault = {
-  name: 'status',
-  stage: 'beforePosting',
-  what: 'answers with a status; nothing is posted',
-  params: STATUS_PARAMS,
-  async strike(exchange, params) {
-    exchange.answer(statusAnswer(Number(params.status), params, exchange));
-    return 'done';
-  },
-};
-
-const statusAfterPosting: DeliveryFault = {
-  name: 'statusAfterPosting',
-  stage: 'delivery',
-  what: 'posts the inquiry, then answers with a status as if it had not',
-  params: STATUS_PARAMS,
-  async deliver(exchange, _answer, params) {
-    exchange.answer(statusAnswer(Number(params.status), params, exchange));
-  },
-};
-
-const redirect: PrePostingFault = {
-  name: 'redirect',
-  stage: 'beforePosting',
-  what: 'answers with a redirect back to the request endpoint, where a client that follows it would post',
-  params: { status: { type: ['number'], default: 307, what: '301, 302, 303, 307 or 308' } },
-  async strike(exchange, params) {
-    const location = '/ServiceGateway/orest/grs_v001/request?redirected=true';
-    exchange.answer(statusAnswer(numberOf(redirect, params, 'status'), { location }, exchange));
-    return 'done';
-  },
-};
-
-const tokenRefusedUntilRenewed: PrePostingFault = {
-  name: 'tokenRefusedUntilRenewed',
-  stage: 'beforePosting',
-  what: 'answers 401 for as long as the requests of a trace number carry the token of the first of them',
-  async strike(exchange, params) {
-    if (exchange.received?.tokenId !== exchange.firstTokenId()) return 'goOn';
-    exchange.answer(statusAnswer(401, params, exchange));
-    return 'done';
-  },
-};
-
-export const STATUS_FAULTS = [status, redirect, tokenRefusedUntilRenewed, statusAfterPosting] as const;
+export const STATUS_FAULTS: readonly RequestFault[] = [
+  beforePosting(
+    'status',
+    'answers with a status; nothing is posted',
+    async (exchange, params) => {
+      exchange.answer(statusAnswer(Number(params.status), params, exchange));
+      return 'done';
+    },
+    STATUS_PARAMS,
+  ),
+  delivery(
+    'statusAfterPosting',
+    'posts the inquiry, then answers with a status as if it had not',
+    async (exchange, _answer, params) => {
+      exchange.answer(statusAnswer(Number(params.status), params, exchange));
+    },
+    STATUS_PARAMS,
+  ),
+  beforePosting(
+    'redirect',
+    'answers with a redirect back to the request endpoint, where a client that follows it would post',
+    async (exchange, { status }) => {
+      const location = '/ServiceGateway/orest/grs_v001/request?redirected=true';
+      exchange.answer(statusAnswer(Number(status), { location }, exchange));
+      return 'done';
+    },
+    { status: status.default(307) },
+  ),
+  beforePosting(
+    'tokenRefusedUntilRenewed',
+    'answers 401 for as long as the requests of a trace number carry the token of the first of them',
+    async (exchange, params) => {
+      if (exchange.received?.tokenId !== exchange.firstTokenId()) return 'goOn';
+      exchange.answer(statusAnswer(401, params, exchange));
+      return 'done';
+    },
+  ),
+];

@@ -1,11 +1,11 @@
 /** Faults of the token service (`target: "token"`). They only happen to valid token requests. */
-import { type Answer, type Exchange, jsonAnswer, numberOf, type Params, type TokenFault } from './fault.ts';
-import { STATUS_PARAMS, statusAnswer } from './statuses.ts';
+import { type Exchange, jsonAnswer, type Params, type TokenFault, wholeNumber } from './fault.ts';
+import { HEADER_PARAMS, STATUS_PARAMS, statusAnswer } from './statuses.ts';
 
 type Deliver = TokenFault['deliver'];
 
-function token(name: string, what: string, deliver: Deliver, params?: TokenFault['params']): TokenFault {
-  return { name, stage: 'token', what, deliver, ...(params && { params }) };
+function token(name: string, what: string, deliver: Deliver, params: TokenFault['params'] = {}): TokenFault {
+  return { name, stage: 'token', what, deliver, params };
 }
 
 /** The proper answer with some fields of its JSON changed. */
@@ -20,32 +20,9 @@ async function answerStatus(exchange: Exchange, status: number, params: Params):
   exchange.answer(statusAnswer(status, params, exchange));
 }
 
-const slow = token(
-  'slow',
-  'issues a token, late',
-  async (exchange, issue, params) => {
-    await exchange.wait(numberOf(slow, params, 'delayMs'));
-    exchange.answer(await issue());
-  },
-  { delayMs: { type: ['number'], default: 1500, what: 'how late, in milliseconds' } },
-);
-
-const refuseConnections = token(
-  'refuseConnections',
-  'issues a token, closes the connection and accepts no other for a while',
-  async (exchange, issue, params) => {
-    const answer: Answer = await issue();
-    exchange.refuseConnections(numberOf(refuseConnections, params, 'forMs'));
-    exchange.answer(answer);
-  },
-  { forMs: { type: ['number'], default: 1000, what: 'how long, in milliseconds' } },
-);
-
-const { status: _status, ...headerParams } = STATUS_PARAMS;
-
 export const TOKEN_FAULTS: readonly TokenFault[] = [
-  token('unavailable', 'answers 503', (exchange, _issue, params) => answerStatus(exchange, 503, params), headerParams),
-  token('throttled', 'answers 429', (exchange, _issue, params) => answerStatus(exchange, 429, params), headerParams),
+  token('unavailable', 'answers 503', (exchange, _issue, params) => answerStatus(exchange, 503, params), HEADER_PARAMS),
+  token('throttled', 'answers 429', (exchange, _issue, params) => answerStatus(exchange, 429, params), HEADER_PARAMS),
   token('refused', 'answers 401 to good credentials', (exchange, _issue, params) =>
     answerStatus(exchange, 401, params),
   ),
@@ -55,7 +32,15 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
     (exchange, _issue, params) => answerStatus(exchange, Number(params.status), params),
     STATUS_PARAMS,
   ),
-  slow,
+  token(
+    'slow',
+    'issues a token, late',
+    async (exchange, issue, { delayMs }) => {
+      await exchange.wait(Number(delayMs));
+      exchange.answer(await issue());
+    },
+    { delayMs: wholeNumber('how late, in milliseconds', 1_500) },
+  ),
   token('hang', 'never answers', async (exchange) => {
     exchange.takeOver(null);
   }),
@@ -83,5 +68,14 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
   token('alreadyExpired', 'issues a token that the gateway refuses as expired', async (exchange, issue) => {
     exchange.answer(await issue(true));
   }),
-  refuseConnections,
+  token(
+    'refuseConnections',
+    'issues a token, closes the connection and accepts no other for a while',
+    async (exchange, issue, { forMs }) => {
+      const answer = await issue();
+      exchange.refuseConnections(Number(forMs));
+      exchange.answer(answer);
+    },
+    { forMs: wholeNumber('how long, in milliseconds', 1_000) },
+  ),
 ];

@@ -2,7 +2,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, refuseFault } from '../consent/refusals.ts';
-import { type JudgedShare, judgeShare } from '../consent/standing.ts';
+import { type JudgedShare, judgeShare, toStands } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
@@ -14,8 +14,7 @@ import type { ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion 
 import type { ActivityDependencies } from './dependencies.ts';
 import { passingFailure, translating } from './failures.ts';
 
-/** Without `firstRunId`, the grants of every start count. */
-type Asker = Pick<RecordConsentsArgs, 'runKey' | 'applicantIds' | 'consentTrust'> & { firstRunId?: string };
+type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
 
 /** Judges a share by everything that the ledger has about it. */
 async function judge(
@@ -52,14 +51,10 @@ export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Prom
   return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
 }
 
-/** Finds the decision of the consent's applicant that is in force now. */
-function findStands({ applicants }: JudgedShare, consent: ConsentRecord, isKnown: boolean): Stands {
-  const found = applicants.find(({ applicantId }) => applicantId === consent.applicantId);
-  if (!found || found.stands === 'none') return { decision: 'none', changed: false };
-  const { stands: decision, since } = found;
-  const consentId = found.stands === 'granted' ? found.grant.consentId : found.consentId;
-  const changed = !isKnown && decision === consent.decision && consentId === consent.consentId;
-  return { decision, since, ...omitUndefined({ consentId }), changed };
+/** Adds whether the consent, which the ledger did not have before, has changed it. */
+function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord, isKnown: boolean): Stands {
+  const { decision, consentId } = stands;
+  return { ...stands, changed: !isKnown && decision === consent.decision && consentId === consent.consentId };
 }
 
 function createRefusal(cause: RefusalCause, ...problems: Problem[]): InvalidInputError {
@@ -98,7 +93,8 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       const { consent, doubt } = item;
       const verdict = verdictByConsent.get(consent);
       const share = judged[shareIds.indexOf(consent.shareId)];
-      const stands = share && findStands(share, consent, verdict?.kind === 'known');
+      const stands =
+        share && describeStands(toStands(share.applicants, consent.applicantId), consent, verdict?.kind === 'known');
       if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };
       const differing = refusePaths('/consentId with this /decision was used', verdict.paths);
       if (differing) return { kind: 'refused', ...differing };
@@ -169,9 +165,9 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     if (fault) throw createRefusal('noLongerCounts', problemIn(refuseFault(fault).reason));
     const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
     const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
-    const share = await judge(ledger, { runKey, applicantIds: [applicantId] }, { shareId, ...secondaryUser });
     const duplicate = verdict.kind === 'known';
-    const stands = findStands(share, late, duplicate);
+    const found = await ledger.stands({ runKey, applicantId, shareId, ...secondaryUser });
+    const stands = describeStands(found, late, duplicate);
     return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
   }
 

@@ -1,5 +1,4 @@
 /** The caller of the API, by the claims of its token: what it may do, for which runs, and in whose name. */
-import { omitUndefined } from '../base/defined.ts';
 import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { Refusal } from '../http/refusal.ts';
 import {
@@ -9,7 +8,6 @@ import {
   type TokenVerifier,
   wordsIn,
 } from '../http/token-verifier.ts';
-import type { ReadersReach } from '../ledger/owners.ts';
 import { isScope, type Scope } from '../operations/scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
 
@@ -31,15 +29,6 @@ export interface ApiCaller extends Identity {
 /** A caller, and how its request carried the token. */
 export interface SignedInCaller extends ApiCaller {
   signedInBy: SignedInBy;
-}
-
-/** The profiles and end users that a caller must reach to see a run. They are fixed when the run starts. */
-export interface RequiredReach {
-  profiles: readonly string[];
-  /**
-   * The end users that its reports are for. `null` if unknown: then only a caller for all end users may see the run.
-   */
-  endUsers: readonly string[] | null;
 }
 
 export const MAX_BY_CHARACTERS = 100;
@@ -68,26 +57,6 @@ function readReach(claim: unknown): Reach {
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
   return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
-}
-
-/** Whether the caller may act for all of these profiles and end users. */
-export function reaches(
-  { profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>,
-  required: RequiredReach,
-): boolean {
-  const hasAll = (reach: Reach, names: readonly string[] | null) =>
-    reach === '*' || (names !== null && names.length > 0 && names.every((name) => reach.has(name)));
-  return hasAll(profiles, required.profiles) && hasAll(endUsers, required.endUsers);
-}
-
-export function reachesAll({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): boolean {
-  return profiles === '*' && endUsers === '*';
-}
-
-/** Returns the caller's reach in the form that the ledger's readings take. */
-export function readersReach({ profiles, endUsers }: Pick<ApiCaller, 'profiles' | 'endUsers'>): ReadersReach {
-  const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
-  return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
 }
 
 /** @throws Refusal 403 */

@@ -9,11 +9,11 @@ import { text } from '../fields/fields.ts';
 import { parseWith, problemsIn } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { MAX_BY_CHARACTERS, type SignedInCaller } from './caller.ts';
-import { PATH_PARAMETERS, parametersIn, type Reply, type Route } from './route.ts';
+import { pathSchema, type Reply, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {
@@ -30,8 +30,7 @@ export interface LocalCall {
 
 /** Services for the life of one command. Its user reaches every run: no run is asked whose it is. */
 export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
-  const maxApplicants = loadVariable(env, 'GATEWAY_MAX_APPLICANTS');
-  const services = createServices({ journeys, maxApplicants, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
+  const services = createServices({ journeys, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
   return { ...services, findRequiredReach: async () => undefined };
 }
 
@@ -65,17 +64,15 @@ function localCaller(by: string | undefined): SignedInCaller {
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
   if (route.findDefinition) {
     const message = { ...params, ...body, ...omitUndefined({ by }) };
-    const maxApplicants = loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS');
-    parseMessage(route.findDefinition(message), message, { maxApplicants });
+    parseMessage(route.findDefinition(message), message);
     return;
   }
-  const problems = parametersIn(route.path).flatMap((name): Problem[] => {
-    const rule = PATH_PARAMETERS[name].problem(params[name] ?? '');
-    return rule === null ? [] : [{ path: `/${name}`, rule }];
-  });
-  if (route.query) problems.push(...problemsIn(route.query, query));
-  if (route.body) problems.push(...problemsIn(route.body, body));
-  if (by !== undefined || route.body) problems.push(...problemsIn(AUTHOR, omitUndefined({ by })));
+  const problems = [
+    ...problemsIn(pathSchema(route.path), params),
+    ...(route.query ? problemsIn(route.query, query) : []),
+    ...(route.body ? problemsIn(route.body, body) : []),
+    ...(route.body || by !== undefined ? problemsIn(AUTHOR, omitUndefined({ by })) : []),
+  ];
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 

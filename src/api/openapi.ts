@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { type AnswerForm, PATH_PARAMETERS, parametersIn, type Route } from './route.ts';
+import { type AnswerForm, parametersIn, pathSchema, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
 export type Json = { [member: string]: unknown };
@@ -103,29 +103,22 @@ function buildOperation(route: Route, components: Components): Json {
   };
 }
 
-function buildParameters({ path, query, headers = {} }: Route): { parameters?: Json[] } {
-  const ofPath = parametersIn(path).map((name) => {
-    const { description, schema } = PATH_PARAMETERS[name];
-    return { name, in: 'path', required: true, description, schema };
-  });
-  const { properties = {}, required = [] } = (query ? plainSchema(query) : {}) as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
-  const ofQuery = Object.entries(properties).map(([name, { description, ...schema }]) => {
-    return omitUndefined({
-      name,
-      in: 'query',
-      required: required.includes(name),
-      description: description as string | undefined,
-      schema,
-    });
-  });
+function buildParameters({ path, query = z.object({}), headers = {} }: Route): { parameters?: Json[] } {
   const ofHeaders = Object.entries({
     ...headers,
     'X-Request-Id': 'Your own id for the request. The API repeats it in the answer and in its logs.',
   }).map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
-  return { parameters: [...ofPath, ...ofQuery, ...ofHeaders] };
+  return { parameters: [...listMembers('path', pathSchema(path)), ...listMembers('query', query), ...ofHeaders] };
+}
+
+function listMembers(place: 'path' | 'query', form: z.ZodObject): Json[] {
+  const { properties, required = [] } = plainSchema(form) as {
+    properties: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) =>
+    omitUndefined({ name, in: place, required: required.includes(name), description: description as string, schema }),
+  );
 }
 
 function buildResponses(route: Route, components: Components): Json {

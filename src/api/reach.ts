@@ -1,59 +1,50 @@
-/** Whether a caller reaches runs that are found while its request is handled. */
+/** Judges whose runs a caller reaches: the profile and all end users that a run's start names must be the caller's. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
-import { reaches, reachesAll } from './caller.ts';
+import { isRecord } from '../base/is-record.ts';
+import { translatedServerError } from '../client/connection/errors.ts';
+import { startedInput } from '../client/runs/start-run.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
+import type { MadeFor } from '../ledger/reports/reports.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, workflowTypesFilter } from '../model/run-key.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type { ApiCaller, Reach } from './caller.ts';
 import { unknownRun } from './problem.ts';
-import { NOBODYS_ID } from './required-reach.ts';
-import type { Call } from './route.ts';
 
-type Asking = Pick<Call, 'caller' | 'services'>;
+type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;
 
-const AT_ONCE = 16;
-const TIMEOUT_MS = 2_000;
+interface Asking {
+  caller: Reaching;
+  services: { client: Client; findRequiredReach: FindRequiredReach };
+}
+
+/** The profiles and end users that a caller must reach to see a run. They are fixed when the run starts. */
+export interface RequiredReach {
+  profiles: readonly string[];
+  /** The end users that its reports are for. `null` if unknown: then only a caller for all end users may see the run. */
+  endUsers: readonly string[] | null;
+}
+
+/** Whether the caller may act for all of these profiles and end users. */
+export function reaches({ profiles, endUsers }: Reaching, required: RequiredReach): boolean {
+  const hasAll = (reach: Reach, names: readonly string[] | null) =>
+    reach === '*' || (names !== null && names.length > 0 && names.every((name) => reach.has(name)));
+  return hasAll(profiles, required.profiles) && hasAll(endUsers, required.endUsers);
+}
+
+export function reachesAll({ profiles, endUsers }: Reaching): boolean {
+  return profiles === '*' && endUsers === '*';
+}
 
 export async function isReached({ caller, services }: Asking, runKey: string): Promise<boolean> {
   if (reachesAll(caller)) return true;
   const required = await services.findRequiredReach(runKey);
   return required !== undefined && reaches(caller, required);
-}
-
-/**
- * Returns the rows whose run the caller reaches, in their order, by the rule that judges a message to the run. Each run is
- * asked for all that it is for. Where Temporal is away the ledger alone tells: a list is needed most then.
- */
-export async function keepReached<Row>(
-  { caller, services }: Asking,
-  rows: readonly Row[],
-  readOwner: (row: Row) => string,
-): Promise<Row[]> {
-  if (reachesAll(caller) || rows.length === 0) return [...rows];
-  const isTemporalAway = !(await answers(services.client));
-  const reached = new Set<string>();
-  await inParallel([...new Set(rows.map(readOwner))], AT_ONCE, async (runKey) => {
-    const required = await services.findRequiredReach(runKey, { isTemporalAway, ofLate: true });
-    if (required && reaches(caller, required)) reached.add(runKey);
-  });
-  return rows.filter((row) => reached.has(readOwner(row)));
-}
-
-/** Asked once for all rows: each would wait for it in vain. */
-function answers(client: Client): Promise<boolean> {
-  const asked = client.withDeadline(Date.now() + TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
-  return asked.then(
-    () => true,
-    () => false,
-  );
-}
-
-/**
- * A refusal takes a multiple of this time. To find another caller's run takes a millisecond longer than to find none,
- * and no caller may measure that.
- */
-const STEP_MS = 25;
-
-export async function untilNextStep({ startedAt }: Pick<Call, 'startedAt'>): Promise<void> {
-  await sleep(Math.ceil(STEP_MS - ((performance.now() - startedAt) % STEP_MS)));
 }
 
 /** @throws Refusal 404, as for an unknown id */
@@ -73,4 +64,211 @@ export async function requireFound<Inquiry extends { runKey: string }>(
   await requireReach(asking, inquiry?.runKey ?? NOBODYS_ID);
   if (!inquiry) throw unknownRun();
   return inquiry;
+}
+
+/**
+ * A refusal takes a multiple of this time. To find another caller's run takes a millisecond longer than to find none,
+ * and no caller may measure that.
+ */
+const STEP_MS = 25;
+
+export async function untilNextStep({ startedAt }: { startedAt: number }): Promise<void> {
+  await sleep(Math.ceil(STEP_MS - ((performance.now() - startedAt) % STEP_MS)));
+}
+
+// Lists: the ledger and Temporal leave out what they know to be out of reach, and the rest is judged run by run.
+
+/** Returns the caller's reach in the form that the ledger's readings take. */
+export function readersReach({ profiles, endUsers }: Reaching): ReadersReach {
+  const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
+  return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
+}
+
+/** Longer lists would make the question longer than servers take. Then each run is asked whose it is. */
+const MOST_NAMES = 100;
+
+/** Names that need no escape in a list filter. */
+const PLAIN_NAME = /^[\p{L}\p{N} ._:&,-]{1,200}$/u;
+
+/**
+ * Conditions for Temporal's visibility, as far as search attributes tell whose a run is. What passes must still be judged:
+ * a run of two end users, one whose first activity has not ended, and a share, which names its secondary user there.
+ */
+export function reachFilter({ profiles, endUsers }: Reaching): string[] {
+  const condition = (name: SearchAttributeName, reach: Reach, others: string[] = []) => {
+    const names = [...reach];
+    if (reach === '*' || names.length > MOST_NAMES || !names.every((text) => PLAIN_NAME.test(text))) return [];
+    const isOurs = names.length === 0 ? [] : [`${name} IN (${names.map((text) => `'${text}'`).join(', ')})`];
+    return [`(${[`${name} IS NULL`, ...isOurs, ...others].join(' OR ')})`];
+  };
+  return [
+    ...condition('GatewayProfile', profiles),
+    ...condition('EndUserCodes', endUsers, [workflowTypesFilter(RUN_KINDS.share)]),
+  ];
+}
+
+const AT_ONCE = 16;
+const PROBE_MS = 2_000;
+
+/**
+ * Returns the rows whose run the caller reaches, in their order, by the rule that judges a message to the run. Each run is
+ * asked for all that it is for. Where Temporal is away the ledger alone tells: a list is needed most then.
+ */
+export async function keepReached<Row extends { runKey: string }>(
+  { caller, services }: Asking,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  if (reachesAll(caller) || rows.length === 0) return [...rows];
+  const { client } = services;
+  // Asked once for all rows: each would wait for it in vain.
+  const isTemporalAway = await client
+    .withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}))
+    .then(
+      () => false,
+      () => true,
+    );
+  const reached = new Set<string>();
+  await inParallel([...new Set(rows.map(({ runKey }) => runKey))], AT_ONCE, async (runKey) => {
+    const required = await services.findRequiredReach(runKey, { isTemporalAway, ofLate: true });
+    if (required && reaches(caller, required)) reached.add(runKey);
+  });
+  return rows.filter(({ runKey }) => reached.has(runKey));
+}
+
+// Requirements of a run.
+
+/**
+ * `undefined` for an id that neither Temporal nor the ledger knows.
+ *
+ * - `isTemporalAway`: the caller knows it already. The ledger alone tells, at once.
+ * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. What a run requires
+ *   only grows.
+ */
+export type FindRequiredReach = (
+  runKey: string,
+  how?: { isTemporalAway?: boolean; ofLate?: boolean },
+) => Promise<RequiredReach | undefined>;
+
+interface ReachSources {
+  client: Client;
+  openLedger: () => Promise<Ledger>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+const KEPT_MS = 30_000;
+const MOST_KEPT = 10_000;
+
+const DEFAULT_PROFILE = 'default';
+
+/** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
+const NOBODYS_ID = '~';
+
+/** Required for a share whose report names no end user: a secondary user does not see it. */
+const NO_KNOWN_END_USER = { endUsers: null };
+
+/**
+ * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
+ * about none. A run that was started again under another's name belongs to both.
+ *
+ * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
+ */
+export function createReachFinder({ client, openLedger }: ReachSources): FindRequiredReach {
+  async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
+    const [ofRun, ofLedger] = await Promise.allSettled([
+      isTemporalAway ? undefined : readInput(client, runKey),
+      openLedger().then((ledger) => ledger.reading.madeFor(runKey)),
+    ]);
+    const found: RequiredReach[] = [];
+    const input = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
+    const isShare = parseRunKey(runKey).kind === 'share' && !isTemporalAway;
+    const source = !isShare ? {} : depth === 0 ? await findReportReach(input) : NO_KNOWN_END_USER;
+    if (input !== undefined) found.push({ ...readRequiredReach(input), ...source });
+    if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0)
+      found.push(readLedgerReach(ofLedger.value, runKey));
+    if (found.length > 0) return joinReaches(found);
+    for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
+    return undefined;
+  }
+
+  /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
+  async function findReportReach(input: unknown): Promise<Pick<RequiredReach, 'endUsers'>> {
+    const report = isRecord(input) ? input.report : undefined;
+    const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
+    const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
+    if (typeof endUserCode !== 'string' && typeof owner === 'string') {
+      return { endUsers: (await findReach(owner, 1))?.endUsers ?? null };
+    }
+    // For its time alone.
+    await findReach(NOBODYS_ID, 1).catch(() => undefined);
+    return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NO_KNOWN_END_USER;
+  }
+
+  const kept = new Map<string, { required: RequiredReach; untilMs: number }>();
+
+  return async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
+    const known = kept.get(runKey);
+    if (ofLate && known && known.untilMs > Date.now()) return known.required;
+    const required = await findReach(runKey, 0, isTemporalAway);
+    // The newest last, so that the first is the oldest.
+    kept.delete(runKey);
+    if (required && !isTemporalAway) kept.set(runKey, { required, untilMs: Date.now() + KEPT_MS });
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
+    return required;
+  };
+}
+
+/** The input of a run whose payloads cannot be read: only a token that reaches everything reaches it. */
+const UNREADABLE = { profile: null };
+
+/** Reads the input of the run's newest start. `undefined` where Temporal has no such run. */
+async function readInput(client: Client, runKey: string): Promise<unknown> {
+  try {
+    const read = () => startedInput(client, toWorkflowId(runKey));
+    return (await client.withDeadline(Date.now() + TIMEOUT_MS, read)) ?? null;
+  } catch (error) {
+    // gRPC's own NOT_FOUND: the call is not one of the SDK's, which have an error for it.
+    if (error instanceof WorkflowNotFoundError || (isRecord(error) && error.code === 5)) return undefined;
+    const translated = translatedServerError(error);
+    if (translated !== error || error instanceof CreditJourneyError) throw translated;
+    return UNREADABLE;
+  }
+}
+
+/** Returns what a journey, a pull or a portfolio review requires. */
+export function readRequiredReach(input: unknown): RequiredReach {
+  if (!isRecord(input)) return { profiles: [DEFAULT_PROFILE], endUsers: null };
+  const { profile = DEFAULT_PROFILE, endUserCode, endUser, endUserCodes } = input;
+  const others = isRecord(endUserCodes) ? Object.values(endUserCodes) : [];
+  const names = [endUserCode, endUser, ...others].filter((name) => name !== undefined);
+  const isKnown = names.length > 0 && names.every((name) => typeof name === 'string');
+  return {
+    profiles: typeof profile === 'string' ? [profile] : [],
+    endUsers: isKnown ? [...new Set(names as string[])] : null,
+  };
+}
+
+/**
+ * A share names another end user than the journey that it belongs to. One by itself is whose report it passes on: its
+ * input tells, and the ledger where its start has named them.
+ */
+function readLedgerReach(inquiries: readonly MadeFor[], runKey: string): RequiredReach {
+  const isShare = parseRunKey(runKey).kind === 'share';
+  const names = inquiries.flatMap(({ productCode, endUserCode, endUser, reportEndUserCode }) => {
+    if (isShare) return reportEndUserCode ?? [];
+    return productCode === 'SECONDUSE' ? [] : (endUserCode ?? endUser ?? []);
+  });
+  return {
+    profiles: [...new Set(inquiries.map(({ profile }) => profile))],
+    endUsers: names.length > 0 ? [...new Set(names)] : null,
+  };
+}
+
+function joinReaches(reaches: readonly RequiredReach[]): RequiredReach {
+  const endUsers = reaches.flatMap((reach) => reach.endUsers ?? []);
+  return {
+    profiles: [...new Set(reaches.flatMap(({ profiles }) => profiles))],
+    endUsers: endUsers.length > 0 ? [...new Set(endUsers)] : null,
+  };
 }

@@ -4,14 +4,13 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
-import { REVIEW_ID } from '../base/portable-patterns.ts';
+import { ruledText } from '../fields/alphanumeric.ts';
+import { messageFields } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from '../model/opaque-id.ts';
-import type { Problem } from '../model/problems.ts';
 import { PRODUCTS } from '../model/products.ts';
 import { ID_NAMES, type RunKind, runKeyProblem, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
@@ -62,9 +61,10 @@ export interface Reply<Status extends number = number> {
   headers?: Readonly<Record<string, string>>;
 }
 
-interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extends Record<number, AnswerForm>> {
+/** An operation, whose answers may be several. `defineRoute` makes the plain ones. */
+export interface Route {
   method: Method;
-  path: Path;
+  path: `/v1/${string}`;
   /** A name for generated clients; never changed within /v1. */
   operationId: string;
   summary: string;
@@ -75,54 +75,44 @@ interface RouteOf<Path extends string, Query extends z.ZodObject, Answers extend
   sendsMessages?: true;
   /** The message's schema, without the members that the path and the token give. */
   body?: z.ZodType;
+  query?: z.ZodObject;
   /** Finds the definition of the message that it sends, or of the run's input: all rules between fields. */
   findDefinition?(content: Loose): Checked;
-  query?: Query;
   /** Request headers, by name, that it understands. */
   headers?: Readonly<Record<string, string>>;
-  answers: Answers;
+  answers: Readonly<Record<number, AnswerForm>>;
   /** Further problems that it answers, beside those that every operation has: status and when. */
   problems?: Readonly<Record<number, string>>;
-  handle(call: Call<ParametersOf<Path>, z.infer<Query>>): Promise<Reply<keyof Answers & number>>;
-}
-
-export interface Route extends Omit<RouteOf<`/v1/${string}`, z.ZodObject, Record<number, AnswerForm>>, 'handle'> {
   handle(call: Call): Promise<Reply>;
 }
 
-/** Checks the types of a route's parameters, query and answers. The result has the one type of all routes. */
-export function route<
-  const Path extends `/v1/${string}`,
-  Query extends z.ZodObject,
-  const Answers extends Record<number, AnswerForm>,
->(definition: RouteOf<Path, Query, Answers>): Route {
-  return definition as unknown as Route;
-}
-
-type Fields = Readonly<Record<string, string>>;
-
-interface SimpleRoute<Path extends string, Query extends z.ZodObject, Body extends z.ZodType>
-  extends Omit<RouteOf<Path, Query, never>, 'body' | 'answers' | 'handle'> {
+interface PlainRoute<Path extends string, Query extends z.ZodObject, Body extends z.ZodType>
+  extends Omit<Route, 'path' | 'query' | 'body' | 'answers' | 'handle'> {
+  path: Path;
+  query?: Query;
   body?: Body;
   /** The answer's schema, and what the answer means. */
   answer: z.ZodType;
   done?: string;
-  /** Returns the answer. The body follows its schema. */
-  run(call: Call<ParametersOf<Path>, z.infer<Query>, z.infer<Body>>): Promise<object>;
+  /** Returns the answer: an object, or its JSON. The body follows its schema. */
+  run(call: Call<ParametersOf<Path>, z.infer<Query>, z.infer<Body>>): Promise<object | string>;
 }
 
-/** Returns the route of an operation that has one answer: 200. */
+/** Returns the route of an operation that has one answer: 200. Checks the types of what it takes. */
 export function defineRoute<
   const Path extends `/v1/${string}`,
   Query extends z.ZodObject,
   Body extends z.ZodType = z.ZodType<JsonObject>,
->({ answer, done = 'The answer.', run, ...form }: SimpleRoute<Path, Query, Body>): Route {
+>({ answer, done = 'The answer.', run, ...form }: PlainRoute<Path, Query, Body>): Route {
   const { body } = form;
-  const handle = async (call: Call): Promise<Reply<200>> => {
-    const checked = body ? parseWith(body, call.body) : call.body;
-    return { status: 200, body: await run({ ...call, body: checked } as never) };
+  return {
+    ...(form as object as Omit<Route, 'answers' | 'handle'>),
+    answers: { 200: { description: done, schema: answer } },
+    async handle(call) {
+      const checked = body ? parseWith(body, call.body) : call.body;
+      return { status: 200, body: await run({ ...call, body: checked } as never) };
+    },
   };
-  return { ...form, answers: { 200: { description: done, schema: answer } }, handle } as unknown as Route;
 }
 
 const KINDS_BY_ID = Object.fromEntries(Object.entries(ID_NAMES).map(([kind, name]) => [name, kind as RunKind]));
@@ -131,7 +121,7 @@ const KINDS_BY_ID = Object.fromEntries(Object.entries(ID_NAMES).map(([kind, name
  * Returns the key of the run that the first parameter of the path names. A token that does not reach it gets the answer
  * to an unknown id, before the handler and before the body's own rules.
  */
-export function findRun({ path }: Pick<Route, 'path'>, params: Fields): string | undefined {
+export function findRun({ path }: Pick<Route, 'path'>, params: Call['params']): string | undefined {
   const [first = ''] = parametersIn(path);
   const kind = KINDS_BY_ID[first];
   return kind ? toRunKey(kind, params[first] ?? '') : params.runKey;
@@ -147,72 +137,29 @@ export function isMessage(route: Route): boolean {
   return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
 }
 
-/** Returns a problem for each of these members that the body has: the path or the token gives them. */
-export function findMisplacedMembers(names: readonly string[], body: JsonObject): Problem[] {
-  return names
-    .filter((name) => Object.hasOwn(body, name))
-    .map((name) => ({
-      path: `/${name}`,
-      rule: name === 'by' ? 'must not be given: the token says who acts' : 'must not be given: it is in the address',
-    }));
-}
+export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
 
-// Path parameters: each name means the same thing everywhere.
-
-interface Parameter {
-  description: string;
-  /** The rule that a value breaks, or `null`. */
-  problem(value: string): string | null;
-  /** Its JSON Schema. */
-  schema: { type: 'string'; pattern?: string; maxLength?: number; enum?: readonly string[] };
-}
-
-function id(description: string, maxLength: number): Parameter {
-  return {
-    description,
-    problem: (value) => opaqueIdProblem(value, maxLength),
-    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]*$', maxLength },
-  };
-}
-
-function pattern(description: string, source: string, rule: string): Parameter {
-  const form = new RegExp(source);
-  return {
-    description,
-    problem: (value) => (form.test(value) ? null : rule),
-    schema: { type: 'string', pattern: source },
-  };
-}
-
-export const TRACE_NUMBER = { form: '^[A-Z0-9]{28}$', rule: 'must be 28 capital letters and digits' } as const;
-
+/** Path parameters: each name means the same thing everywhere. */
 export const PATH_PARAMETERS = {
-  journeyId: id('Your own id of the loan.', MAX_ID_LENGTH),
-  pullId: id('Your own id of the pull.', MAX_ID_LENGTH),
-  shareId: id('Your own id of the share.', MAX_SHARE_ID_LENGTH),
-  reviewId: {
-    description: 'Your own id of the portfolio review, or the one that a Temporal Schedule has given it.',
-    problem: reviewIdProblem,
-    schema: { type: 'string', pattern: REVIEW_ID, maxLength: MAX_ID_LENGTH },
-  },
-  runKey: {
+  journeyId: messageFields().journeyId.describe('Your own id of the loan.'),
+  pullId: messageFields().pullId.describe('Your own id of the pull.'),
+  shareId: messageFields().shareId.describe('Your own id of the share.'),
+  reviewId: messageFields().reviewId.describe(
+    'Your own id of the portfolio review, or the one that a Temporal Schedule has given it.',
+  ),
+  runKey: ruledText(runKeyProblem).meta({
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>. A row of a review: portfolio:<reviewId>/<accountId>.',
-    problem: runKeyProblem,
-    schema: {
-      type: 'string',
-      pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',
-      maxLength: 150,
-    },
-  },
-  customerTraceNumber: pattern('Names an inquiry.', TRACE_NUMBER.form, TRACE_NUMBER.rule),
-  attempt: pattern('The number of an attempt, from 1.', '^[1-9][0-9]{0,5}$', 'must be a whole number from 1'),
-  productCode: {
-    description: 'A product of the gateway.',
-    problem: (value) => (PRODUCTS.some((product) => product === value) ? null : `must be ${PRODUCTS.join(' or ')}`),
-    schema: { type: 'string', enum: PRODUCTS },
-  },
-} as const satisfies Record<string, Parameter>;
+    pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',
+    maxLength: 150,
+  }),
+  customerTraceNumber: traceNumber.describe('Names an inquiry.'),
+  attempt: z
+    .string()
+    .regex(/^[1-9][0-9]{0,5}$/, 'must be a whole number from 1')
+    .describe('The number of an attempt, from 1.'),
+  productCode: z.enum(PRODUCTS).describe('A product of the gateway.'),
+} as const;
 
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
@@ -223,4 +170,9 @@ type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}$
 
 export function parametersIn(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as PathParameter);
+}
+
+/** Returns the schema of the path's parameters. */
+export function pathSchema(path: string): z.ZodObject {
+  return z.object(Object.fromEntries(parametersIn(path).map((name) => [name, PATH_PARAMETERS[name]])));
 }

@@ -11,12 +11,12 @@ import { openService } from '../http/service.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { ConfigError } from '../model/problems.ts';
 import type { Scope } from '../operations/scopes.ts';
-import { actingName, apiTokenVerifier, reaches, reachesAll, requireScope, type SignedInCaller } from './caller.ts';
+import { actingName, apiTokenVerifier, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
 import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
-import { untilNextStep } from './reach.ts';
+import { reachesAll, requireReach, untilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, findRun, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
@@ -185,10 +185,9 @@ async function answerCaller(
   const params = readParams(route, request);
   if (!params) throw unknownRun();
   const about = findRun(route, params);
-  if (about !== undefined) note({ journeyId: about });
-  if (about !== undefined && !reachesAll(caller)) {
-    const required = await services.findRequiredReach(about);
-    if (!required || !reaches(caller, required)) throw unknownRun();
+  if (about !== undefined) {
+    note({ journeyId: about });
+    await requireReach({ caller, services }, about);
   }
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

@@ -4,7 +4,7 @@ import { getSdkClient } from '../client/credit-journeys.ts';
 import { Slots } from '../http/limits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ApiOptions, DEFAULT_LIMITS, type ServiceOptions } from './options.ts';
-import { createReachFinder, type FindRequiredReach } from './required-reach.ts';
+import { createReachFinder, type FindRequiredReach } from './reach.ts';
 
 export interface ApiServices extends ServiceOptions {
   /** The SDK's own, for calls that the project's client does not make. */

@@ -75,7 +75,7 @@ export class CreditJourneys {
   /**
    * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
    *
-   * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
+   * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
     return new CreditJourneys(await connectedParts(options));
@@ -86,8 +86,8 @@ export class CreditJourneys {
    * that failed, was terminated or timed out does, and the ledger answers for sent requests. A journey that no person
    * waits for at a screen (a campaign, a night's run) is a `batch`.
    *
-   * @throws InvalidInputError; InputDiffersError where a journey with another input has this id;
-   *   TemporalUnavailableError; WorkerUnavailableError where only the run itself can compare the inputs
+   * @throws InvalidInputError; CallError `differs` where a journey with another input has this id, `workerUnavailable`
+   *   where only the run itself can compare the inputs
    */
   start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
     return this.#start('journey', input, options);
@@ -149,7 +149,7 @@ export class CreditJourneys {
     return this.#get(kind, id);
   }
 
-  /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */
+  /** Closes what it opened itself. Calls that are under way end as `closed`. */
   async close(): Promise<void> {
     await this.#calls.close();
     this.#parts.keys?.close();
@@ -165,7 +165,7 @@ export class CreditJourneys {
     input: StartInputs[Kind],
     { workClass = 'interactive', ...options }: StartOptions,
   ): Promise<Started<Handles[Kind]>> {
-    const start = checkStart(kind, input, this.#parts);
+    const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
     const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
     const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
@@ -180,7 +180,7 @@ export class CreditJourneys {
 
   /** @internal */
   protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
-    const { client, taskQueue, maxApplicants, queryTimeoutMs } = this.#parts;
-    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs };
+    const { client, taskQueue, queryTimeoutMs } = this.#parts;
+    return { client, calls: this.#calls, taskQueue, queryTimeoutMs };
   }
 }

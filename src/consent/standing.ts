@@ -9,6 +9,8 @@
  *   arrived, it ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
  * - A refusal under another share's id counts if it may mean this secondary user, and is still in force there.
  */
+import { omitUndefined } from '../base/defined.ts';
+import type { Stands } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
 import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
@@ -66,6 +68,15 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
     applicants: [...judged].map(([applicantId, word]) => ({ applicantId, ...word.standing })),
     judgeGrant: (grant) => judged.get(grant.applicantId)?.judgeGrant(grant) ?? 'missing',
   };
+}
+
+/** Returns the decision of one applicant that is in force, in the words of the answer to a consent. */
+export function toStands(applicants: readonly ApplicantStanding[], applicantId: string): Omit<Stands, 'changed'> {
+  const found = applicants.find((applicant) => applicant.applicantId === applicantId);
+  if (!found || found.stands === 'none') return { decision: 'none' };
+  const { stands: decision, since } = found;
+  const consentId = found.stands === 'granted' ? found.grant.consentId : found.consentId;
+  return { decision, since, ...omitUndefined({ consentId }) };
 }
 
 export interface JudgedGrant {

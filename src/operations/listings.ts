@@ -1,6 +1,6 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
 import { omitUndefined } from '../base/defined.ts';
-import { type AuditedConsent, InquiryTotals, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
+import { InquiryTotals, type ListedConsent, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import {
@@ -22,7 +22,6 @@ export const inquiries = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.inquiries,
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'runKey',
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
@@ -42,18 +41,16 @@ export const decisions = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.decisions,
   order: ['recordedAt', 'runKey', 'decisionId', 'action'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.decisionsBetween(query),
   describe: describeDecision,
 });
 
 export const consents = defineListing({
   name: 'consents',
-  summary: 'list consents: who granted or refused what, when and with which evidence, posted or not',
+  summary: 'list consents: who granted or refused what, when and with which evidence, and what now stands',
   scope: 'inquiries:read',
   ...RECORDS.consents,
   order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'runKey',
   read: readConsents,
   describe: describeConsent,
 });
@@ -62,9 +59,9 @@ export const consents = defineListing({
 async function* readConsents(
   ledger: Ledger,
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
-): AsyncGenerator<AuditedConsent> {
+): AsyncGenerator<ListedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, ...omitUndefined({ proof: proofs && proof }) };
+    yield { ...row, stands: await ledger.stands(row), ...omitUndefined({ proof: proofs && proof }) };
   }
 }
 
@@ -78,7 +75,6 @@ export const unmatchedConsents = defineListing({
   scope: 'holds:read',
   ...RECORDS.unmatchedConsents,
   order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  owner: 'runKey',
   read: readUnmatched,
   describe: (consent) => ({
     at: consent.since,
@@ -110,7 +106,6 @@ export const shares = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.shares,
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.sharesBetween(query),
   describe: describeShare,
 });
@@ -121,7 +116,6 @@ export const withdrawnShares = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.withdrawnShares,
   order: ['recordedAt', 'runKey', 'shareId'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.withdrawnSharesBetween(query),
   describe: describeShareWithdrawal,
 });
@@ -132,7 +126,6 @@ export const disposals = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.disposals,
   order: ['recordedAt', 'kind', 'runKey', 'matter'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.disposalsBetween(query),
   describe: describeDisposal,
 });
@@ -143,7 +136,6 @@ export const accesses = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.accesses,
   order: ['recordedAt', 'accessId'],
-  owner: 'runKey',
   read: (ledger, query) => ledger.reading.accessesBetween(query),
   describe: describeAccess,
 });

@@ -30,8 +30,6 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
   output: Output;
   /** The member with the instant by which the ledger orders its rows, and those that tell rows of one instant apart. */
   order: readonly [at: keyof Row & string, ...others: (keyof Row & string)[]];
-  /** The member with the id of the run that a row is about. */
-  owner: keyof Row & string;
   /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
   read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
   /** A row in words. */

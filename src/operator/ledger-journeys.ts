@@ -38,7 +38,7 @@ export class LedgerJourneys extends CreditJourneys {
   /**
    * Connects to Temporal, and opens the ledger when a call needs it.
    *
-   * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
+   * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
     const { openLedger = () => openConfiguredLedger(process.env, toClientUse(options)), traces } = options;

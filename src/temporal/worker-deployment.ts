@@ -88,28 +88,18 @@ interface WatchedDeployment {
 export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
   let said: string | undefined;
-  let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
   const ask = async () => {
     const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
-    if (isClosed) return;
-    if (view !== undefined) {
-      const state = stateIn(view, version.buildId);
-      onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
-      const text = describeState(state, version);
-      if (text !== said) say(watched, state, text);
-      said = text;
-    }
-    timer = setTimeout(ask, askEveryMs);
-    timer.unref();
+    if (view === undefined) return;
+    const state = stateIn(view, version.buildId);
+    onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
+    const text = describeState(state, version);
+    if (text !== said) say(watched, state, text);
+    said = text;
   };
   void ask();
-  return {
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-    },
-  };
+  const timer = setInterval(ask, askEveryMs).unref();
+  return { close: () => clearInterval(timer) };
 }
 
 function say({ version, logger }: WatchedDeployment, state: VersionState, text: string): void {
@@ -132,31 +122,4 @@ function describeState(state: VersionState, version: DeploymentVersion): string 
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
     : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
-}
-
-// Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
-
-interface Fleet {
-  namespace: string;
-  taskQueue: string;
-  /** Absent where workers are unversioned. */
-  version: DeploymentVersion | undefined;
-}
-
-/** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
-export async function fleetIsRunning(
-  service: Pick<WorkflowService, 'describeTaskQueue'>,
-  { namespace, taskQueue, version }: Fleet,
-): Promise<boolean> {
-  const { pollers } = await service.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: TASK_QUEUE_TYPES.workflow,
-  });
-  return (pollers ?? []).some(({ deploymentOptions }) => {
-    const { deploymentName, buildId } = deploymentOptions ?? {};
-    return version === undefined
-      ? !deploymentName
-      : deploymentName === version.deploymentName && buildId === version.buildId;
-  });
 }

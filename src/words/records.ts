@@ -5,11 +5,11 @@ import type {
   AuditDecision,
   AuditedAccess,
   AuditedAttempt,
-  AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
   AuditedShare,
   AuditedShareWithdrawal,
+  ListedConsent,
   Posted,
 } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
@@ -64,8 +64,8 @@ export function describeDecision(decision: AuditedDecision): ListedRecord {
   return { ...{ at, text, by, reason, runKey, facts }, ...omitUndefined({ customerTraceNumber, attempt }) };
 }
 
-export function describeConsent(consent: AuditedConsent): ListedRecord {
-  const { evidence, permittedAttempts, unmatched } = consent;
+export function describeConsent(consent: ListedConsent): ListedRecord {
+  const { evidence, permittedAttempts, unmatched, stands } = consent;
   const news = unmatched === undefined ? '' : ` It matches no ${unmatched} that the ledger knows.`;
   const uses = permittedAttempts === 0 ? 'no attempts' : countWords(permittedAttempts, 'attempt');
   return {
@@ -77,6 +77,7 @@ export function describeConsent(consent: AuditedConsent): ListedRecord {
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
       ...(consent.proof === undefined ? [] : ['proven by its consent system']),
       ...(consent.decision === 'granted' ? [`sent under it: ${uses}`] : []),
+      `now: ${stands.decision}${stands.consentId === undefined ? '' : `, ${stands.consentId}`}`,
     ],
   };
 }

@@ -9,7 +9,7 @@ import {
   readReferencesAnswer,
   readRefusalAnswer,
   readReportAnswer,
-} from '../../src/api/report-answers.ts';
+} from '../../src/api/routes/reports.ts';
 import { changesBetween, sealedChangesText } from '../../src/changes/changes-between.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
@@ -108,7 +108,8 @@ function reading(view: View): Reader {
 
 test('a report is read whole as the gateway answered it', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { text, customerTraceNumber } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
+  const { body, noted } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
+  const [text, { customerTraceNumber }] = [String(body), noted];
   assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
   // To the last digit.
   assert.ok(text.endsWith(`,"report":${REPORT}}`));
@@ -121,13 +122,13 @@ test('where a stage was repeated, the report of one inquiry is read by its trace
   const ledger = await ledgerWithReport(t);
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
   const read = (of: string) => readReportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
-  assert.equal((await read(customerTraceNumber)).customerTraceNumber, customerTraceNumber);
+  assert.equal((await read(customerTraceNumber)).noted.customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 
 test('a masked report has nothing personal', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { text } = await readReportAnswer(ledger, PREQUAL, reading('redacted'));
+  const text = String((await readReportAnswer(ledger, PREQUAL, reading('redacted'))).body);
   const json = JSON.parse(text);
   assert.equal(json.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL']) assert.ok(!text.includes(sentinel), sentinel);
@@ -141,12 +142,12 @@ test('a masked report has nothing personal', async (t) => {
 test('what a refusal said is read whole, or masked: its shape and its codes alone', async (t) => {
   const ledger = await ledgerWithReport(t);
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
-  const { storedAt: _at, ...whole } = JSON.parse((await readRefusalAnswer(ledger, of, reading('whole'))).text);
+  const { storedAt: _at, ...whole } = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('whole'))).body));
   assert.deepEqual(whole, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
     ...{ redacted: false, body: JSON.parse(REFUSAL) },
   });
-  const masked = JSON.parse((await readRefusalAnswer(ledger, of, reading('redacted'))).text);
+  const masked = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('redacted'))).body));
   assert.equal(masked.redacted, true);
   assert.deepEqual(masked.body, {
     ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
@@ -157,7 +158,7 @@ test('what a refusal said is read whole, or masked: its shape and its codes alon
 
 test('references are those of the newest answered inquiries', async (t) => {
   const ledger = await ledgerWithReport(t);
-  const { answer, count } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
+  const { body: answer, noted } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
     runKey: 'J-1',
@@ -168,8 +169,8 @@ test('references are those of the newest answered inquiries', async (t) => {
     shares: [{ shareId: 'S1', reportReferenceNumber: 'REF-2' }],
     redacted: false,
   });
-  assert.equal(count, 2);
-  const { answer: masked } = await readReferencesAnswer(ledger, 'J-1', reading('redacted'));
+  assert.equal(noted.count, 2);
+  const { body: masked } = await readReferencesAnswer(ledger, 'J-1', reading('redacted'));
   const { redacted, references } = masked as { redacted: boolean; references: { reference: ReportReference }[] };
   assert.equal(redacted, true);
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
@@ -178,7 +179,7 @@ test('references are those of the newest answered inquiries', async (t) => {
 test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
   const ledger = await ledgerWithReport(t);
   const ask = async (view: View, pullId = 'P-1') =>
-    (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).answer as {
+    (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).body as {
       references: object[];
       consumers: object[];
     };
@@ -200,12 +201,12 @@ test('what changed is read whole, or masked', async (t) => {
     storedAt: _storedAt,
     changes,
     ...about
-  } = JSON.parse((await readChangesAnswer(ledger, 'J-1', reading('whole'))).text);
+  } = JSON.parse(String((await readChangesAnswer(ledger, 'J-1', reading('whole'))).body));
   assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
   const [applicant] = (changes as SealedChanges).applicants;
   assert.equal(applicant?.newAccounts[0]?.accountNumber, 'XXXX1234');
   assert.deepEqual(applicant?.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
-  const { text } = await readChangesAnswer(ledger, 'J-1', reading('redacted'));
+  const text = String((await readChangesAnswer(ledger, 'J-1', reading('redacted'))).body);
   const masked = JSON.parse(text);
   assert.equal(masked.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { reachFilter } from '../../src/api/reach-filter.ts';
+import { reachFilter } from '../../src/api/reach.ts';
 import { isAboutRun } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { readAuthorization } from '../../src/cli/commands/programs/ledger-commands.ts';
@@ -155,17 +155,15 @@ describe('two callers on one profile', () => {
     const reach = { profiles: new Set(['default']), endUsers: new Set([MINE]) };
     const found: string[] = [];
     const ours = ids.get(MINE) ?? [];
-    const query = [
-      `TaskQueue = '${harness.config.taskQueue}'`,
-      RUNS_WITH_INQUIRIES,
-      ...reachFilter(reach, ['GatewayProfile', 'EndUserCodes']),
-    ].join(' AND ');
+    const query = [`TaskQueue = '${harness.config.taskQueue}'`, RUNS_WITH_INQUIRIES, ...reachFilter(reach)].join(
+      ' AND ',
+    );
     for await (const { workflowId } of harness.client.workflow.list({ query })) found.push(workflowId);
     for (const id of ours)
       for (const kind of ['journey', 'pull']) assert.ok(found.some((name) => name.startsWith(`${kind}-${id}`)));
     for (const name of found) assert.ok(ours.some((id) => name.includes(id)) || name.startsWith('share-'), name);
     // No name ends the text that it stands in.
-    assert.deepEqual(reachFilter({ profiles: '*', endUsers: new Set(["EU' OR ''='"]) }, ['EndUserCodes']), []);
+    assert.deepEqual(reachFilter({ profiles: '*', endUsers: new Set(["EU' OR ''='"]) }), []);
   });
 
   test('what waits is counted and listed for whose it is: a share never for its secondary user', async () => {

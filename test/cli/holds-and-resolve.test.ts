@@ -164,7 +164,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
       'unknown',
       ...WHO,
     );
-    assert.match(other.stderr, /JourneyNotFoundError/);
+    assert.match(other.stderr, /journeyNotFound/);
     const abandoned = await cli(...shown, '--action', 'abandon', '--provider-said', 'unknown', ...WHO);
     assert.equal(abandoned.code, 0, abandoned.stderr);
     assert.equal(JSON.parse(abandoned.stdout).heldBy, 'ledger');

@@ -112,10 +112,10 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     );
     const consents = await listed('consents');
     assert.deepEqual(
-      consents.map((one) => [one.consentId, one.decision, one.permittedAttempts, one.hasProof, one.proof]),
+      consents.map(({ stands, ...one }) => [one.consentId, one.permittedAttempts, one.hasProof, one.proof, stands]),
       [
-        ['C-1', 'granted', 1, false, undefined],
-        ['C-2', 'denied', 0, true, undefined],
+        ['C-1', 1, false, undefined, { decision: 'granted', since: consents[0]?.decidedAt, consentId: 'C-1' }],
+        ['C-2', 0, true, undefined, { decision: 'denied', since: consents[1]?.decidedAt, consentId: 'C-2' }],
       ],
     );
     assert.equal((await listed('consents', '--proofs'))[1]?.proof, 'a.b.c');

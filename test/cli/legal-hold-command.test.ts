@@ -43,7 +43,7 @@ test('a hold is set for a matter, once, and released for that matter alone', asy
     [2, true],
   );
   const unknown = await runCli(['legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json'], { env });
-  assert.equal(JSON.parse(unknown.stderr).error.type, 'JourneyNotFoundError');
+  assert.equal(JSON.parse(unknown.stderr).error.type, 'journeyNotFound');
 
   const first = await legalHold('set', 'J-1', '--matter', 'M-1', ...BY);
   assert.deepEqual([first.isNew, first.matter, first.others], [true, 'M-1', []]);

@@ -85,7 +85,7 @@ describe('a review on the command line', () => {
     assert.equal(statuses.at(-1)?.state, 'held');
     // A repetition finds it; another order under its id does not.
     assert.equal((await answered<{ reviewId: string }>(0, ...order)).reviewId, reviewId);
-    assert.equal((await refused(1, ...order, '--window', '7')).type, 'InputDiffersError');
+    assert.equal((await refused(1, ...order, '--window', '7')).type, 'differs');
 
     assert.equal((await answered(3, 'status', reviewId, '--json')).progress.held, 1);
     const { holds } = await answered(3, 'status', reviewId);
@@ -158,7 +158,7 @@ describe('a review on the command line', () => {
     assert.ok(['stopping', 'withdrawn'].includes(await stateOf()));
     assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
     assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
-    assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'JourneyFinishedError');
+    assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'journeyFinished');
     const listed = await stage.shell.cli(['decisions', '--run-key', `portfolio:${reviewId}`, '--json'], stage.env);
     const { data: decisions } = JSON.parse(listed.stdout) as { data: { action: string; by: string; reason: string }[] };
     assert.deepEqual(
@@ -207,7 +207,7 @@ describe('a review on the command line', () => {
     ];
     for (const [args, path] of wrong) {
       const { type, problems = [] } = await refused(2, ...args);
-      assert.equal(type, 'InvalidInputError', args.join(' '));
+      assert.equal(type, 'invalidInput', args.join(' '));
       assert.deepEqual([...new Set(problems.map((problem) => problem.path))], [path], args.join(' '));
     }
     for (const args of [
@@ -219,6 +219,6 @@ describe('a review on the command line', () => {
       assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
       assert.equal(ran.stdout, '');
     }
-    assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'JourneyNotFoundError');
+    assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'journeyNotFound');
   });
 });

@@ -163,7 +163,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /to one inquiry/,
       '[]',
     ],
-    ['an unknown product', ['report', 'J1', 'S912345678'], /must be CR or .*<productCode>/],
+    ['an unknown product', ['report', 'J1', 'S912345678'], /must be one of CR, .*<productCode>/],
     ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
   ];
   for (const [what, args, expected, stdin] of cases) {
@@ -192,7 +192,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     const { code, stderr } = await runCli(['worker'], { env: { GATEWAY_ENVIRONMENT: 'uat' } });
     assert.equal(code, 2);
     const { error } = JSON.parse(stderr);
-    assert.equal(error.type, 'ConfigError');
+    assert.equal(error.type, 'invalidConfiguration');
     assert.ok(error.problems.length >= 9);
   });
 });

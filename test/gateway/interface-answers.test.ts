@@ -14,7 +14,7 @@ import {
   type ResponseEntry,
   refIdResolver,
 } from '../../src/gateway/responses.ts';
-import { readTokenResponse } from '../../src/gateway/token-request.ts';
+import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
 
 const TOKEN_REQUEST = {
@@ -106,7 +106,8 @@ function readAt(path: string): unknown {
 }
 
 for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
-  test(`2.4 consumer.${field}: is read as it came, and held where it is not as the interface shows it`, () => {
+  const row = Array.isArray(CONSUMER[field]) ? `${field}[]` : field;
+  test(`2.4 consumer.${row}: is read as it came, and held where it is not as the interface shows it`, () => {
     assert.deepEqual(readAt(field), CONSUMER[field]);
     assert.equal(read(REPORT).kind, 'outcome');
     for (const wrong of ['x', 7, {}, [7]]) {
@@ -128,7 +129,7 @@ const REFERRED: Record<keyof AccountCrossReference, { kind: RefKind; list: strin
 };
 
 for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference)[]) {
-  test(`2.5 accountCrossReference.${field}: is read as it came, and leads to the entry of its own list`, () => {
+  test(`2.5 ${field}: is read as it came, and leads to the entry of its own list`, () => {
     assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]);
     const { kind, list } = REFERRED[field];
     const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
@@ -181,3 +182,20 @@ for (const [field, value] of Object.entries(failsafeEntry())) {
     assert.equal(cameOf, other?.comesOf);
   });
 }
+
+test('resolves a cross-reference to the entry of its own list that has this refId', () => {
+  const phones = [{ phoneNumber: '2025550123', refId: 4 }];
+  const consumer: Consumer = { names: [NAME, { first: 'A', refId: 2 }], ssn: '912345678', phones };
+  assert.equal(refIdResolver(consumer)('name', 2)?.first, 'A');
+  assert.equal(refIdResolver(consumer)('phone', 4)?.phoneNumber, '2025550123');
+  for (const refId of [undefined, 9]) assert.equal(refIdResolver(consumer)('name', refId), undefined);
+  assert.equal(refIdResolver(consumer)('ssn', 1), undefined, 'not a list');
+});
+
+test('takes 0 for none, even where an entry has it', () => {
+  assert.equal(refIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
+});
+
+test('does not choose between two entries with one refId', () => {
+  assert.equal(refIdResolver({ names: [NAME, NAME] })('name', 1), undefined);
+});

@@ -74,33 +74,10 @@ test('admits what alphanumeric must admit', () => {
   assert.deepEqual(report({ applicants, endUserCode: 'A:B-C@D/E' }).applicants[0]?.names, names);
 });
 
-for (const [what, last, rule] of [
-  ['another alphabet', 'Иванова', /must be in Latin letters/],
-  ['a no-break space', 'De\u00a0La Cruz', /must be in Latin letters/],
-  ['a blank before it', ' Lee', /must not begin or end with a blank/],
-  ['a blank behind it', 'Lee ', /must not begin or end with a blank/],
-  ['a blank alone', ' ', /must not be empty or blank/],
-  ['a tab', 'De\tLa', /must not hold control characters/],
-] as const) {
-  test(`refuses a name with ${what}, and says so without quoting it`, () => {
-    const applicants = withApplicant({ names: [{ first: 'Ada', last }] });
-    const found = problemsOf(() => report({ applicants }));
-    assert.deepEqual(Object.keys(found), ['/applicants/0/names/0/last']);
-    assert.match(Object.values(found).join(), rule);
-    assert.ok(last.trim() === '' || !JSON.stringify(found).includes(last.trim()));
-  });
-}
-
 test('2.3: refuses an end user and a purpose of signs alone, and says what each must have', () => {
   const problems = problemsOf(() => report({ endUserCode: '-.-', permissiblePurposeCode: '?!' }));
   const rule = 'must have a letter or a digit';
   assert.deepEqual(problems, { '/endUserCode': rule, '/permissiblePurposeCode': rule });
-});
-
-test('no end user passes as another one by a blank', () => {
-  for (const endUserCode of ['EU1 ', ' EU1', 'EU1\u00a0']) {
-    assert.throws(() => report({ endUserCode }), InvalidInputError);
-  }
 });
 
 test('makes zip and zip4 of nine digits and of ZIP+4, with or without an agreeing zip4', () => {
@@ -125,36 +102,12 @@ test('writes state codes in capitals', () => {
   assert.equal(report({ applicants: withAddress({ state: 'ny' }) }).applicants[0]?.addresses[0]?.state, 'NY');
 });
 
+// What a row of table 2.3 says by itself is in interface-rows.test.ts.
 const REFUSED: [title: string, changes: Record<string, unknown>, path: string][] = [
-  ['an SSN with dashes', { ssn: '912-34-5678' }, '/applicants/0/ssn'],
-  ['an SSN of eight digits', { ssn: '91234567' }, '/applicants/0/ssn'],
-  ['an SSN as a number', { ssn: 912345678 }, '/applicants/0/ssn'],
-  ['no SSN', { ssn: undefined }, '/applicants/0/ssn'],
   ['an SSN of zeros', { ssn: '000000000' }, '/applicants/0/ssn'],
-  ['a birth date that no calendar has', { dob: '2023-02-29' }, '/applicants/0/dob'],
   ['a birth date of the year 0', { dob: '0000-01-01' }, '/applicants/0/dob'],
   ['a birth date before 1900', { dob: '1899-12-31' }, '/applicants/0/dob'],
-  ['a birth date to come', { dob: '2999-01-01' }, '/applicants/0/dob'],
   ['a birth date with a time', { dob: '1980-01-01T00:00:00Z' }, '/applicants/0/dob'],
-  [
-    'a phone number with formatting',
-    { phones: [{ phoneNumber: '202-555-0123' }] },
-    '/applicants/0/phones/0/phoneNumber',
-  ],
-  [
-    'an unknown phone type',
-    { phones: [{ phoneNumber: '2025550123', phoneType: 'FAX' }] },
-    '/applicants/0/phones/0/phoneType',
-  ],
-  ['an empty list of names', { names: [] }, '/applicants/0/names'],
-  ['a blank last name', { names: [{ first: 'A', last: ' ' }] }, '/applicants/0/names/0/last'],
-  ['a name with a control character', { names: [{ first: 'A\u0000', last: 'B' }] }, '/applicants/0/names/0/first'],
-  ['a name that is too long', { names: [{ first: 'x'.repeat(31), last: 'B' }] }, '/applicants/0/names/0/first'],
-  ['an e-mail address without @', { emailAddress: 'example.com' }, '/applicants/0/emailAddress'],
-  ['an IP address with a zone', { ipAddress: 'fe80::1%eth0' }, '/applicants/0/ipAddress'],
-  ['an IP address that is none', { ipAddress: '192.0.2.256' }, '/applicants/0/ipAddress'],
-  ['an applicantId of three characters', { applicantId: '100' }, '/applicants/0/applicantId'],
-  ['null for an optional field', { names: [{ first: 'A', last: 'B', middle: null }] }, '/applicants/0/names/0/middle'],
 ];
 
 for (const [title, changes, path] of REFUSED) {
@@ -163,14 +116,6 @@ for (const [title, changes, path] of REFUSED) {
     assert.deepEqual(Object.keys(problems), [path]);
   });
 }
-
-test('refuses a state that is not two letters, a zip that is not digits and an unknown address type', () => {
-  const problems = problemsOf(() =>
-    report({ applicants: withAddress({ state: 'N1', zip: '1000A', addressIdentifier: 'X' }) }),
-  );
-  const at = '/applicants/0/addresses/0';
-  assert.deepEqual(Object.keys(problems).sort(), [`${at}/addressIdentifier`, `${at}/state`, `${at}/zip`]);
-});
 
 test('names every problem at once, and never a value or a key that the caller made up', () => {
   const applicants = withApplicant({ ssn: 'SENTINEL', 'SENTINEL-KEY': 1, dob: 'SENTINEL', emailAddress: 'SENTINEL' });

@@ -1,9 +1,15 @@
 /**
  * A gateway that is scripted byte by byte: what it received is counted here, from the socket, and nowhere else.
  */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import type { Dispatcher } from 'undici';
+import { GatewayError } from '../../src/gateway/errors.ts';
+import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { profileFor, reportRequest } from './fixtures.ts';
 
 export interface ReceivedRequest {
   method: string;
@@ -12,7 +18,7 @@ export interface ReceivedRequest {
   body: string;
 }
 
-export interface ScriptedServer {
+interface ScriptedServer {
   url: string;
   port: number;
   /** Every request that came whole. */
@@ -114,4 +120,40 @@ export async function deadPort(): Promise<number> {
   await once(server, 'close');
   if (typeof address !== 'object' || address === null) throw new Error('no port');
   return address.port;
+}
+
+/** A gateway that plays the script, or gives this answer to each request, and a client of a profile that leads to it. */
+export async function startGateway(
+  t: TestContext,
+  played: Script | Buffer,
+  changes: Parameters<typeof profileFor>[1] = {},
+  interceptor?: Dispatcher.DispatcherComposeInterceptor,
+) {
+  const script = Buffer.isBuffer(played) ? { onRequest: (socket: Socket) => socket.write(played) } : played;
+  const server = await startServer(t, script);
+  return { server, ...clientFor(t, profileFor(server.url, changes), interceptor) };
+}
+
+export function clientFor(
+  t: TestContext,
+  profile: GatewayProfile,
+  interceptor?: Dispatcher.DispatcherComposeInterceptor,
+) {
+  const client = new GatewayClient(profile, interceptor);
+  t.after(() => client.close().catch(() => {}));
+  const submit = (changes: Partial<SubmitOptions> = {}) =>
+    client.submit({
+      ...{ request: reportRequest(profile), accessToken: 'access-token-1', sendBy: performance.now() + 5_000 },
+      ...changes,
+    });
+  return { profile, client, submit, fail: (changes?: Partial<SubmitOptions>) => failure(submit(changes)) };
+}
+
+export async function failure(promise: Promise<unknown>): Promise<GatewayError> {
+  const error = await promise.then(
+    () => assert.fail('must not resolve'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof GatewayError, `not a GatewayError: ${String(error)}`);
+  return error;
 }

@@ -3,12 +3,11 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { GatewayError } from '../../src/gateway/errors.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { TokenSource, type TokenSourceOptions } from '../../src/gateway/token-source.ts';
 import type { GatewayFailureType } from '../../src/model/failure-types.ts';
 import { profileFor } from './fixtures.ts';
-import { deadPort, httpAnswer, startServer } from './scripted-server.ts';
+import { deadPort, failure, httpAnswer, startServer } from './scripted-server.ts';
 
 function sourceFor(t: TestContext, options: TokenSourceOptions = {}): TokenSource {
   const source = new TokenSource({ random: () => 0, ...options });
@@ -25,15 +24,6 @@ function tokenBody(changes: Record<string, unknown> = {}): string {
 function counting(changes: Record<string, unknown> = {}) {
   return (socket: Socket, _request: unknown, index: number) =>
     socket.write(httpAnswer(200, tokenBody({ access_token: `token-${index + 1}`, ...changes })));
-}
-
-async function failure(promise: Promise<unknown>): Promise<GatewayError> {
-  const error = await promise.then(
-    () => assert.fail('must not resolve'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof GatewayError, `not a GatewayError: ${String(error)}`);
-  return error;
 }
 
 test('asks as the interface says, and says when the token was fetched and when it ends', async (t) => {

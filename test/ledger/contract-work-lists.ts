@@ -9,8 +9,7 @@ import { openHolds, openWork } from './work-rows.ts';
 
 export function workListTests(opened: Open, backend: LedgerBackend): void {
   test('a list has the runs that are for certain profiles and end users alone', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const held = (inquiry: object) => attempted(ledger, { inquiry }, { state: 'unknown' });
     await held({ customerTraceNumber: 'A' });
     await held({ customerTraceNumber: 'B', runKey: 'J-2', profile: 'east' });

@@ -17,8 +17,7 @@ import {
 import { ApplicationFailure, type DataConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { createKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { createKeyRing, refuseKey, rotateKeys, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
 import {
   bundleHasFailureConverter,
   createDataConverter,

@@ -11,9 +11,10 @@ import {
   type KeyRingWatchOptions,
   keyAges,
   loadKeyRing,
+  refuseKey,
+  rotateKeys,
   WatchedKeyRing,
 } from '../../src/protection/keys/key-ring.ts';
-import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
 import { ringKey } from './codec-fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-rotation-'));

@@ -10,10 +10,16 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inspect, promisify } from 'node:util';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { KeyRingError, KeyServiceError } from '../../src/protection/errors.ts';
-import type { KmsFailure } from '../../src/protection/key-management-service.ts';
-import { createKeyRing, type KeyRing, loadKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { refuseKey, rewrapKeys, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { KeyRingError, KeyServiceError, type KmsFailure } from '../../src/protection/errors.ts';
+import {
+  createKeyRing,
+  type KeyRing,
+  loadKeyRing,
+  refuseKey,
+  rewrapKeys,
+  rotateKeys,
+  WatchedKeyRing,
+} from '../../src/protection/keys/key-ring.ts';
 import { withKeyServices } from '../../src/protection/keys/kms.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { runCli } from '../cli/run-cli.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { Caller, type Json, json, pullReport, type Reply, reportRequest, secondaryUse } from './caller.ts';
+import { Caller, type Json, json, pullReport, type Reply, reportRequest } from './caller.ts';
 
 interface Case {
   fault: string;
@@ -243,13 +243,4 @@ test('closes while requests hang', async (t) => {
   while ((await caller.requests()).length < 2) await new Promise(setImmediate);
   await caller.sandbox.close();
   for (const reply of await Promise.all(hanging)) assert.equal(reply.status, 0);
-});
-
-test('lets faults befall a SECONDUSE alone', async (t) => {
-  const caller = await Caller.start(t);
-  await caller.plan({ fault: 'statusAfterPosting', status: 503, productCode: 'SECONDUSE', times: 1 });
-  const report = await pullReport(caller, '0001');
-  const share = secondaryUse(report);
-  assert.equal((await caller.post(share)).status, 503);
-  isGood(await caller.post(share));
 });

@@ -45,13 +45,16 @@ test('reports have no applicantId, and are empty for an applicant without a reco
   for (const account of listOf(found?.consumer, 'accounts')) assert.deepEqual(members(account), ACCOUNT);
 });
 
-for (const digits of ['0404', '0405', '0406', '0407']) {
-  test(`an answer for an SSN that ends in ${digits} has a code and no reasons`, async (t) => {
-    const report = await pullReport(await Caller.start(t), digits);
+test('an answer without a record has a code and no reasons', async (t) => {
+  const caller = await Caller.start(t);
+  const codes = { '0404': 'No Record', '0405': 'Suppress', '0406': 'Exempt', '0407': 'Error', '0408': 'Deferred' };
+  for (const [digits, returnCode] of Object.entries(codes)) {
+    const report = await pullReport(caller, digits);
     assert.deepEqual(members(report), REPORT);
-    assert.deepEqual(report.applicants, [{}]);
-  });
-}
+    assert.deepEqual([report.returnCode, report.applicants], [returnCode, [{}]]);
+  }
+  assert.equal((await caller.inquiries()).length, Object.keys(codes).length);
+});
 
 test('REFUPD has refIds in names alone, and six cross-references in each account', async (t) => {
   const caller = await Caller.start(t);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startSandbox } from '../../sandbox/server.ts';
-import { Caller, failsafeRequest, type Json, json, pullReport, reportRequest, secondaryUse } from './caller.ts';
+import { Caller, failsafeRequest, type Json, json, pullReport, secondaryUse } from './caller.ts';
 
 const consumersOf = (answer: Json) => answer.consumers as Json[];
 const applicantsOf = (report: Json) => report.applicants as Json[];
@@ -39,12 +39,6 @@ test('an applicant without a record has a consumerId where that is asked for', a
   assert.deepEqual(Object.keys(missing ?? {}), ['consumerId']);
 });
 
-test('FAILSAFE has no applicantId where that is asked for', async (t) => {
-  const caller = await Caller.start(t, { with: ['without-applicant-ids'] });
-  const [consumer] = consumersOf(json(await caller.post(failsafeRequest('0001'))));
-  assert.equal(consumer?.applicantId, undefined);
-});
-
 test('rules of the first plan strike until another plan comes, and again after a reset', async (t) => {
   const caller = await Caller.start(t, { fault: ['maskedSsns', '{"target":"token","fault":"throttled","attempt":2}'] });
   const ssnOf = async () => {
@@ -63,13 +57,4 @@ test('an unknown variant and a fault that cannot be are refused by name', async 
   await assert.rejects(startSandbox({ with: ['round'] }), /option with must be of applicantIds, .*ownRules$/);
   await assert.rejects(startSandbox({ fault: ['round'] }), /option fault: \/rules\/0\/fault must be/);
   await assert.rejects(startSandbox({ fault: ['{"fault"'] }), /option fault must be a fault's name, or a rule in JSON/);
-});
-
-test('own rules refuse what the interface does not, under names that say whose they are', async (t) => {
-  const [plain, strict] = [await Caller.start(t), await Caller.start(t, { with: ['own-rules'] })];
-  const body = { ...reportRequest(), endUserCode: ' LENDER' };
-  assert.equal((await plain.post(body)).status, 200);
-  const refused = await strict.post(body);
-  assert.equal(refused.status, 400);
-  assert.deepEqual(json(refused).problems, [{ path: '/endUserCode', rule: 'sandbox:noBlankAtEnds' }]);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
-import { INTERFACE_TESTS } from './interface-tests.ts';
+import { findTests, INTERFACE_TESTS } from './interface-tests.ts';
 import { missingBecause, type NamedTest } from './named-tests.ts';
 
 /** What holds of a row: what the interface says, what a deployer sets, or what was chosen where it leaves a question open. */
@@ -56,7 +56,7 @@ function lineOf(section: string, cells: string[], tests: Readonly<Record<string,
   const [name = '', , here = ''] = cells;
   const row = name.replaceAll('`', '');
   if (cells.length !== 3) throw new Error(`${PAGE}: section ${section}, ${row}: three cells, not ${cells.length}`);
-  const named = tests[`${section} ${row}`] ?? [];
+  const named = OUTSIDE.has(`${section} ${row}`) ? [] : findTests(`${section} ${row}`, tests);
   return { section, row, here, tests: named.map((test) => testOf(`${section} ${row}`, test)) };
 }
 

@@ -1,5 +1,5 @@
 /** Readings of the ledger as the API answers them, whole. */
-import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/report-answers.ts';
+import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/routes/reports.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerReferences } from '../../src/ledger/reports/report-references.ts';
@@ -11,16 +11,16 @@ export async function readReport(
   ledger: Ledger,
   wanted: { runKey: string; productCode: ProductCode },
 ): Promise<{ customerTraceNumber: string; report: unknown }> {
-  return JSON.parse((await readReportAnswer(ledger, wanted, READING)).text);
+  return JSON.parse(String((await readReportAnswer(ledger, wanted, READING)).body));
 }
 
 export async function readReferences(ledger: Ledger, runKey: string): Promise<LedgerReferences> {
-  return (await readReferencesAnswer(ledger, runKey, READING)).answer as LedgerReferences;
+  return (await readReferencesAnswer(ledger, runKey, READING)).body as LedgerReferences;
 }
 
 export async function readChanges(
   ledger: Ledger,
   journeyId: string,
 ): Promise<{ customerTraceNumber: string; changes: SealedChanges }> {
-  return JSON.parse((await readChangesAnswer(ledger, journeyId, READING)).text);
+  return JSON.parse(String((await readChangesAnswer(ledger, journeyId, READING)).body));
 }

@@ -1,4 +1,5 @@
 /** Decisions that must be proved, through real updates, counted at the gateway; one worker for all. */
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,13 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { hasCode } from '../../src/client/connection/errors.ts';
 import {
-  DecisionRefusedError,
   decisionContent,
   type PortfolioHandle,
   type PortfolioStatus,
   type ResolveInquiryMessage,
-  UpdateRefusedError,
 } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
@@ -136,7 +136,7 @@ async function badProofs(message: Message): Promise<[object, string][]> {
 
 const reasonOf = async (promise: Promise<unknown>): Promise<string> => {
   const error = await promise.then(() => assert.fail('it was taken')).catch((thrown) => thrown);
-  assert.ok(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError, String(error));
+  assert.ok(hasCode(error, 'updateRefused', 'decisionRefused'), String(error));
   return error.reason;
 };
 

@@ -1,12 +1,9 @@
 /** What a profile allows, asked when a share is requested, and again when it has been corrected. */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  type CreditJourneys,
-  type HoldStatus,
-  type ResolveInquiryMessage,
-  UpdateRefusedError,
-} from '../../src/client.ts';
+import { hasCode } from '../../src/client/connection/errors.ts';
+import type { CallError, CreditJourneys, HoldStatus, ResolveInquiryMessage } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { resetTo, taskBeforeSend, taskOfMessage } from '../hazards/operator-hands.ts';
 import { connectTo, firstHoldOf } from '../support/harness-client.ts';
@@ -58,7 +55,7 @@ test('a share that the profile does not allow is refused when it is requested, a
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
   const refusal = async (share: Parameters<typeof journey.requestShare>[0]) => {
     const error = await journey.requestShare(share).catch((thrown) => thrown);
-    assert.ok(error instanceof UpdateRefusedError, String(error));
+    assert.ok(hasCode(error, 'updateRefused'), String(error));
     return error.reason;
   };
   await whileAllowed({ SECONDUSE: { endUserCodes: ['EU999'], permissiblePurposeCodes: ['02'] } }, async () => {
@@ -83,13 +80,13 @@ test('a share that is requested as the journey’s last stage ends is taken, how
   const asked = [1, 2, 3, 4].map((n) =>
     journey.requestShare({ shareId: `S${n}`, endUserCode: 'EU999', awaitConsentFor: 'PT1S' }).then(
       () => 'accepted',
-      (error: Error) => error.name,
+      (error: CallError) => error.code,
     ),
   );
   // The run took each share that it accepted. Requests after its end got an error that says so.
   const answers = await Promise.all(asked);
   const accepted = answers.filter((answer) => answer === 'accepted').length;
-  assert.ok(answers.every((answer) => ['accepted', 'ShareAfterEndError', 'UpdateRefusedError'].includes(answer)));
+  assert.ok(answers.every((answer) => ['accepted', 'shareAfterEnd', 'updateRefused'].includes(answer)));
   assert.equal((await journey.result()).shares.length, accepted);
 });
 

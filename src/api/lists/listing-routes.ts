@@ -11,11 +11,11 @@ import {
   toOperationId,
 } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
-import { reachesAll, readersReach } from '../caller.ts';
+import { reachesAll, readersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
 import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
-type Row = Record<string, unknown>;
+type Row = Record<string, unknown> & { runKey: string };
 
 /** The last row of a page: the next page begins after it. */
 interface Place {
@@ -98,7 +98,6 @@ function readListing(listing: Listing, call: Call, fixed: { limit?: number } = {
         Math.min(limit, reachesAll(caller) ? limit : ROWS_PER_REACH_CHECK),
       );
     },
-    readOwner: (row) => String(row[listing.owner]),
     toPlace: (row) => ({ at: instantOfRow(listing, row), key: keyOfRow(listing, row) }),
   });
 }

@@ -99,19 +99,21 @@ interface PagedList<Row, Place> {
   limit?: number;
   /** Reads all rows behind the place, or from the first, at most `limit` at once. */
   read(place: Place | undefined, limit: number): AsyncIterable<{ rows: readonly Row[]; hasMore: boolean }>;
-  readOwner(row: Row): string;
   /** Returns the place behind the last row that was read. */
   toPlace(row: Row): Place;
 }
 
 /** Returns the first rows that the caller reaches. The page ends with the rows that were read at once, full or not. */
-export async function readPage<Row, Place>(asking: Asking, list: PagedList<Row, Place>): Promise<Page<Row>> {
-  const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, readOwner, toPlace } = list;
+export async function readPage<Row extends { runKey: string }, Place>(
+  asking: Asking,
+  list: PagedList<Row, Place>,
+): Promise<Page<Row>> {
+  const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, toPlace } = list;
   const use = describeUse(asking, name, query);
   const place = query.after === undefined ? undefined : ((await openPlace(asking, query.after, use)) as Place);
   let judged = 0;
   for await (const { rows, hasMore } of read(place, limit)) {
-    const data = await keepReached(asking, rows, readOwner);
+    const data = await keepReached(asking, rows);
     judged += rows.length;
     if (hasMore && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;
     asking.note({ count: data.length });

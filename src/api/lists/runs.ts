@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
-import { TemporalRefusedError, translatedServerError } from '../../client/connection/errors.ts';
+import { translatedServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import {
   RUN_KINDS,
@@ -22,11 +22,8 @@ import {
   type WaitsFor,
 } from '../../model/search-attributes.ts';
 import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
-import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { reachesAll } from '../caller.ts';
 import { unknownRun } from '../problem.ts';
-import { keepReached } from '../reach.ts';
-import { reachFilter } from '../reach-filter.ts';
+import { keepReached, reachesAll, reachFilter } from '../reach.ts';
 import type { Call } from '../route.ts';
 import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
 
@@ -122,10 +119,6 @@ export async function listRuns(
   const { query, caller } = call;
   const { client } = call.services;
   const { open, needsAttention, waitsFor } = query;
-  const isPlain = reachesAll(caller) && !needsAttention && !waitsFor;
-  const registered = isPlain ? [] : await askSearchAttributes(client.connection, client.options.namespace);
-  if (needsAttention) requireAttributes(registered, 'needsAttention', ['NeedsAttention']);
-  if (waitsFor && waitsFor !== 'repair') requireAttributes(registered, 'waitsFor', ['NeedsAttention', 'WaitsFor']);
   let place = { asOf: new Date().toISOString(), token: '' };
   const page = await readPage<ListedRun, typeof place>(call, {
     ...{ name: `runs ${kind ?? ''}`, query },
@@ -137,18 +130,17 @@ export async function listRuns(
         "ExecutionStatus != 'ContinuedAsNew'",
         `StartTime <= '${place.asOf}'`,
         ...(open || waitsFor ? [RUNNING] : []),
-        ...(needsAttention ? ['NeedsAttention IS NOT NULL'] : []),
+        ...(needsAttention ? [toCondition('person')] : []),
         ...(waitsFor ? [toCondition(waitsFor)] : []),
-        ...reachFilter(caller, registered),
+        ...reachFilter(caller),
       ];
       const asked = { query: conditions.join(' AND '), pageSize: limit };
       do {
-        const { rows, token } = await askPage(client, asked, place.token);
+        const { rows, token } = await askPage(client, { ...asked, token: place.token });
         place = { ...place, token };
         yield { rows, hasMore: token !== '' };
       } while (place.token !== '');
     },
-    readOwner: ({ runKey }) => runKey,
     toPlace: () => place,
   });
   return { asOf: place.asOf, ...page };
@@ -161,52 +153,28 @@ const COUNT_TIMEOUT_MS = 2_000;
 /** More is counted only for a caller who reaches every run. */
 const MOST_COUNTED = 1_000;
 
-/** Counts runs by what they wait for: each count is one call to Temporal. Without search attributes there are none. */
+/** Counts runs by what they wait for: each count is one call to Temporal. It has none of a search attribute that is missing. */
 export async function countWaiting({ services, caller }: Asking): Promise<z.infer<typeof waitingSchema>> {
   const { client } = services;
   const asOf = new Date().toISOString();
-  const count = async (waitsFor: Waiting, registered: readonly SearchAttributeName[]) => {
-    const conditions = [RUNS_WITH_INQUIRIES, RUNNING, toCondition(waitsFor), ...reachFilter(caller, registered)];
-    const query = conditions.join(' AND ');
+  const count = async (waitsFor: Waiting) => {
+    const query = [RUNS_WITH_INQUIRIES, RUNNING, toCondition(waitsFor), ...reachFilter(caller)].join(' AND ');
     if (reachesAll(caller)) return { count: (await client.workflow.count(query)).count, isWhole: true };
-    const asked = { namespace: client.options.namespace, query, pageSize: MOST_COUNTED };
-    const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions(asked);
-    const runs = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
-    const reached = await keepReached({ services, caller }, runs, ({ runKey }) => runKey);
-    return { count: reached.length, isWhole: (nextPageToken ?? []).length === 0 };
+    const { rows, token } = await readServersPage(client, { query, pageSize: MOST_COUNTED });
+    return { count: (await keepReached({ services, caller }, rows)).length, isWhole: token === '' };
   };
-  const ask = async () => {
-    const registered = await askSearchAttributes(client.connection, client.options.namespace);
-    if (!COUNTED_BY.every((name) => registered.includes(name))) return [];
-    return Promise.all(
+  const ask = () =>
+    Promise.all(
       WAITING.map(async (waitsFor) => {
-        const counted = await whereKnown(() => count(waitsFor, registered));
-        return counted && { waitsFor, words: WORDS[waitsFor], ...counted };
+        const counted = await whereKnown(() => count(waitsFor));
+        return counted ? [{ waitsFor, words: WORDS[waitsFor], ...counted }] : [];
       }),
     );
-  };
   try {
-    const counts = await client.withDeadline(Date.now() + COUNT_TIMEOUT_MS, ask);
-    return { asOf, counts: counts.filter((entry) => entry !== null) };
+    return { asOf, counts: (await client.withDeadline(Date.now() + COUNT_TIMEOUT_MS, ask)).flat() };
   } catch (error) {
     throw translatedServerError(error);
   }
-}
-
-const COUNTED_BY: readonly SearchAttributeName[] = ['NeedsAttention', 'WaitsFor', 'GatewayProfile', 'EndUserCodes'];
-
-/** @throws Refusal 400 */
-function requireAttributes(
-  registered: readonly SearchAttributeName[],
-  asked: string,
-  names: readonly SearchAttributeName[],
-): void {
-  const missing = names.find((name) => !registered.includes(name));
-  if (missing === undefined) return;
-  throw new Refusal(
-    'attributeMissing',
-    `${asked}: this installation has no such list, since its search attribute ${missing} is missing: \`credit-journey setup\` registers it`,
-  );
 }
 
 const TIMEOUT_MS = 10_000;
@@ -215,27 +183,34 @@ type RawInfo = NonNullable<
   Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions']
 >[number];
 
+interface AskedPage {
+  query: string;
+  pageSize: number;
+  /** Default: the first page. */
+  token?: string;
+}
+
 /** Reads one page of the server. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
-async function askPage(
-  client: Client,
-  asked: { query: string; pageSize: number },
-  token: string,
-): Promise<{ rows: ListedRun[]; token: string }> {
-  const request = { namespace: client.options.namespace, ...asked, nextPageToken: Buffer.from(token, 'base64url') };
-  try {
-    const { executions, nextPageToken } = await client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-      client.workflowService.listWorkflowExecutions(request),
-    );
-    const rows = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
-    return { rows, token: Buffer.from(nextPageToken ?? []).toString('base64url') };
-  } catch (error) {
-    const told = translatedServerError(error);
-    // The server refuses a token that is none of its own.
-    if (token !== '' && told instanceof TemporalRefusedError) {
-      throw new Refusal('after', 'after must be the next of a page before');
-    }
-    throw told;
-  }
+async function readServersPage(client: Client, { token = '', ...asked }: AskedPage) {
+  const nextPage = Buffer.from(token, 'base64url');
+  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
+    ...{ namespace: client.options.namespace, ...asked, nextPageToken: nextPage },
+  });
+  const rows = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
+  return { rows, token: Buffer.from(nextPageToken ?? []).toString('base64url') };
+}
+
+/** @throws Refusal 400; CallError */
+async function askPage(client: Client, asked: AskedPage): ReturnType<typeof readServersPage> {
+  const read = () => client.withDeadline(Date.now() + TIMEOUT_MS, () => readServersPage(client, asked));
+  const page = await whereKnown(read).catch((error: unknown) => {
+    throw translatedServerError(error);
+  });
+  if (page) return page;
+  // The server refuses a token that is none of its own, and a question by a search attribute that it does not know.
+  throw asked.token
+    ? new Refusal('after', 'after must be the next of a page before')
+    : new Refusal('attributeMissing', 'a search attribute is missing here: `credit-journey setup` registers it');
 }
 
 /** By the number of the server's enum. */
@@ -266,7 +241,7 @@ function listedRun(raw: RawInfo): ListedRun | undefined {
 /**
  * The run as lists have it, by the server itself: visibility may lag.
  *
- * @throws Refusal 404; TemporalUnavailableError
+ * @throws Refusal 404; CallError
  */
 export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOUT_MS): Promise<ListedRun> {
   try {

@@ -5,8 +5,8 @@ import { inParallel } from '../../base/in-parallel.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import { parseRunKey, RUN_KINDS, type RunKind, runKeyProblem, toRunKey } from '../../model/run-key.ts';
-import { type Reach, reaches } from '../caller.ts';
-import { isReached } from '../reach.ts';
+import type { Reach } from '../caller.ts';
+import { isReached, reaches } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
 
 const reach = z.union([z.literal('*'), z.array(z.string())]);

@@ -1,7 +1,7 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { UpdateRefusedError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import type { ConsentAnswer } from '../../client/runs/consent-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { refusedMessage } from '../problem.ts';
 import { requireReach } from '../reach.ts';
-import { type Call, type Reply, type Route, route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 
 const consentAnswerSchema = z
   .object({
@@ -34,7 +34,7 @@ const consentAnswerSchema = z
   .meta({ id: 'consentAnswer' });
 
 export const consentRoutes: readonly Route[] = [
-  route({
+  {
     method: 'POST',
     path: '/v1/consents',
     operationId: 'recordConsent',
@@ -56,14 +56,14 @@ export const consentRoutes: readonly Route[] = [
         'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
         'why and what to send. `differs`: the same `consentId` said something else before.',
     },
-    async handle(call): Promise<Reply<200 | 202>> {
+    async handle(call) {
       const consent = parseMessage(consentDefinition, call.body);
       call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
       const answer = await sendConsent(call, consent);
       return { status: answer.answer === 'accepted' ? 200 : 202, body: answer };
     },
-  }),
+  },
 ];
 
 async function sendConsent({ services, sending }: Call<never>, consent: ConsentMessage) {
@@ -90,7 +90,7 @@ function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typ
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
 function toRefusal(error: unknown): unknown {
-  if (error instanceof UpdateRefusedError) return refusedMessage(error);
+  if (hasCode(error, 'updateRefused')) return refusedMessage(error);
   if (!(error instanceof InvalidInputError)) return error;
   const { problems, refusalCause = 'notNow' } = error;
   return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });

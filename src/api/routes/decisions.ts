@@ -1,18 +1,16 @@
 /** Decisions about inquiries on hold: of one run, the same about many, and a preview of their effect. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import type { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import type { CallError } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
 import { type Decided, decideMany, type Failed, type Previewed, previewMany } from '../../operator/decide.ts';
 import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
 import { isReached, untilNextStep } from '../reach.ts';
-import { type Call, type Reply, type Route, route, TRACE_NUMBER } from '../route.ts';
+import { type Call, defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 import { signedDecision } from '../signing.ts';
 
 const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
@@ -43,9 +41,9 @@ const manyBody = z
     inquiries: z
       .array(
         z.strictObject({
-          runKey: z.string().refine((id) => runKeyProblem(id) === null, 'must be as the list of holds has it'),
+          runKey: PATH_PARAMETERS.runKey,
           // The answer repeats it, so that it must be nothing else.
-          customerTraceNumber: z.string().regex(new RegExp(TRACE_NUMBER.form), TRACE_NUMBER.rule),
+          customerTraceNumber: PATH_PARAMETERS.customerTraceNumber,
           attempt: given.shape.attempt,
         }),
       )
@@ -100,7 +98,7 @@ const previewSchema = z
   .meta({ id: 'decisionPreview' });
 
 export const decisionRoutes: readonly Route[] = [
-  route({
+  {
     method: 'POST',
     path: '/v1/runs/{runKey}/decisions',
     operationId: 'decideInquiry',
@@ -116,7 +114,7 @@ export const decisionRoutes: readonly Route[] = [
         '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
         'with other content.',
     },
-    async handle({ services, sending, params: { runKey }, body, by }): Promise<Reply<200>> {
+    async handle({ services, sending, params: { runKey = '' }, body, by }) {
       const [decided] = (await decideMany(services.journeys, [{ runKey }], async () => ({
         decision: await signedDecision(services, { ...body, by: by() }),
         options: sending,
@@ -124,8 +122,8 @@ export const decisionRoutes: readonly Route[] = [
       if (decided.error) throw toRefusal(decided) ?? decided.error;
       return { status: 200, body: decided.made };
     },
-  }),
-  route({
+  },
+  defineRoute({
     method: 'POST',
     path: '/v1/decisions/preview',
     operationId: 'previewDecisions',
@@ -134,9 +132,10 @@ export const decisionRoutes: readonly Route[] = [
     scope: 'holds:read',
     sendsMessages: true,
     body: manyBody,
-    answers: { 200: { description: 'A judgment for each inquiry, in the order given.', schema: previewSchema } },
-    async handle(call): Promise<Reply<200>> {
-      const { inquiries, ...decision } = parseWith(manyBody, call.body);
+    answer: previewSchema,
+    done: 'A judgment for each inquiry, in the order given.',
+    async run(call) {
+      const { inquiries, ...decision } = call.body;
       call.note({ count: inquiries.length });
       const check = createCheck(call);
       const judged = await previewMany(call.services.journeys, inquiries, async (named) => {
@@ -144,13 +143,10 @@ export const decisionRoutes: readonly Route[] = [
         return { ...decision, ...named };
       });
       const answers = judged.map(describeJudged);
-      return {
-        status: 200,
-        body: { decidable: answers.filter(({ decidable }) => decidable).length, inquiries: answers },
-      };
+      return { decidable: answers.filter(({ decidable }) => decidable).length, inquiries: answers };
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/decisions',
     operationId: 'decideMany',
@@ -159,17 +155,18 @@ export const decisionRoutes: readonly Route[] = [
     scope: 'holds:decide',
     sendsMessages: true,
     body: manyBody,
-    answers: { 200: { description: 'The result for each inquiry, in the order given.', schema: decidedSameSchema } },
-    async handle(call): Promise<Reply<200>> {
-      const { inquiries, ...decision } = parseWith(manyBody, call.body);
+    answer: decidedSameSchema,
+    done: 'The result for each inquiry, in the order given.',
+    async run(call) {
+      const { services, body } = call;
+      const { inquiries, ...decision } = body;
       call.note({ count: inquiries.length });
-      const { services } = call;
       const [by, check] = [call.by(), createCheck(call)];
       const decided = await decideMany(services.journeys, inquiries, async ({ runKey, ...inquiry }) => {
         const options = await check(runKey);
         return { decision: await signedDecision(services, { ...decision, ...inquiry, by }), options };
       });
-      return { status: 200, body: { inquiries: decided.map(describeDecided) } };
+      return { inquiries: decided.map(describeDecided) };
     },
   }),
 ];
@@ -213,7 +210,7 @@ function explain(failed: Failed): { status: number } & Pick<z.infer<typeof decid
 function toRefusal({ error, earlier }: Failed): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (!earlier) return refusalOfError(error);
-  return refusedMessage(error as UpdateRefusedError | DecisionRefusedError, { decided: earlier });
+  return refusedMessage(error as CallError, { decided: earlier });
 }
 
 class OutOfTimeError extends Error {

@@ -2,21 +2,18 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { messageFields, text } from '../../fields/fields.ts';
-import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
 import { type FlagReason, placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
-import { readersReach } from '../caller.ts';
 import { afterParameter, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
-import { requireFound } from '../reach.ts';
-import { type Reply, type Route, route } from '../route.ts';
+import { readersReach, requireFound } from '../reach.ts';
+import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
@@ -29,14 +26,7 @@ export const holdFilters = z.strictObject({
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
-  runKey: z
-    .string()
-    .refine(
-      (id) => runKeyProblem(id) === null,
-      'must be a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>',
-    )
-    .exactOptional()
-    .describe('Only of this run; of a review also of its rows.'),
+  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only of this run; of a review also of its rows.'),
 });
 const listQuery = z.strictObject({
   limit: limitParameter,
@@ -80,8 +70,10 @@ const runSeenBody = seenBody
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
 
+const TAKEN_OFF = 'It was taken off, now or before.';
+
 export const holdRoutes: readonly Route[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/holds',
     operationId: 'listHolds',
@@ -89,8 +81,9 @@ export const holdRoutes: readonly Route[] = [
     description: 'The list is from the ledger and needs no worker. `decideAt` is the address for the decision.',
     scope: 'holds:read',
     query: listQuery,
-    answers: { 200: { description: 'One page.', schema: holdList } },
-    async handle(call): Promise<Reply<200>> {
+    answer: holdList,
+    done: 'One page.',
+    async run(call) {
       const { query, caller } = call;
       const { limit: _, after: __, ...conditions } = query;
       const asOf = new Date().toISOString();
@@ -101,31 +94,30 @@ export const holdRoutes: readonly Route[] = [
         readPage<WorkRow, string>(call, {
           ...{ name: 'holds', query },
           read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
-          readOwner: ({ runKey }) => runKey,
           toPlace: placeAfter,
         }),
         ledger.work.counts(filters),
       ]);
       const total = counts.reduce((sum, { count }) => sum + count, 0);
-      return { status: 200, body: { asOf, total, ...page, data: page.data.map(describeHold) } };
+      return { asOf, total, ...page, data: page.data.map(describeHold) };
     },
   }),
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/holds/counts',
     operationId: 'countHolds',
     summary: 'Count what needs a person, by kind and reason',
     scope: 'holds:read',
     query: holdFilters,
-    answers: { 200: { description: 'The counts, the largest first.', schema: countsSchema } },
-    async handle({ services, caller, query }): Promise<Reply<200>> {
+    answer: countsSchema,
+    done: 'The counts, the largest first.',
+    async run({ services, caller, query }) {
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      const counts = await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) });
-      return { status: 200, body: { asOf, counts } };
+      return { asOf, counts: await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) }) };
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
@@ -133,20 +125,20 @@ export const holdRoutes: readonly Route[] = [
     description: 'No run waits for a flag. The ledger records who marked it as seen.',
     scope: 'holds:decide',
     body: seenBody,
-    answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
+    answer: seenSchema,
+    done: TAKEN_OFF,
     problems: { 409: '`notOnHold`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
-    async handle(call): Promise<Reply<200>> {
+    async run(call) {
       const { services, params, body, by, note } = call;
       const { customerTraceNumber } = params;
-      const { decisionId, reason } = parseWith(seenBody, body);
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const { duplicate } = await markSeen(services.journeys, { decisionId, customerTraceNumber, by: by(), reason });
-      return { status: 200, body: { accepted: true, duplicate } };
+      const { duplicate } = await markSeen(services.journeys, { ...body, customerTraceNumber, by: by() });
+      return { accepted: true, duplicate };
     },
   }),
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
@@ -156,20 +148,19 @@ export const holdRoutes: readonly Route[] = [
       'ledger records who marked it as seen. The API takes nothing off the list that an open run still needs.',
     scope: 'holds:decide',
     body: runSeenBody,
-    answers: { 200: { description: 'It was taken off, now or before.', schema: seenSchema } },
+    answer: seenSchema,
+    done: TAKEN_OFF,
     problems: { 409: '`notListed`: nothing of this is on the list.' },
-    async handle({ services, params, body, by }): Promise<Reply<200>> {
-      const { runKey } = params;
-      const seen = parseWith(runSeenBody, body);
-      if (await markRunSeen(services.journeys, { runKey, ...seen, by: by() })) {
-        return { status: 200, body: { accepted: true, duplicate: false } };
+    async run({ services, params: { runKey }, body, by }) {
+      if (await markRunSeen(services.journeys, { runKey, ...body, by: by() })) {
+        return { accepted: true, duplicate: false };
       }
       const ledger = await services.openLedger();
       const isDuplicate = (await ledger.work.of(runKey)).some(
-        ({ reason, closed }) => reason === seen.flag && closed?.how === 'seen' && closed.by === seen.decisionId,
+        ({ reason, closed }) => reason === body.flag && closed?.how === 'seen' && closed.by === body.decisionId,
       );
       if (!isDuplicate) throw new Refusal('notListed', 'nothing of this is on the list');
-      return { status: 200, body: { accepted: true, duplicate: true } };
+      return { accepted: true, duplicate: true };
     },
   }),
 ];

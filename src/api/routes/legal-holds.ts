@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
 import { unknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
 const holdSchema = z.object(legalHoldFields).meta({ id: 'legalHold' });
 const others = z.array(holdSchema).meta({ description: 'The other holds in force that cover it or a part of it.' });
@@ -41,11 +40,7 @@ const releasedSchema = z
   .meta({ id: 'releasedLegalHold' });
 
 const listQuery = z.strictObject({
-  runKey: z
-    .string()
-    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
-    .exactOptional()
-    .describe('Only those that cover this run or a part of it.'),
+  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only those that cover this run or a part of it.'),
 });
 
 export const legalHoldRoutes: readonly Route[] = [
@@ -59,7 +54,7 @@ export const legalHoldRoutes: readonly Route[] = [
     answer: pageSchema('legalHoldList', holdSchema, 'The oldest first.'),
     async run(call) {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
-      return toPage(await keepReached(call, all, ({ runKey }) => runKey));
+      return toPage(await keepReached(call, all));
     },
   }),
   defineRoute({

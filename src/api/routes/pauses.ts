@@ -5,8 +5,9 @@ import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
-import { type ApiCaller, reaches, reachesAll } from '../caller.ts';
+import type { ApiCaller } from '../caller.ts';
 import { pageSchema, toPage } from '../lists/pages.ts';
+import { reaches, reachesAll } from '../reach.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 const instant = z.string().meta({ format: 'date-time' });

@@ -1,17 +1,21 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
+import { parseJson } from '../../base/json-safety.ts';
 import type { AccessRecord } from '../../http/audit.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { ReportOrigin } from '../../ledger/records.ts';
+import { listReferences } from '../../ledger/reports/report-references.ts';
 import { type Reader, readerProblems } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
+import { redact, redactShape } from '../../protection/redaction/redaction.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
-import { readChangesAnswer, readReferencesAnswer, readRefusalAnswer, readReportAnswer } from '../report-answers.ts';
-import type { Call, Route } from '../route.ts';
+import { type Call, defineRoute, type Route } from '../route.ts';
 
 const reveal = z
   .enum(['true', 'false'])
@@ -82,6 +86,88 @@ const referencesSchema = z
   })
   .meta({ id: 'storedReferences' });
 
+interface StoredAnswer {
+  /** An object, or JSON. */
+  body: object | string;
+  noted: Partial<AccessRecord>;
+}
+
+/**
+ * Writes the answer: facts about a stored body, and the body. A whole body is passed on unchanged: parsing
+ * would round its longer numbers.
+ */
+function writeAnswer(
+  about: ReportOrigin & { storedAt: string },
+  member: 'report' | 'changes' | 'body',
+  body: string,
+  { isRedacted: redacted = false }: Reader,
+  mask: (value: unknown) => unknown = redact,
+): StoredAnswer {
+  const parsed = parseJson(body);
+  // Only a refusal may be no JSON. The masks of reports and changes go by names of members: a text has none.
+  if (!parsed && member !== 'body') throw new Error('a stored body is not JSON');
+  const [content] = parsed ?? [body];
+  const json = redacted ? JSON.stringify(mask(content)) : parsed ? body : JSON.stringify(body);
+  return {
+    body: `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"${member}":${json}}`,
+    noted: { customerTraceNumber: about.customerTraceNumber },
+  };
+}
+
+/** @throws Refusal 404; what the ledger throws */
+export async function readReportAnswer(
+  ledger: Ledger,
+  wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string },
+  reader: Reader,
+): Promise<StoredAnswer> {
+  const stored = await ledger.reading.report(wanted, reader);
+  if (!stored) throw new Refusal('noReport', 'the ledger has no such report');
+  const { body, ...about } = stored;
+  return writeAnswer(about, 'report', body, reader);
+}
+
+/**
+ * Reads the gateway's body of a refusal. The gateway's interface shows no such body (7.5), so a masked one keeps its
+ * shape and its codes alone.
+ *
+ * @throws Refusal 404; what the ledger throws
+ */
+export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<StoredAnswer> {
+  const stored = await ledger.reading.refusal(of, reader);
+  if (!stored) throw new Refusal('noRefusal', 'the ledger keeps no body of such a refusal');
+  const { body, ...about } = stored;
+  return writeAnswer(about, 'body', body, reader, redactShape);
+}
+
+/** Reads the changes since the journey's previous report. @throws Refusal 404; what the ledger throws */
+export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
+  const stored = await ledger.reading.changes(journeyId, reader);
+  if (!stored) throw new Refusal('noChanges', 'the ledger has no list of changes of such a journey');
+  const { of, body, storedAt } = stored;
+  return writeAnswer({ ...of, storedAt }, 'changes', body, reader);
+}
+
+/**
+ * Reads the references of a run's reports and shares.
+ *
+ * @throws Refusal 404, 410; what the ledger throws
+ */
+export async function readReferencesAnswer(
+  ledger: Ledger,
+  runKey: string,
+  { isRedacted: redacted = false }: Pick<Reader, 'isRedacted'>,
+): Promise<StoredAnswer> {
+  const inquiries = await ledger.inquiriesOf(runKey);
+  if (inquiries.length === 0) throw new Refusal('noJourney', 'the ledger has no inquiry of such a journey');
+  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
+    throw new Refusal('disposed', 'the journey was disposed of');
+  }
+  const found = listReferences(runKey, inquiries);
+  const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
+  const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;
+  return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
+}
+
 interface Words {
   reveal?: 'true' | 'false';
   purpose?: string;
@@ -106,21 +192,20 @@ interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'>
   query: z.ZodObject;
   path: `/v1/${string}`;
   answer: z.ZodType;
-  read(call: Call, ledger: Ledger, reader: Reader): Promise<{ body: object | string; noted: Partial<AccessRecord> }>;
+  read(call: Call, ledger: Ledger, reader: Reader): Promise<StoredAnswer>;
 }
 
-function readingRoute({ answer, read, ...form }: Reading): Route {
-  return {
-    ...{ method: 'GET', scope: 'reports:read', description: LOGGED, ...form },
-    answers: { 200: { description: 'The stored record.', schema: answer } },
+function readingRoute({ read, ...form }: Reading): Route {
+  return defineRoute({
+    ...{ method: 'GET', scope: 'reports:read', description: LOGGED, done: 'The stored record.', ...form },
     problems: { ...('endUser' in form.query.shape ? OTHER_END_USER : {}), 410: 'It was disposed of.' },
-    async handle(call) {
-      const reader = toReader(call);
-      const { body, noted } = await read(call, await call.services.openLedger(), reader);
+    async run(call) {
+      const reader = toReader(call as Call);
+      const { body, noted } = await read(call as Call, await call.services.openLedger(), reader);
       call.note({ count: 1, revealed: !reader.isRedacted, ...noted });
-      return { status: 200, body };
+      return body;
     },
-  };
+  });
 }
 
 export const reportRoutes: readonly Route[] = [
@@ -135,9 +220,9 @@ export const reportRoutes: readonly Route[] = [
       note({ productCode: wanted.productCode });
       const { customerTraceNumber: asked } = query as z.infer<typeof reportQuery>;
       const named = { ...wanted, ...omitUndefined({ customerTraceNumber: asked }) };
-      const { text, customerTraceNumber } = await readReportAnswer(ledger, named, reader);
+      const answer = await readReportAnswer(ledger, named, reader);
       if (reader.purpose !== undefined) note({ reissued: true });
-      return { body: text, noted: { customerTraceNumber } };
+      return answer;
     },
   }),
   readingRoute({
@@ -147,10 +232,7 @@ export const reportRoutes: readonly Route[] = [
     description: 'A share by itself has its own references once it is posted.',
     query: referencesQuery,
     answer: referencesSchema,
-    async read({ params }, ledger, reader) {
-      const { answer, count } = await readReferencesAnswer(ledger, params.runKey as string, reader);
-      return { body: answer, noted: { count } };
-    },
+    read: ({ params: { runKey = '' } }, ledger, reader) => readReferencesAnswer(ledger, runKey, reader),
   }),
   readingRoute({
     path: '/v1/journeys/{journeyId}/changes',
@@ -158,10 +240,7 @@ export const reportRoutes: readonly Route[] = [
     summary: 'Read what changed between the newest preclose report and the report before it',
     query: changesQuery,
     answer: changesSchema,
-    async read({ params }, ledger, reader) {
-      const { text, customerTraceNumber } = await readChangesAnswer(ledger, params.journeyId as string, reader);
-      return { body: text, noted: { customerTraceNumber } };
-    },
+    read: ({ params: { journeyId = '' } }, ledger, reader) => readChangesAnswer(ledger, journeyId, reader),
   }),
   readingRoute({
     path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
@@ -174,8 +253,7 @@ export const reportRoutes: readonly Route[] = [
       const { customerTraceNumber = '', attempt } = call.params;
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       call.note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const { text } = await readRefusalAnswer(ledger, { customerTraceNumber, attempt: Number(attempt) }, reader);
-      return { body: text, noted: {} };
+      return readRefusalAnswer(ledger, { customerTraceNumber, attempt: Number(attempt) }, reader);
     },
   }),
 ];

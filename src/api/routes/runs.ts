@@ -3,7 +3,7 @@
  * the routes.
  */
 import { z } from 'zod';
-import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -14,7 +14,6 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { type RequiredReach, reaches, reachesAll } from '../caller.ts';
 import {
   allRunsQuery,
   countWaiting,
@@ -25,7 +24,7 @@ import {
   runListSchema,
   waitingSchema,
 } from '../lists/runs.ts';
-import { readRequiredReach } from '../required-reach.ts';
+import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, statusReply } from '../status.ts';
 import { type EndedRun, readResult } from './results.ts';
@@ -133,7 +132,7 @@ export const allRunsRoutes: readonly Route[] = [
     path: '/v1/waiting',
     operationId: 'countWaiting',
     summary: 'Count the runs that wait, by what they wait for',
-    description: `${LAGS} Without search attributes there are no counts.`,
+    description: `${LAGS} There is no count by a search attribute that is missing.`,
     scope: 'holds:read',
     answer: waitingSchema,
     run: countWaiting,
@@ -175,7 +174,7 @@ async function startReply<Input extends object>(
   call: Call,
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
-  const input = parseMessage(start.findDefinition(call.body), call.body, services) as Input;
+  const input = parseMessage(start.findDefinition(call.body), call.body) as Input;
   start.check?.(call, input);
   const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
@@ -203,7 +202,7 @@ async function startReply<Input extends object>(
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
-    if (error instanceof InputDiffersError) await requireUsableId();
+    if (hasCode(error, 'differs')) await requireUsableId();
     throw error;
   }
 }
@@ -293,7 +292,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+  if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
 }

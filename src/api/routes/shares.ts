@@ -5,8 +5,7 @@ import { type ShareReportInput, shareReport } from '../../messages/inputs/share-
 import { shareReportResultSchema, shareReportStatusSchema } from '../../messages/share/shapes.ts';
 import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { toRunKey } from '../../model/run-key.ts';
-import type { RequiredReach } from '../caller.ts';
-import { readRequiredReach } from '../required-reach.ts';
+import { type RequiredReach, readRequiredReach } from '../reach.ts';
 import type { Call, Route } from '../route.ts';
 import { runRoutes } from './runs.ts';
 

@@ -1,19 +1,15 @@
 /** The route that takes consents which match nothing off the list. The list itself: src/operations/consents.ts. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
 import { requireReach } from '../reach.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
 const REACH_OF_UNKNOWN_ID =
   'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
 
 const seenBody = z
   .strictObject({
-    runKey: z
-      .string()
-      .refine((id) => runKeyProblem(id) === null, 'must be a journeyId or share:<shareId>')
-      .meta({ description: 'The `runKey` of the consents, as in the list.' }),
+    runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
     reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'seenConsents' });

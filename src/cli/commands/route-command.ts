@@ -11,7 +11,7 @@ import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '.
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { CallError, refusedBy } from '../../client/connection/errors.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -184,7 +184,7 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
   const [parameters = [], ...others] = routes.map(({ path }) => parametersIn(path));
   const [first, ...rest] = parameters;
   if (first === undefined) return [];
-  const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description];
+  const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description ?? ''];
   const isAnyRun = first === 'runKey' || others.length > 0;
   return [isAnyRun ? ['<id>', RUN_ID] : describe(first), ...(others.length > 0 ? [] : rest.map(describe))];
 }
@@ -197,7 +197,7 @@ function toOperation(
   const { path, query, body, findDefinition } = route;
   const further = parametersIn(path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
-    const { description } = PATH_PARAMETERS[parameter];
+    const { description = '' } = PATH_PARAMETERS[parameter];
     return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
   });
   const members = membersIn([query, body].filter((schema) => schema !== undefined));
@@ -354,10 +354,10 @@ function toClientError(error: unknown, runKey: string | undefined): unknown {
   const { reason, problems, message, status } = error as Refusal;
   if (reason === 'invalidInput') return new InvalidInputError(problems);
   if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new JourneyNotFoundError(runKey);
+  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
   if (!isOfRun) return new InvalidInputError(problems);
   const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return new UpdateRefusedError(runKey, { cause, reason: message });
+  return refusedBy(runKey, { cause, reason: message });
 }

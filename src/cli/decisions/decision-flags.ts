@@ -1,7 +1,6 @@
 /** The options of `resolve` that make up a decision: the members of its message, checked by its own definition. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { loadVariable } from '../../config/environment.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
 import type { ServerOptions } from '../output/common-options.ts';
@@ -48,6 +47,5 @@ const NAMES = { ...namesByPath(DECISION_MEMBERS), '/customerTraceNumber': '<cust
  * @throws InvalidInputError with every problem
  */
 export function checkDecision(draft: DraftDecision, customerTraceNumber: string, given: GivenOptions = {}): void {
-  const limits = { maxApplicants: loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS') };
-  withTypedProblems(NAMES, given, () => parseMessage(decision, { ...draft, customerTraceNumber }, limits));
+  withTypedProblems(NAMES, given, () => parseMessage(decision, { ...draft, customerTraceNumber }));
 }

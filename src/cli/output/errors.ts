@@ -1,6 +1,7 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
 import { omitUndefined } from '../../base/defined.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
@@ -43,29 +44,33 @@ function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: num
   );
 }
 
-/** Recognised by name, so that no error class has to be loaded for a command that never throws it. */
+/** The code that programs read, or the name of an error without one. */
+export function errorType(error: Error): string {
+  if (error instanceof CreditJourneyError) return error.code;
+  return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
+}
+
 function toComplaint(error: unknown): Complaint {
   if (!(error instanceof Error)) return { type: 'Error', message: 'something went wrong' };
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
   return {
-    type: 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name,
+    type: errorType(error),
     message,
     ...omitUndefined({ hint: findHint(error) }),
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
 
-const NOT_FOUND = new Set(['JourneyNotFoundError', 'Refusal']);
-
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function findHint(error: Error): string | undefined {
-  if (!NOT_FOUND.has(error.name) || !('runKey' in error)) return undefined;
+  const isUnknownRun = errorType(error) === 'journeyNotFound';
+  if (!('runKey' in error) || !(isUnknownRun || error.name === 'Refusal')) return undefined;
   const runKey = String(error.runKey);
   const meant = runKeyFromWorkflowId(runKey);
   if (meant !== null) return `${runKey} is a workflow id: the id of that run is ${meant}`;
-  if (error.name !== 'JourneyNotFoundError') return undefined;
+  if (!isUnknownRun) return undefined;
   const { kind } = parseRunKey(runKey);
   const others = kind === 'journey' ? ', where others begin with pull:, share: or portfolio:' : '';
   return `\`credit-journey list --kind ${kind}\` shows the ids that Temporal knows${others}`;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { INSTANT } from '../../base/portable-patterns.ts';
-import { applicantOutcomeFields, UNMATCHED } from '../../messages/journey/shapes.ts';
+import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
@@ -224,6 +224,7 @@ export const RECORDS = {
         hasProof: z.boolean(),
         permittedAttempts: count,
         unmatched: z.enum(UNMATCHED).exactOptional(),
+        stands: standsSchema.omit({ changed: true }),
         proof: optionalText,
       })
       .meta({ id: 'recordedConsent' }),
@@ -335,7 +336,9 @@ type Query<Name extends keyof Records> = z.infer<Records[Name]['input']> & Reade
 export type AuditDecision = z.infer<typeof auditDecision>;
 export type AuditedAttempt = Row<'inquiries'>;
 export type AuditedDecision = Row<'decisions'>;
-export type AuditedConsent = Row<'consents'>;
+/** Without the decision in force: the ledger judges that by itself. */
+export type AuditedConsent = Omit<Row<'consents'>, 'stands'>;
+export type ListedConsent = Row<'consents'>;
 export type AuditedShare = Row<'shares'>;
 export type AuditedShareWithdrawal = Row<'withdrawnShares'>;
 export type AuditedAccess = Row<'accesses'>;

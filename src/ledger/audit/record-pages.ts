@@ -36,7 +36,7 @@ export const readDecisionsPage = createReader(
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
 export const readConsentsPage = createReader(
-  RECORDS.consents.output,
+  RECORDS.consents.output.omit({ stands: true }),
   `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
       c.journey_id AS run_key, CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
       (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id

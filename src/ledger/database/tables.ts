@@ -45,11 +45,11 @@ export const TABLES = {
       only_row: int('CHECK (only_row = 1)'),
       ledger_id: text(),
       environment: text<Environment>(),
-      created_at: int(),
+      created_at: stamp(),
       // The version of these tables, and the lowest one that may write to them; 0: any.
       schema_version: int(),
       oldest_writer: int(),
-      migrated_at: int(),
+      migrated_at: stamp(),
       // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
       secret_key_id: text(),
       secret_wrapped: bytes(),

@@ -3,9 +3,10 @@
 import { omitUndefined } from '../../base/defined.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
-import { type JudgedGrant, judgeGrants, type StoredConsent } from '../../consent/standing.ts';
+import { type JudgedGrant, judgeGrants, judgeShare, type StoredConsent, toStands } from '../../consent/standing.ts';
+import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import { toSecondaryUser } from '../../model/stage-end-user.ts';
+import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
@@ -71,6 +72,20 @@ export async function readShareFacts(
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await readWithdrawnShare(session, { owners, shareId });
   return { owners, stored, position: Number(position), reportIsGone, ...omitUndefined({ withdrawn }), nowMs };
+}
+
+/**
+ * Reads only: the decision that is in force for applicant and share of a consent, by all that the ledger has. Grants of
+ * any age and of every start of the run count.
+ */
+export async function readStands(
+  tx: Transaction,
+  consent: { runKey: string; shareId: string; applicantId: string } & SecondaryUser,
+): Promise<Omit<Stands, 'changed'>> {
+  const { runKey, shareId, applicantId, endUserCode, endUser } = consent;
+  const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
+  const terms = { shareId, owners, consentTrust: 'namespace' as const, ...omitUndefined({ endUserCode, endUser }) };
+  return toStands(judgeShare(stored, terms, nowMs).applicants, applicantId);
 }
 
 interface ReportRow {

@@ -17,8 +17,7 @@ import {
   envFile,
   readReadyFile,
   readyVariables,
-  writeEnvFile,
-  writeReadyFile,
+  writeFiles,
 } from './dev-variables.ts';
 import { type ProgramControl, programProcess } from './program-process.ts';
 
@@ -27,12 +26,8 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
   dataDir: string;
   /** Without the Temporal UI. Default false. */
   headless?: boolean;
-  /** Default `credit-journeys-sandbox`. */
-  taskQueue?: string;
   /** Called with sentences for the operator. */
   onEvent?: (message: string) => void;
-  /** Default: the process's own. */
-  env?: NodeJS.ProcessEnv;
 }
 
 export interface DevEnvironment {
@@ -67,8 +62,6 @@ export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 }
 
-const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
-
 const NAMESPACE = 'default';
 
 /**
@@ -80,7 +73,7 @@ const NAMESPACE = 'default';
  */
 export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
   const dataDir = resolve(options.dataDir);
-  const { onEvent = () => {}, headless = false, env: inherited = process.env } = options;
+  const { onEvent = () => {}, headless = false } = options;
   await using parts = new AsyncDisposableStack();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await lockDataDirectory(dataDir, parts);
@@ -90,11 +83,11 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
   const addresses = {
     temporalAddress: `127.0.0.1:${ports.temporalPort}`,
     namespace: NAMESPACE,
-    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    taskQueue: 'credit-journeys-sandbox',
     sandboxUrl: sandbox.url,
     dataDir,
   };
-  const env = childEnvironment(addresses, inherited);
+  const env = childEnvironment(addresses, process.env);
   await prepareFiles(env, dataDir);
   await prepareLedger(dataDir, onEvent);
   const death = Promise.withResolvers<string>();
@@ -111,7 +104,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
   }).start();
   const server = await startTemporalServer({
-    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint, env: inherited },
+    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint },
     ...{ port: ports.temporalPort, uiPort: ports.uiPort },
   });
   parts.defer(() => server.stop());
@@ -128,10 +121,9 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     }).start(),
     worker.start(),
   ]);
-  const ready = readyVariables(addresses, inherited);
+  const ready = readyVariables(addresses, process.env);
   const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: apiTokenFile };
-  parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
-  parts.defer(await writeReadyFile(dataDir, ready));
+  parts.defer(await writeFiles(dataDir, ready, programs));
   void server.ended.then((exitCode) =>
     death.resolve(`the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`),
   );

@@ -57,8 +57,6 @@ export interface CarriedEndpoint {
   name: string;
   waiting: WebhookEvent[];
   failed: FailedEvent[];
-  /** It answered 410: nothing more of this run is sent until an operator sends again. */
-  isGone: boolean;
   delivered: number;
 }
 
@@ -83,8 +81,6 @@ export interface ChosenEvents {
 
 export interface EndpointStatus {
   endpoint: string;
-  /** `gone`: the endpoint answered 410. It gets nothing more from this run until an operator sends again. */
-  state: 'delivering' | 'idle' | 'failed' | 'gone';
   delivered: number;
   waiting: number;
   /** Since when the oldest waiting event has waited. */

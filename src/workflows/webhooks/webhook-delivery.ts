@@ -12,6 +12,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isRecord } from '../../base/is-record.ts';
 import {
   type AddressedEvent,
   type CarriedEndpoint,
@@ -45,6 +46,8 @@ const deliverEvents = defineSignal<[{ events: AddressedEvent[] }]>('deliverEvent
 const resendWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('resendWebhooks');
 const dropWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('dropWebhooks');
 const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
+
+const { code, time } = asMarkdown();
 
 /** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
 const MOST_SEEN = 500;
@@ -101,10 +104,20 @@ class Delivery {
     setHandler(webhookStatus, () => this.#status(), { description: 'What waits and what was given up, by endpoint.' });
   }
 
-  /** Markdown for the Temporal UI. */
+  /** Markdown for the Temporal UI, with nothing personal. The query `webhookStatus` has each event. */
   details(): string {
+    const failed = this.#all.flatMap(({ state }) =>
+      state.failed.length > 0 ? [`${state.failed.length} to ${code(state.name)}`] : [],
+    );
+    if (failed.length === 0) return '**Events are being delivered. No person is needed.**';
+    const keptUntil = time(new Date(this.#keptUntilMs).toISOString());
     const runKey = runKeyFromWorkflowId(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
-    return deliveryDetails(this.#status(), { runKey, keptUntil: new Date(this.#keptUntilMs).toISOString() });
+    return [
+      `**Events were given up: ${failed.join(', ')}. They are kept until ${keptUntil}, for a person who sends them again or drops them.**`,
+      'The query `webhookStatus` has each of them, and `docs/webhooks.md` what each failure means. Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
+      codeBlock(`credit-journey webhooks resend ${runKey}`),
+      'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}`.',
+    ].join('\n\n');
   }
 
   async toItsEnd(): Promise<WebhookDeliveryResult> {
@@ -145,9 +158,7 @@ class Delivery {
 
   /** Any sender that may write to the namespace can send it: values that are no events are passed over. */
   #take(message: { events: AddressedEvent[] }): void {
-    const events: unknown = (message as { events?: unknown } | null | undefined)?.events;
-    if (!Array.isArray(events)) return;
-    for (const event of events.filter(isAddressed)) {
+    for (const event of [isRecord(message) ? message.events : []].flat().filter(isAddressed)) {
       const { endpoints, ...what } = event;
       if (this.#processedIds.has(what.id)) continue;
       this.#processedIds.add(what.id);
@@ -169,13 +180,10 @@ class Delivery {
     return { events };
   }
 
-  #check(choice: ChooseEndpoint): void {
-    const endpoint: unknown = (choice as { endpoint?: unknown } | null | undefined)?.endpoint;
+  #check(choice: ChooseEndpoint | null): void {
     if (typeof choice !== 'object' || choice === null) throw createRefusal(refuse('notNow', 'must be an object'));
-    if (endpoint === undefined) return;
-    if (typeof endpoint !== 'string' || !this.#chains.has(endpoint)) {
-      throw createRefusal(refuse('notNow', `/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`));
-    }
+    if (choice.endpoint === undefined || this.#chains.has(choice.endpoint)) return;
+    throw createRefusal(refuse('notNow', `/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`));
   }
 
   #noteFailure(): void {
@@ -216,73 +224,17 @@ class Delivery {
 }
 
 function emptyEndpoint(name: string): CarriedEndpoint {
-  return { name, waiting: [], failed: [], isGone: false, delivered: 0 };
+  return { name, waiting: [], failed: [], delivered: 0 };
 }
 
 function isAddressed(event: unknown): event is AddressedEvent {
-  if (typeof event !== 'object' || event === null) return false;
-  const { id, type, timestamp, data, endpoints } = event as Record<string, unknown>;
   return (
-    [id, type, timestamp].every((text) => typeof text === 'string') &&
-    typeof data === 'object' &&
-    data !== null &&
-    Array.isArray(endpoints) &&
-    endpoints.every((name) => typeof name === 'string')
+    isRecord(event) &&
+    [event.id, event.type, event.timestamp].every((text) => typeof text === 'string') &&
+    isRecord(event.data) &&
+    Array.isArray(event.endpoints) &&
+    event.endpoints.every((name) => typeof name === 'string')
   );
-}
-
-// Its current details, as Markdown for the Temporal UI.
-
-const { code, plain, time } = asMarkdown();
-
-/** The query `webhookStatus` and the command line show the rest. */
-const ENDPOINTS_SHOWN = 10;
-const FAILED_SHOWN = 5;
-
-/**
- * Contains nothing personal.
- *
- * @param runKey as the command line takes it
- * @param keptUntil when what was given up is forgotten
- */
-function deliveryDetails(
-  { profile, endpoints }: WebhookDeliveryStatus,
-  { runKey, keptUntil }: { runKey: string; keptUntil: string },
-): string {
-  const isFailed = endpoints.some(({ failed }) => failed.length > 0);
-  return [
-    isFailed
-      ? `**Events were given up. They are kept until ${time(keptUntil)}, for a person who sends them again or drops them.**`
-      : '**Events are being delivered. No person is needed.**',
-    ...(isFailed ? [whatToDo(runKey)] : []),
-    `Endpoints of the gateway profile ${code(profile)}:`,
-    ...endpoints.slice(0, ENDPOINTS_SHOWN).map(describeEndpoint),
-    'What each failure means: `docs/webhooks.md`, “What can go wrong”.',
-  ].join('\n\n');
-}
-
-function whatToDo(runKey: string): string {
-  return [
-    '### What resolves it',
-    'Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
-    codeBlock(`credit-journey webhooks resend ${runKey}`),
-    'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}` for all endpoints, or one:',
-    codeBlock(JSON.stringify({ endpoint: '' })),
-  ].join('\n\n');
-}
-
-function describeEndpoint({ endpoint, state, delivered, waiting, waitingSince, failed }: EndpointStatus): string {
-  const since = waitingSince === undefined ? '' : ` since ${time(waitingSince)}`;
-  const shown = failed.slice(0, FAILED_SHOWN).map(({ type, failureType, httpStatus, failedAt }) => {
-    const answer = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-    return `  - ${plain(type)}: ${failureType}${answer}, ${time(failedAt)}`;
-  });
-  const more = failed.length - shown.length;
-  return [
-    `- ${code(endpoint)}: ${state} · ${delivered} delivered · ${waiting} waiting${since} · ${failed.length} given up`,
-    ...shown,
-    ...(more > 0 ? [`  - and ${more} more`] : []),
-  ].join('\n');
 }
 
 /** One endpoint of one delivery run: its events in their order, one at a time. */
@@ -306,9 +258,7 @@ class WebhookChain {
   }
 
   push(event: WebhookEvent): void {
-    const { state } = this;
-    if (!state.isGone) state.waiting = [...state.waiting, event];
-    else this.#fail([event], { failureType: 'WebhookGone' });
+    this.state.waiting = [...this.state.waiting, event];
   }
 
   /**
@@ -339,22 +289,19 @@ class WebhookChain {
   /** Forgets the events that were given up; waiting ones are kept. */
   drop(): number {
     const events = this.state.failed.length;
-    Object.assign(this.state, { failed: [], isGone: false });
+    this.state.failed = [];
     return events;
   }
 
   status(): EndpointStatus {
-    const { name, waiting, isGone, delivered } = this.state;
+    const { name, waiting, delivered } = this.state;
     const [first] = waiting;
-    const failed = this.state.failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest }));
-    const state = this.isRunning ? 'delivering' : failed.length > 0 ? 'failed' : 'idle';
     return {
       endpoint: name,
-      state: isGone ? 'gone' : state,
       delivered,
       waiting: waiting.length,
       ...(first ? { waitingSince: first.timestamp } : {}),
-      failed,
+      failed: this.state.failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest })),
     };
   }
 
@@ -398,18 +345,8 @@ class WebhookChain {
   }
 
   #giveUp(event: WebhookEvent, failure: Failure): void {
-    const { state } = this;
-    this.#fail([event], failure);
-    if (failure.failureType === 'WebhookGone') {
-      this.#fail(state.waiting, { failureType: 'WebhookGone' });
-      Object.assign(state, { waiting: [], isGone: true });
-    }
+    this.state.failed = [...this.state.failed, { event, ...failure, failedAt: new Date().toISOString() }];
     this.#onFailed();
-  }
-
-  #fail(events: readonly WebhookEvent[], failure: Failure): void {
-    const failedAt = new Date().toISOString();
-    this.state.failed = [...this.state.failed, ...events.map((event) => ({ event, ...failure, failedAt }))];
   }
 }
 

@@ -104,12 +104,12 @@ export function registerWorkerCommand(program: Command): void {
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../../../config/config.ts');
     const config = loadConfig(environmentWith(options));
-    const [{ runWorker }, { createLogger, installLogger }, { useSmallSlabs }] = await Promise.all([
+    const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
       import('../../../worker.ts'),
       import('../../../telemetry/logging.ts'),
-      import('../../../worker/buffer-slabs.ts'),
     ]);
-    useSmallSlabs();
+    // Node's slabs of 64 kB end with their last buffer; the SDK (1.24) keeps a small one for each cached run.
+    Buffer.poolSize = 8 * 1_024;
     const logger = createLogger(config.logLevel);
     installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
     const output = createOutput(options);

@@ -1,7 +1,7 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
-import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
+import type { KeyUse } from '../../../protection/keys/key-ring.ts';
 import { withLedger } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -38,8 +38,7 @@ const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 const COPY_FILE = 'Bring this file to every machine that has the key ring.';
 
-/** The changes of a key ring, loaded by the command that makes one. */
-const ringChanges = () => import('../../../protection/keys/key-ring-changes.ts');
+const keyRings = () => import('../../../protection/keys/key-ring.ts');
 const signingKeys = () => import('../../../protection/keys/signing-keys.ts');
 
 const SIGNING_FILES = '--file api-decisions.json --jwks decision-jwks.json';
@@ -60,8 +59,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next: 'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
     async act(options) {
       const file = findRing(options);
-      const { createKeyRing } = await import('../../../protection/keys/key-ring.ts');
-      const ring = await createKeyRing(file, options);
+      const ring = await (await keyRings()).createKeyRing(file, options);
       const keys = USES.map((use) => ({ use, id: ring.current(use).id }));
       return { answer: { file, keys, ...omitUndefined({ wrappedBy: ring.current('ledger').kms }) } };
     },
@@ -81,7 +79,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       const { use, kms } = options;
       const uses = USES.filter((candidate) => use === undefined || candidate === use);
       if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-      return { answer: { file, rotated: await (await ringChanges()).rotateKeys(file, uses, { kms }) } };
+      return { answer: { file, rotated: await (await keyRings()).rotateKeys(file, uses, { kms }) } };
     },
   },
   {
@@ -91,8 +89,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     example: 'credit-journey keys check',
     async act(options) {
       const file = findRing(options);
-      const { examineKeyRing } = await import('../../../protection/keys/key-ring.ts');
-      const { keys, refused, problem } = await examineKeyRing(file);
+      const { keys, refused, problem } = await (await keyRings()).examineKeyRing(file);
       const needsPerson = keys.some(({ verdict }) => verdict === 'overdue');
       return { answer: { file, keys, refused, isUsable: problem === null }, needsPerson, problem };
     },
@@ -107,7 +104,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     async act(options) {
       const { kms } = options;
       if (kms === undefined) throw new UsageError('--kms is required');
-      const { ids, wrappedBy = kms } = await (await ringChanges()).rewrapKeys(findRing(options), kms);
+      const { ids, wrappedBy = kms } = await (await keyRings()).rewrapKeys(findRing(options), kms);
       return { answer: { file: findRing(options), keys: ids, wrappedBy } };
     },
   },
@@ -119,7 +116,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next: 'Anyone who can read the file has the keys.',
     async act(options) {
       const file = findRing(options);
-      return { answer: { file, keys: (await (await ringChanges()).rewrapKeys(file, null)).ids } };
+      return { answer: { file, keys: (await (await keyRings()).rewrapKeys(file, null)).ids } };
     },
   },
   {
@@ -131,7 +128,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     async act(options, keyId) {
       const file = findRing(options);
       return {
-        answer: { file, keyId, refused: true, wasRefused: !(await (await ringChanges()).refuseKey(file, keyId)) },
+        answer: { file, keyId, refused: true, wasRefused: !(await (await keyRings()).refuseKey(file, keyId)) },
       };
     },
   },

@@ -20,7 +20,7 @@ import {
   withOutputOptions,
   withServerOptions,
 } from '../../output/common-options.ts';
-import { UsageError } from '../../output/errors.ts';
+import { errorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, documentLines, type Output, wrap } from '../../output/output.ts';
 import { withTypedProblems } from '../../output/schema-options.ts';
@@ -247,7 +247,7 @@ async function runDisposal(
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       // Temporal or the ledger is away: so it would be for all the others.
-      stoppedBy = { type: error.name, message: error.message };
+      stoppedBy = { type: errorType(error), message: error.message };
       break;
     }
   }
