@@ -5,7 +5,7 @@ import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
-import { readCounts } from './holds/work.ts';
+import { countWork } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';
@@ -66,7 +66,7 @@ async function readContent(session: SqlSession, dialect: SqlDialect) {
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
+    needsPerson: (await countWork({ session, dialect })).reduce((sum, { count }) => sum + count, 0),
     ...omitUndefined({ lost }),
     pauses: await readPauses({ session }, { inForce: true }),
   };

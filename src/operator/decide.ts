@@ -69,8 +69,8 @@ export async function readUnlisted(
   const { holds } = await journeys.run(runKey).status();
   const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
   if (!held) return undefined;
-  const { failureType: reason, attempts: attempt, profile: gatewayProfile = 'default', ...said } = held;
-  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, gatewayProfile };
+  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
+  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, profile };
   return { ...describeHold(row), customerTraceNumber, productCode: held.productCode, heldBy: 'run' };
 }
 

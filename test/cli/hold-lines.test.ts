@@ -11,7 +11,7 @@ import { resolveCommand } from '../../src/words/holds.ts';
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
 const ROW: WorkRow = {
-  ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), gatewayProfile: 'default', shareId: 'S-1' },
+  ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), profile: 'default', shareId: 'S-1' },
   ...{ reason: 'CredentialsRefused', since: '2026-01-02T03:04:05.678Z', attempt: 12 },
 };
 const INQUIRY = { customerTraceNumber: TRACE, productCode: 'SECONDUSE' } as const;

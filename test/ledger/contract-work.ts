@@ -40,7 +40,7 @@ function openingTests(opened: Open): void {
     assert.match(workId, /^[0-9a-f-]{36}$/);
     assert.ok(Math.abs(Date.parse(since) - Date.now()) < 60_000);
     assert.deepEqual(rest, {
-      ...{ kind: 'held', reason: 'RequestRefused', runKey: 'J-1', gatewayProfile: 'default', endUserCode: 'EU1' },
+      ...{ kind: 'held', reason: 'RequestRefused', runKey: 'J-1', profile: 'default', endUserCode: 'EU1' },
       ...{ productCode: 'PREQUAL', customerTraceNumber: TRACE, attempt: 1 },
     });
     const decision = decisionOf({ action: 'amend', failureType: 'RequestRefused', providerSaid: 'notAsked' });
@@ -217,7 +217,7 @@ function endTests(opened: Open): void {
   test('a review’s flag stands while it cannot reach its files, and ends with it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const runKey = 'portfolio:R-1';
-    const away = { reason: 'PortfolioUnavailable', runKey, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', isOver: false } as const;
     const first = at(1);
     for (let tries = 0; tries < 2; tries++) await ledger.work.flag(ledgerId, { ...away, at: first });
     assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
@@ -253,7 +253,7 @@ function flagTests(opened: Open): void {
       const inquiry = { customerTraceNumber: row, runKey: `${review}/${row}`, productCode: 'ACCTRVW' as const };
       await attempted(ledger, { inquiry }, { state: 'answered', answer: OTHER_SSN });
     }
-    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
     await ledger.work.flag(ledgerId, { ...away, at: at(0) });
     const flags = await openWork(ledger);
     assert.deepEqual(flags.map(({ runKey, reason }) => `${runKey} ${reason}`).sort(), [
@@ -298,7 +298,7 @@ function readingTests(opened: Open): void {
       { ...numbered('B', { endUserCode: 'EU2' }), since: at(-40), reason: 'InvalidInput' },
       { ...numbered('C', { profile: 'east' }), since: at(-30) },
     ]);
-    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
     await ledger.work.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
     await attempted(ledger, { inquiry: { ...SHARE, customerTraceNumber: 'D' } }, { state: 'unknown' });
     await claimAs(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 });
@@ -307,7 +307,7 @@ function readingTests(opened: Open): void {
     for (const limit of [1, 2, 100]) assert.equal(await names({}, limit), 'A B C PortfolioUnavailable D E');
     assert.equal(await names({ reason: 'GatewayUnreachable' }), 'A C');
     assert.equal(await names({ kind: 'flagged' }), 'PortfolioUnavailable');
-    assert.equal(await names({ gatewayProfile: 'east' }), 'C E');
+    assert.equal(await names({ profile: 'east' }), 'C E');
     assert.equal(await names({ endUserCode: 'EU2' }), 'B D');
     assert.equal(await names({ productCode: 'SECONDUSE', kind: 'held' }), 'D');
     assert.equal(await names({ since: at(-25) }), 'PortfolioUnavailable D E');
@@ -317,7 +317,7 @@ function readingTests(opened: Open): void {
       (await ledger.work.counts()).map(({ kind, reason, count }) => `${kind} ${reason} ${count}`),
       ['held GatewayUnreachable 2', 'held OutcomeUnknown 2', 'held InvalidInput 1', 'flagged PortfolioUnavailable 1'],
     );
-    const [east] = await ledger.work.counts({ gatewayProfile: 'east', reason: 'GatewayUnreachable' });
+    const [east] = await ledger.work.counts({ profile: 'east', reason: 'GatewayUnreachable' });
     assert.deepEqual([east?.count, (east?.oldest ?? '') < at(-25)], [1, true]);
     await assert.rejects(ledger.work.open({ limit: 0 }), RangeError);
     for (const after of ['', 'now', '.x', '1e999.x']) {

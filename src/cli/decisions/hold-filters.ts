@@ -1,5 +1,5 @@
 /** Options that choose rows of the work queue: the conditions of `GET /v1/holds`. */
-import { holdFilters, toWorkFilters } from '../../api/routes/holds.ts';
+import { holdFilters } from '../../api/routes/holds.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
@@ -21,7 +21,7 @@ export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) 
 /** @throws InvalidInputError, UsageError */
 export function readFilters(options: GivenOptions): WorkFilters {
   const given = readQuery(FILTERS, { ...options, since: parseSince(options.since as string | undefined) });
-  return withTypedProblems(namesByPath(FILTERS), options, () => toWorkFilters(parseWith(holdFilters, given)));
+  return withTypedProblems(namesByPath(FILTERS), options, () => parseWith(holdFilters, given));
 }
 
 /** `--since`: an instant, or how long ago. Returns RFC 3339. */

@@ -66,7 +66,11 @@ export type FieldName<Name> = Name extends `${infer Word}_${infer Rest}`
 
 type Decoded<Name, Value> =
   // A time in milliseconds is read as RFC 3339; one that a message brought is kept as it came.
-  Value extends { readonly [HOLDS]: infer Held } ? Held : Name extends `${string}_at` | 'resend_from' ? string : Value;
+  Value extends { readonly [HOLDS]: infer Held }
+    ? Held
+    : Name extends `${string}_at` | `${string}since` | 'resend_from'
+      ? string
+      : Value;
 
 /** The object that these columns of a row hold: NULL is an absent member. */
 export type FieldsOf<Row, Name extends keyof Row = keyof Row> = {

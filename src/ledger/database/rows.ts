@@ -27,9 +27,8 @@ const FLAGS = new Set([
   ...['has_proof', 'answered_late', 'refusal_kept', 'closed'],
 ]);
 /** Milliseconds since 1970. A time that a message brought is text, and stays as it came. */
-const INSTANTS = new Set(
-  findColumns(({ type }, name) => type === 'BIGINT' && name.endsWith('_at')).concat('resend_from'),
-);
+const INSTANT = /(_at|since|^resend_from)$/;
+const INSTANTS = new Set(findColumns(({ type }, name) => type === 'BIGINT' && INSTANT.test(name)));
 
 /** The two ways to run a statement, over the one that an engine has. */
 export function makeSession(
@@ -60,8 +59,7 @@ function decode(column: string, value: unknown): unknown {
   if (JSON_COLUMNS.has(column)) return JSON.parse(String(value));
   if (FLAGS.has(column)) return value === 1;
   // A statement may give such a name, too.
-  const isInstant = column === 'resend_from' || column.endsWith('_at');
-  return isInstant && typeof value === 'number' ? utcInstant(value) : value;
+  return typeof value === 'number' && INSTANT.test(column) ? utcInstant(value) : value;
 }
 
 /** The value of a column, as a statement takes it. */

@@ -3,8 +3,10 @@
  * and the mapping between rows and objects (rows.ts) follow from it. Instants are milliseconds since 1970.
  */
 import type { ConsentRecord, GrantFault } from '../../consent/consent-record.ts';
+import type { HoldStatus } from '../../messages/journey/shapes.ts';
+import type { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
-import type { Answer, AttemptState } from '../../model/inquiry.ts';
+import type { Answer, AttemptState, LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Environment, ProductCode, StageCode } from '../../model/products.ts';
 import type { ProviderSaid } from '../../model/provider-word.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
@@ -23,6 +25,17 @@ import {
   text,
 } from './columns.ts';
 import type { SqlDialect } from './sql-session.ts';
+
+type FlagReason =
+  | (typeof LATE_NEWS)[number]
+  | typeof SSN_MISMATCH
+  | typeof REPORT_CHANGED
+  | typeof PORTFOLIO_UNAVAILABLE;
+/** Details that the run alone knows of its hold. */
+type HoldDetails = Pick<
+  HoldStatus,
+  'applicantIds' | 'httpStatus' | 'returnCode' | 'returnReasonCode' | 'otherTraceNumber' | 'resendFrom' | 'problems'
+>;
 
 /** Checks a table's types, and keeps them. */
 function table<const T extends Table>(declared: T): T {
@@ -408,8 +421,10 @@ export const TABLES = {
     columns: {
       work_id: text(),
       run_key: text(),
+      // `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it.
       kind: text<'held' | 'flagged'>(),
-      reason: text(),
+      reason: text<FailureType | FlagReason>(),
+      // The run's clock says it; where a transaction of the ledger has caused the row, the ledger's.
       since: int(),
       profile: text(),
       ...endUser,
@@ -419,7 +434,7 @@ export const TABLES = {
       customer_trace_number: optional(text()),
       attempt: optional(int()),
       // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
-      details: optional(json<object>()),
+      details: optional(json<HoldDetails>()),
       // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
       held_since: optional(int()),
       closed_at: optional(int()),

@@ -270,13 +270,13 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   #filesChanged(): void {
     const isAway = this.attention !== undefined;
     if (isAway !== this.#isFlagged) {
-      const { runKey, profile: gatewayProfile } = this;
+      const { runKey, profile } = this;
       const { endUserCode } = this.input;
       const at = new Date().toISOString();
       this.work.flag({
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
-        gatewayProfile,
+        profile,
         ...omitUndefined({ endUserCode }),
         at,
         isOver: !isAway,
