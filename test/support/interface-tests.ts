@@ -354,7 +354,9 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/config/profiles-file.test.ts › gives profiles credentials of their own, shared by name',
     'test/gateway/token-source.test.ts › keeps tokens apart by address, audience and client, and shares them between profiles alike in these',
   ],
-  '5 5 delivered apart': ['test/config/config.test.ts › refuses a client secret in a variable'],
+  '5 5 delivered apart': [
+    'test/config/start-up-rules.test.ts › a client secret in a variable: refused by production alone',
+  ],
   '5 6 separate addresses': [
     'test/config/profiles-file.test.ts › refuses a host that two environments share',
     'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds what began before, sends nothing, and goes on once it is back',
