@@ -2,8 +2,8 @@
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin-routes.ts';
-import { errorAnswer } from './answers/error-body.ts';
 import { type Context, MARK, SandboxStopped } from './context.ts';
+import { errorAnswer } from './faults/fault.ts';
 import { Faults } from './faults/plan.ts';
 import { Journal } from './journal.ts';
 import { Listener } from './listener.ts';
