@@ -9,7 +9,7 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import { sharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { parseSince } from '../../decisions/hold-filters.ts';
+import { parseSince } from '../../decisions/decision-flags.ts';
 import { requireRunKey, withJourneys, withLedger } from '../../decisions/journey-action.ts';
 import {
   connectOptions,
