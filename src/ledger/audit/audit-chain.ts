@@ -13,7 +13,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { FieldsToWrite, Table } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
-import { insertRaw, insertRow, type Place, toMemberName } from '../database/rows.ts';
+import { type InsertOptions, insertRaw, insertRow, toFields, toMemberName } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
 import { type RawRow, type Row, TABLES, type TableName } from '../database/tables.ts';
 
@@ -73,15 +73,12 @@ async function readHead(
   return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(cipher, row) } : null;
 }
 
-/**
- * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
- * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
- */
+/** Inserts a row and its entry, and returns the row (`insertRow`). */
 export type InsertChained = <Name extends ChainedTable>(
   table: Name,
   fields: FieldsToWrite<RawRow<Name>>,
-  options?: { recordedAt?: (place: Place) => string; orKeep?: boolean },
-) => Promise<RawRow<Name> | undefined>;
+  options?: InsertOptions,
+) => Promise<Row<Name> | undefined>;
 
 /**
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
@@ -93,16 +90,13 @@ export async function chaining<T>(
 ): Promise<T> {
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
-  const result = await work(async (table, fields, { recordedAt = () => dialect.now, orKeep = false } = {}) => {
-    const row = await insertRaw(session, table, fields, {
-      sql: (place) => ({ recorded_at: recordedAt(place) }),
-      orKeep,
-    });
+  const result = await work(async (table, fields, options) => {
+    const row = await insertRaw(session, table, fields, options);
     if (!row) return undefined;
     const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
     head = headAt(entry);
-    return row as never;
+    return toFields(row) as never;
   });
   if (head !== before) await writeHead(session, cipher, head);
   return result;

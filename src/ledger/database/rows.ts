@@ -89,7 +89,7 @@ export function toMemberName(column: string): string {
 /** Makes a value a parameter of a statement, and returns its place: `$3`. */
 export type Place = (value: SqlValue) => string;
 
-interface InsertOptions {
+export interface InsertOptions {
   /** The columns whose value is an expression and no parameter. */
   sql?: (place: Place) => Record<string, string>;
   /** An existing row of this key stays. */
@@ -104,7 +104,7 @@ export async function insertRow<Name extends TableName>(
   session: SqlSession,
   table: Name,
   fields: FieldsToWrite<RawRow<Name>>,
-  options: InsertOptions = {},
+  options?: InsertOptions,
 ): Promise<Row<Name> | undefined> {
   const row = await insertRaw(session, table, fields, options);
   return row && (toFields(row) as Row<Name>);

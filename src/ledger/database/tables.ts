@@ -408,7 +408,7 @@ export const TABLES = {
       // The attempt that was seen and is not here; for an accepted restore, the ledger's newest.
       position: optional(int()),
       claimed_at: optional(int()),
-      recorded_at: int(),
+      recorded_at: stamp(),
     },
     key: ['order_id'],
     isChained: true,
