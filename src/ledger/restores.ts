@@ -6,9 +6,9 @@ import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
-import type { FieldsToWrite } from './database/columns.ts';
+import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { RawRow } from './database/tables.ts';
+import type { Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { Authorization } from './orders.ts';
 
@@ -99,6 +99,6 @@ export async function acceptRestore(
   return state;
 }
 
-async function insertRestore(tx: Transaction, order: FieldsToWrite<RawRow<'orders'>>): Promise<void> {
+async function insertRestore(tx: Transaction, order: Writes<Row<'orders'>>): Promise<void> {
   await chaining(tx, (insert) => insert('orders', order, { orKeep: true }));
 }

@@ -11,11 +11,11 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { FieldsToWrite, Table } from '../database/columns.ts';
+import type { Table, Writes } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
-import { type InsertOptions, insertRaw, insertRow, toFields, toMemberName } from '../database/rows.ts';
+import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
-import { type RawRow, type Row, TABLES, type TableName } from '../database/tables.ts';
+import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;
@@ -76,7 +76,7 @@ async function readHead(
 /** Inserts a row and its entry, and returns the row (`insertRow`). */
 export type InsertChained = <Name extends ChainedTable>(
   table: Name,
-  fields: FieldsToWrite<RawRow<Name>>,
+  fields: Writes<Row<Name>>,
   options?: InsertOptions,
 ) => Promise<Row<Name> | undefined>;
 
@@ -96,7 +96,7 @@ export async function chaining<T>(
     const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
     head = headAt(entry);
-    return toFields(row) as never;
+    return toObject(row) as never;
   });
   if (head !== before) await writeHead(session, cipher, head);
   return result;
