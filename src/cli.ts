@@ -14,7 +14,7 @@ type Register = (program: Command) => void;
 
 /** The commands that no single operation gives, in the order of the help. */
 const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
-  demo: async () => (await import('./cli/demo/demo-command.ts')).registerDemoCommand,
+  demo: async () => (await import('./cli/commands/programs/demo-command.ts')).registerDemoCommand,
   dev: async () => (await import('./cli/commands/programs/dev-command.ts')).registerDevCommand,
   worker: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerWorkerCommand,
   setup: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerSetupCommand,

@@ -162,15 +162,5 @@ describe('lines', () => {
     );
     assert.deepEqual(table([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
     assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
-    assert.deepEqual(
-      table(
-        [
-          ['a', 'bb'],
-          ['ccc', 'd'],
-        ],
-        80,
-      ),
-      ['a    bb', 'ccc  d'],
-    );
   });
 });

@@ -1,25 +1,32 @@
 /** Prints the listings of the table of operations as commands: options, table, CSV, JSON, and rows as they come. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
+import { errorCode } from '../../base/error-code.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { runName } from '../../model/run-key.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
+import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
-import { withTypedProblems } from '../output/option-names.ts';
 import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
-import { type Period, parsePeriod, readTimeZone } from '../output/period.ts';
-import { printText } from '../output/print-text.ts';
-import { type Member, membersIn, namesByPath, optionFor, readQuery } from '../output/schema-options.ts';
-import { withLedger } from './with-ledger.ts';
+import { type Period, parsePeriod } from '../output/period.ts';
+import {
+  type Member,
+  membersIn,
+  namesByPath,
+  optionFor,
+  readQuery,
+  withTypedProblems,
+} from '../output/schema-options.ts';
 
 interface ListingOptions extends OutputOptions {
   format?: Format;
   from?: string;
   to?: string;
-  timeZone?: string;
   totals?: boolean;
   [option: string]: unknown;
 }
@@ -47,9 +54,8 @@ function registerListing(program: Command, listing: Listing): void {
   if (totals) command.option('--totals', 'only the totals');
   if (Object.hasOwn(input.shape, 'from')) {
     command
-      .option('--from <when>', 'recorded from this day or instant on')
-      .option('--to <when>', 'recorded up to this day, which is included, or before this instant')
-      .option('--time-zone <name>', 'where days begin and end (default: GATEWAY_TIME_ZONE, else UTC)');
+      .option('--from <when>', 'recorded from this day (in GATEWAY_TIME_ZONE) or instant on')
+      .option('--to <when>', 'recorded up to this day, which is included, or before this instant');
   }
   const forms = 'the form of the rows (default: table on a terminal, else json); csv is safe in a spreadsheet';
   command.addOption(new Option('--format <format>', forms).choices(FORMATS));
@@ -69,16 +75,15 @@ function readConditions(listing: Listing, options: ListingOptions, period: Perio
 }
 
 /** A period is repeated in the answer, with the zone in which its days begin and end. */
-interface Told extends Period {
+interface ToldPeriod extends Period {
   timeZone?: string;
 }
 
-async function readPeriod(options: ListingOptions): Promise<Told> {
-  const asked = readTimeZone(options as { timeZone?: string });
+async function readPeriod(options: ListingOptions): Promise<ToldPeriod> {
+  if (options.from === undefined && options.to === undefined) return {};
   const { loadTimeZone } = await import('../../config/config.ts');
-  const timeZone = asked ?? loadTimeZone(process.env);
-  const period = parsePeriod(options, timeZone);
-  return Object.keys(period).length === 0 ? {} : { ...period, timeZone };
+  const timeZone = loadTimeZone(process.env);
+  return { ...parsePeriod(options, timeZone), timeZone };
 }
 
 async function printListing(listing: Listing, options: ListingOptions): Promise<void> {
@@ -91,10 +96,19 @@ async function printListing(listing: Listing, options: ListingOptions): Promise<
   await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
 }
 
+/** Writes as fast as the reader takes it, and ends if a reader such as `head` closes early. */
+async function printText(text: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(text), process.stdout, { end: false });
+  } catch (error) {
+    if (errorCode(error) !== 'EPIPE') throw error;
+  }
+}
+
 interface Printing {
   format: Format;
   output: Output;
-  told: Told;
+  told: ToldPeriod;
 }
 
 /** Holds at most a page of the ledger, and what the reader has not taken yet. */

@@ -11,9 +11,8 @@ import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { pauseNotice } from '../output/hold-lines.ts';
-import { type GivenOptions, optionKey } from '../output/option-names.ts';
 import { rowTable, wrap } from '../output/output.ts';
-import { optionFor } from '../output/schema-options.ts';
+import { type GivenOptions, optionFor, optionKey } from '../output/schema-options.ts';
 
 export function registerWatchCommand(program: Command): void {
   const command = program

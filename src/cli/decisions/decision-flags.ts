@@ -5,8 +5,13 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
 import type { ServerOptions } from '../output/common-options.ts';
 import { readObject } from '../output/json-input.ts';
-import { type GivenOptions, withTypedProblems } from '../output/option-names.ts';
-import { applyOptions, membersIn, namesByPath } from '../output/schema-options.ts';
+import {
+  applyOptions,
+  type GivenOptions,
+  membersIn,
+  namesByPath,
+  withTypedProblems,
+} from '../output/schema-options.ts';
 
 /** Lists and the argument have no option of their own here. */
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];

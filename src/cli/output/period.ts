@@ -26,16 +26,6 @@ export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZo
   return omitUndefined({ from: toInstant(fromMs), before: toInstant(beforeMs) });
 }
 
-/** Returns `--time-zone` by its canonical IANA name. */
-export function readTimeZone({ timeZone }: { timeZone?: string }): string | undefined {
-  if (timeZone === undefined) return undefined;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
-  } catch {
-    throw new UsageError('--time-zone must be an IANA name, such as America/Chicago');
-  }
-}
-
 function parseMoment(option: string, text: string, timeZone: string, daysLater: number): number {
   const dayMs = parseDay(text);
   const ms = dayMs === null ? parseInstantMs(text) : findFirstMoment(dayMs + daysLater * DAY_MS, timeZone);
