@@ -81,7 +81,7 @@ const WATCH_TIMEOUT_MS = 3_000;
 async function askWatch(ledgerId: string, options: ServerOptions) {
   const [{ CreditJourneys, getSdkClient }, { seenByWatch }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
-    import('../../../client/seen-by-watch.ts'),
+    import('../../../client/connection/describe-run.ts'),
   ]);
   try {
     await using journeys = await CreditJourneys.connect({
