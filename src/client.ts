@@ -11,24 +11,10 @@ export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
 export type { CallOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
 export {
-  AnswerUnreadableError,
-  CallAbortedError,
-  ClientClosedError,
+  CallError,
+  type CallErrorCode,
   CodecServerError,
   type CodecServerErrorCode,
-  DecisionRefusedError,
-  InputDiffersError,
-  JourneyFailedError,
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  ResultNotReadyError,
-  ShareAfterEndError,
-  TemporalRefusedError,
-  type TemporalUnavailableCode,
-  TemporalUnavailableError,
-  TooManyMessagesError,
-  UpdateRefusedError,
-  WorkerUnavailableError,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
 export type { ConsentAnswer, LateConsentAnswer } from './client/runs/consent-handle.ts';
@@ -41,7 +27,7 @@ export {
 } from './client/runs/handles.ts';
 export type { Content, MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/codec-server-access.ts';
+export type { CodecServerAccess } from './config/client.ts';
 export { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from './fields/change-options.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';

@@ -7,7 +7,7 @@ import { circles, type ImportGraph, layerOf, readImports, upwardImports } from '
 import { SANDBOX_STARTERS } from '../scripts/layers.ts';
 import { ARCHITECTURE, drawn, walkOf } from '../scripts/write-architecture.ts';
 
-const WALK = { files: 25, lines: 4_000 };
+const WALK = { files: 25, lines: 4_300 };
 const PROGRAMS = ['src/cli.ts', 'src/client.ts', 'src/worker.ts'];
 
 const graph = readImports();

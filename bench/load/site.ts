@@ -175,7 +175,6 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     namespace,
     taskQueue,
     dataConverter,
-    maxApplicants: 2,
     // Latency is what is measured: a long query must not be given up.
     queryTimeoutMs: 60_000,
   });

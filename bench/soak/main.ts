@@ -63,7 +63,6 @@ async function soak(on: Site, events: Hooks): Promise<boolean> {
     connection: client.connection,
     namespace: client.options.namespace,
     taskQueue: on.taskQueue,
-    maxApplicants: 2,
     queryTimeoutMs: 60_000,
     codecServer: { url: on.codecServerUrl ?? '' },
   });

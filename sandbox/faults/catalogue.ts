@@ -1,8 +1,9 @@
 /** Every fault by name, and its description for `GET /_sandbox/faults`. */
+import { z } from 'zod';
 import { CONNECTION_FAULTS } from './connection.ts';
 import { CONTENT_FAULTS } from './content.ts';
 import { DELIVERY_FAULTS } from './delivery.ts';
-import type { Fault, ParamDescription, RequestFault, TokenFault } from './fault.ts';
+import type { Fault, RequestFault, TokenFault } from './fault.ts';
 import { STATUS_FAULTS } from './statuses.ts';
 import { TOKEN_FAULTS } from './token.ts';
 
@@ -33,26 +34,25 @@ export function befalls(fault: Fault, productCode: string | null): boolean {
   return !(fault.stage === 'content' && fault.products === 'reports' && productCode === 'SECONDUSE');
 }
 
+const UNPOSTED: readonly Fault['stage'][] = ['arrival', 'beforePosting'];
+
 export interface FaultDescription {
   target: Target;
   fault: string;
   /** Whether the inquiry is posted when the fault has happened. Absent for the token service. */
   posted?: boolean;
   what: string;
-  params: Record<string, ParamDescription>;
+  /** As JSON Schema. */
+  params: object;
 }
 
 export function describeFaults(): FaultDescription[] {
   return [...REQUEST_FAULTS.values(), ...TOKEN_FAULTS].map((fault) => ({
     target: fault.stage === 'token' ? 'token' : 'request',
     fault: fault.name,
-    ...(fault.stage !== 'token' && { posted: posts(fault) }),
+    // A slow request is posted in the end.
+    ...(fault.stage !== 'token' && { posted: fault.name === 'slowBeforePosting' || !UNPOSTED.includes(fault.stage) }),
     what: fault.what,
-    params: fault.params ?? {},
+    params: z.toJSONSchema(z.object(fault.params ?? {}), { io: 'input' }).properties ?? {},
   }));
-}
-
-function posts(fault: RequestFault): boolean {
-  // A slow request is posted in the end.
-  return fault.name === 'slowBeforePosting' || (fault.stage !== 'arrival' && fault.stage !== 'beforePosting');
 }

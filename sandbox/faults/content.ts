@@ -1,6 +1,7 @@
 /** Faults in the content of an answer: the inquiry has been posted. */
+import { z } from 'zod';
 import { any, changeSsn, report, setEverywhere, withEntries, without, withoutEverywhere } from './answer-parts.ts';
-import type { Body, ContentFault, OutcomeFault } from './fault.ts';
+import { type Body, type ContentFault, type OutcomeFault, wholeNumber } from './fault.ts';
 import { VARIANTS, withApplicantIds } from './variants.ts';
 
 /** Belongs to no applicant: every SSN of a request starts with 9. */
@@ -65,7 +66,7 @@ export const LARGE_REPORT: ContentFault = {
   stage: 'content',
   products: 'reports',
   what: 'reports with many tradelines',
-  params: { accounts: { type: ['number'], default: 5000, what: 'tradelines per consumer' } },
+  params: { accounts: wholeNumber('tradelines per consumer', 5_000) },
   change: (body) => body,
 };
 
@@ -73,7 +74,7 @@ const returnCode: OutcomeFault = {
   name: 'returnCode',
   stage: 'outcome',
   what: 'answers with this returnCode for every applicant',
-  params: { returnCode: { type: ['string'], default: 'Deferred', what: 'any text; Record gives out reports' } },
+  params: { returnCode: z.string().default('Deferred').describe('any text; Record gives out reports') },
   returnCode: (params) => String(params.returnCode),
 };
 

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
-import { type Answer, type DeliveryFault, delivery, type Exchange, milliseconds } from './fault.ts';
+import { z } from 'zod';
+import { type Answer, type DeliveryFault, delivery, type Exchange, wholeNumber } from './fault.ts';
 
 async function write(response: ServerResponse, piece: string | Buffer): Promise<void> {
   await new Promise<void>((resolve) => response.write(piece, () => resolve()));
@@ -54,7 +55,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       await exchange.wait(Number(delayMs));
       exchange.answer(answer);
     },
-    { delayMs: milliseconds('how late', 1_500) },
+    { delayMs: wholeNumber('how late, in milliseconds', 1_500) },
   ),
   delivery(
     'trickle',
@@ -70,7 +71,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       }
       response.end();
     },
-    { delayMs: milliseconds('one pause', 100) },
+    { delayMs: wholeNumber('one pause, in milliseconds', 100) },
   ),
   delivery(
     'notHttp',
@@ -94,8 +95,8 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       await sent.catch(() => undefined);
     },
     {
-      bytes: { type: ['number'], default: 67_108_864, what: 'size of the body before compression' },
-      compressed: { type: ['boolean'], default: false, what: 'gzip, so that it is small until it is unpacked' },
+      bytes: wholeNumber('size of the body before compression', 67_108_864),
+      compressed: z.boolean().default(false).describe('gzip, so that it is small until it is unpacked'),
     },
   ),
   delivery('undecodable', 'says content-encoding gzip and sends a damaged archive', async (exchange, answer) => {
@@ -112,7 +113,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       const body = `${quoted}<!doctype html><title>Sandbox</title><p>Service temporarily in maintenance`;
       exchange.answer({ status: 200, headers: { 'content-type': 'text/html' }, body });
     },
-    { echoRequest: { type: ['boolean'], what: 'the body begins with the request, as careless gateways do' } },
+    { echoRequest: z.boolean().optional().describe('the body begins with the request, as careless gateways do') },
   ),
   delivery('emptyBody', 'answers 200 without a body', async (exchange, answer) => {
     exchange.answer({ ...answer, body: '' });
@@ -125,7 +126,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       exchange.refuseConnections(Number(forMs));
       exchange.answer(answer);
     },
-    { forMs: milliseconds('how long', 1_000) },
+    { forMs: wholeNumber('how long, in milliseconds', 1_000) },
   ),
 ];
 

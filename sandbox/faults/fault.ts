@@ -1,8 +1,10 @@
 /** The parts of a fault: a name, its documentation, and its effect at one point of a request. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { z } from 'zod';
 import type { ReceivedRequest } from '../records/posting.ts';
 import type { GatewayRequest } from '../rules/check-request.ts';
+import type { Problem } from '../rules/table.ts';
 
 /** The JSON of an answer. */
 export type Body = Record<string, unknown>;
@@ -10,13 +12,8 @@ export type Body = Record<string, unknown>;
 export type ParamValue = string | number | boolean;
 export type Params = Readonly<Record<string, ParamValue>>;
 
-export interface ParamDescription {
-  /** The accepted JSON types. */
-  type: readonly ('string' | 'number' | 'boolean')[];
-  default?: ParamValue;
-  required?: true;
-  what: string;
-}
+/** The parameters that a rule may give, with their defaults. */
+export type ParamSchemas = Record<string, z.ZodType<ParamValue | undefined>>;
 
 /** The HTTP message that would be sent. */
 export interface Answer {
@@ -48,7 +45,7 @@ export interface Exchange {
 interface Described {
   name: string;
   what: string;
-  params?: Record<string, ParamDescription>;
+  params?: ParamSchemas;
 }
 
 /** Happens when only the request's head has come, so it cannot depend on the body. Nothing is posted. */
@@ -92,13 +89,11 @@ export interface TokenFault extends Described {
 export type RequestFault = ArrivalFault | PrePostingFault | OutcomeFault | ContentFault | DeliveryFault;
 export type Fault = RequestFault | TokenFault;
 
-type ParamDescriptions = Record<string, ParamDescription>;
-
 export function beforePosting(
   name: string,
   what: string,
   strike: PrePostingFault['strike'],
-  params: ParamDescriptions = {},
+  params: ParamSchemas = {},
 ): PrePostingFault {
   return { name, stage: 'beforePosting', what, strike, params };
 }
@@ -107,24 +102,36 @@ export function delivery(
   name: string,
   what: string,
   deliver: DeliveryFault['deliver'],
-  params: ParamDescriptions = {},
+  params: ParamSchemas = {},
 ): DeliveryFault {
   return { name, stage: 'delivery', what, deliver, params };
 }
 
-export function milliseconds(ofWhat: string, byDefault: number): ParamDescription {
-  return { type: ['number'], default: byDefault, what: `${ofWhat}, in milliseconds` };
+export function wholeNumber(what: string, byDefault?: number): z.ZodType<number | undefined> {
+  const schema = z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .describe(what);
+  return byDefault === undefined ? schema.optional() : schema.default(byDefault);
 }
 
-/** The parameters of a rule, which the plan has checked, and the defaults of the others. */
+/** The parameters of a magic applicant's fault, with the defaults of the others. */
 export function withDefaults({ params = {} }: Fault, given: Params = {}): Params {
-  const defaults = Object.entries(params).flatMap(([name, { default: value }]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  return { ...Object.fromEntries(defaults), ...given };
+  return z.object(params).parse(given) as Params;
 }
 
 /** The answer that puts `body` on the wire as JSON. */
 export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+/** An error of the sandbox's own shape (interface 7, items 1 and 5). It contains no value of the request. */
+export function errorAnswer(
+  status: number,
+  errorMessage: string,
+  problems: Problem[] = [],
+  headers: Record<string, string> = {},
+): Answer {
+  return jsonAnswer(status, { returnCode: 'Error', errorMessage, problems }, headers);
 }

@@ -1,8 +1,9 @@
 /** The fault plan: rules that select requests. The first rule that matches a request decides. */
+import { z } from 'zod';
 import { chance } from '../rules/digest.ts';
-import { isObject, type Problem } from '../rules/table.ts';
+import type { Problem } from '../rules/table.ts';
 import { befalls, requestFault, type Target, tokenFault } from './catalogue.ts';
-import { type Fault, type Params, type ParamValue, type TokenFault, withDefaults } from './fault.ts';
+import type { Fault, Params, TokenFault } from './fault.ts';
 
 export interface FaultRule {
   target: Target;
@@ -38,93 +39,74 @@ export interface Subject {
   count: number;
 }
 
-type Matcher = 'productCode' | 'ssnLast4' | 'customerTraceNumber' | 'attempt' | 'times' | 'probability';
-
-const MATCHERS: Record<Matcher, (value: unknown) => boolean> = {
-  productCode: (value) => typeof value === 'string' && value !== '',
-  ssnLast4: (value) => typeof value === 'string' && /^\d{4}$/.test(value),
-  customerTraceNumber: (value) => typeof value === 'string' && value !== '',
-  attempt: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-  times: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-  probability: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+const text = z.string().min(1);
+const count = z.int().min(1);
+const TOKEN_MATCHERS = { attempt: count, times: count, probability: z.number().min(0).max(1) };
+const MATCHERS = {
+  ...TOKEN_MATCHERS,
+  productCode: text,
+  ssnLast4: z.string().regex(/^\d{4}$/),
+  customerTraceNumber: text,
 };
-/** The matchers that need the body of a gateway request. */
-const BODY_MATCHERS: readonly Matcher[] = ['productCode', 'ssnLast4', 'customerTraceNumber', 'attempt'];
-const TOKEN_MATCHERS: readonly Matcher[] = ['attempt', 'times', 'probability'];
+/** Before the body is read. */
+const ARRIVAL_MATCHERS = { times: MATCHERS.times, probability: MATCHERS.probability };
+
+const planSchema = z.strictObject({
+  seed: z.int().optional(),
+  rules: z
+    .array(z.looseObject({ target: z.enum(['request', 'token']).default('request'), fault: z.string() }))
+    .default([]),
+  refuseConnectionsForMs: z.int().min(1).max(600_000).optional(),
+});
 
 /** A plan from the JSON of `PUT /_sandbox/faults`, or the problems of that JSON. */
 export function parsePlan(body: unknown, defaultSeed: number): { plan: FaultPlan } | { problems: Problem[] } {
-  if (!isObject(body)) return { problems: [{ path: '', rule: 'object' }] };
+  const parsed = planSchema.safeParse(body);
+  if (!parsed.success) return { problems: toProblems(parsed.error) };
+  const { seed = defaultSeed, rules, refuseConnectionsForMs } = parsed.data;
   const problems: Problem[] = [];
-  const { seed = defaultSeed, rules = [], refuseConnectionsForMs, ...unknown } = body;
-  if (Object.keys(unknown).length > 0) problems.push({ path: '', rule: 'unknownField' });
-  if (!Number.isSafeInteger(seed)) problems.push({ path: '/seed', rule: 'integer' });
-  if (refuseConnectionsForMs !== undefined && !isMilliseconds(refuseConnectionsForMs)) {
-    problems.push({ path: '/refuseConnectionsForMs', rule: 'milliseconds:1-600000' });
-  }
-  if (!Array.isArray(rules)) return { problems: [...problems, { path: '/rules', rule: 'array' }] };
-  const parsed = rules.map((rule, index) => parseRule(rule, `/rules/${index}`, problems));
+  const read = rules.flatMap((rule, index) => parseRule(rule, index, problems));
   if (problems.length > 0) return { problems };
-  const plan: FaultPlan = { seed: Number(seed), rules: parsed.filter((rule) => rule !== undefined) };
-  if (refuseConnectionsForMs !== undefined) plan.refuseConnectionsForMs = Number(refuseConnectionsForMs);
-  return { plan };
+  return { plan: { seed, rules: read, ...(refuseConnectionsForMs !== undefined && { refuseConnectionsForMs }) } };
 }
 
-function isMilliseconds(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 600_000;
-}
-
-function parseRule(value: unknown, path: string, problems: Problem[]): FaultRule | undefined {
-  if (!isObject(value)) {
-    problems.push({ path, rule: 'object' });
-    return undefined;
-  }
-  const { target = 'request', fault: name, ...rest } = value;
-  if (target !== 'request' && target !== 'token') {
-    problems.push({ path: `${path}/target`, rule: 'oneOf:request,token' });
-    return undefined;
-  }
-  const fault = typeof name === 'string' ? (target === 'token' ? tokenFault(name) : requestFault(name)) : undefined;
+function parseRule(
+  { target, fault: name, ...rest }: z.output<typeof planSchema>['rules'][number],
+  index: number,
+  problems: Problem[],
+): FaultRule[] {
+  const at = ['rules', index] as const;
+  const fault = target === 'token' ? tokenFault(name) : requestFault(name);
   if (!fault) {
-    problems.push({ path: `${path}/fault`, rule: 'a fault of this target: see GET /_sandbox/faults' });
-    return undefined;
+    problems.push({ path: `/rules/${index}/fault`, rule: 'a fault of this target: see GET /_sandbox/faults' });
+    return [];
   }
-  if (typeof rest.productCode === 'string' && !befalls(fault, rest.productCode)) {
-    problems.push({ path: `${path}/productCode`, rule: 'this fault needs a report' });
+  const parsed = ruleSchema(fault).safeParse(rest);
+  if (!parsed.success) {
+    problems.push(...toProblems(parsed.error, at));
+    return [];
   }
-  const rule: FaultRule = { target, fault: fault.name, params: {} };
-  const params: Record<string, ParamValue> = {};
-  for (const [field, given] of Object.entries(rest)) {
-    if (Object.hasOwn(MATCHERS, field)) {
-      const matcher = field as Matcher;
-      if (!matcherFits(matcher, fault)) problems.push({ path: `${path}/${field}`, rule: 'not with this fault' });
-      else if (!MATCHERS[matcher](given)) problems.push({ path: `${path}/${field}`, rule: 'type or range' });
-      else Object.assign(rule, { [matcher]: given });
-    } else if (fault.params !== undefined && Object.hasOwn(fault.params, field)) {
-      if (paramFits(fault, field, given)) params[field] = given as ParamValue;
-      else problems.push({ path: `${path}/${field}`, rule: 'type or range' });
-    } else {
-      problems.push({ path, rule: 'unknownField' });
-    }
+  const all = Object.entries(parsed.data);
+  const [matchers, params] = [true, false].map((isMatcher) =>
+    Object.fromEntries(all.filter(([field]) => Object.hasOwn(MATCHERS, field) === isMatcher)),
+  );
+  const rule: FaultRule = { target, fault: name, ...matchers, params: params as Params };
+  if (!befalls(fault, rule.productCode ?? null)) {
+    problems.push({ path: `/rules/${index}/productCode`, rule: 'this fault needs a report' });
   }
-  for (const [field, description] of Object.entries(fault.params ?? {})) {
-    if (description.required && rest[field] === undefined)
-      problems.push({ path: `${path}/${field}`, rule: 'required' });
-  }
-  return { ...rule, params };
+  return [rule];
 }
 
-function matcherFits(matcher: Matcher, fault: Fault): boolean {
-  if (fault.stage === 'token') return TOKEN_MATCHERS.includes(matcher);
-  return fault.stage !== 'arrival' || !BODY_MATCHERS.includes(matcher);
+function ruleSchema({ stage, params }: Fault) {
+  const matchers = stage === 'token' ? TOKEN_MATCHERS : stage === 'arrival' ? ARRIVAL_MATCHERS : MATCHERS;
+  return z.strictObject({ ...z.object(matchers).partial().shape, ...params });
 }
 
-function paramFits(fault: Fault, name: string, value: unknown): boolean {
-  const types: readonly string[] = fault.params?.[name]?.type ?? [];
-  if (!types.includes(typeof value)) return false;
-  if (name === 'status') return Number.isSafeInteger(value) && Number(value) >= 300 && Number(value) <= 599;
-  if (typeof value === 'string') return !/[\r\n\0]/.test(value);
-  return typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0 && value <= 2 ** 31 - 1);
+function toProblems({ issues }: z.ZodError, at: readonly PropertyKey[] = []): Problem[] {
+  return issues.map(({ path, code }) => ({
+    path: [...at, ...path].map((part) => `/${String(part)}`).join(''),
+    rule: code,
+  }));
 }
 
 /** Holds the current plan, and how often each of its rules has applied. */
@@ -187,7 +169,7 @@ export class Faults {
       const struck = this.#struck[index] ?? 0;
       if (struck >= (rule.times ?? Number.POSITIVE_INFINITY) || !this.#drawn(rule, index, subject)) continue;
       this.#struck[index] = struck + 1;
-      return { fault, params: withDefaults(fault, rule.params) };
+      return { fault, params: rule.params };
     }
     return undefined;
   }

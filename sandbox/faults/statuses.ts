@@ -1,23 +1,32 @@
 /** Faults that answer with an HTTP status, before or after posting. */
 import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
 import {
   type Answer,
   beforePosting,
   delivery,
   type Exchange,
   jsonAnswer,
-  type ParamDescription,
+  type ParamSchemas,
   type Params,
   type RequestFault,
+  wholeNumber,
 } from './fault.ts';
 
-export const STATUS_PARAMS: Record<string, ParamDescription> = {
-  status: { type: ['number'], required: true, what: 'HTTP status, 300 to 599' },
-  retryAfter: { type: ['number', 'string'], what: 'header Retry-After as it stands (seconds, or any text)' },
-  retryAfterDateSeconds: { type: ['number'], what: 'header Retry-After as the HTTP date so many seconds from now' },
-  location: { type: ['string'], what: 'header Location' },
-  echoRequest: { type: ['boolean'], what: 'the body quotes the request, secrets and all, as careless services do' },
+const headerText = z.string().regex(/^[^\r\n\0]*$/);
+const status = z.int().min(300).max(599);
+
+export const HEADER_PARAMS: ParamSchemas = {
+  retryAfter: z
+    .union([z.int().min(0), headerText])
+    .optional()
+    .describe('header Retry-After as it stands'),
+  retryAfterDateSeconds: wholeNumber('header Retry-After as the HTTP date so many seconds from now'),
+  location: headerText.optional().describe('header Location'),
+  echoRequest: z.boolean().optional().describe('the body quotes the request, secrets and all, as careless services do'),
 };
+
+export const STATUS_PARAMS: ParamSchemas = { status, ...HEADER_PARAMS };
 
 /** An error answer with this status. Its body has the sandbox's own shape: the interface shows none (7, item 5). */
 export function statusAnswer(status: number, params: Params, exchange: Exchange): Answer {
@@ -62,7 +71,7 @@ export const STATUS_FAULTS: readonly RequestFault[] = [
       exchange.answer(statusAnswer(Number(status), { location }, exchange));
       return 'done';
     },
-    { status: { type: ['number'], default: 307, what: '301, 302, 303, 307 or 308' } },
+    { status: status.default(307) },
   ),
   beforePosting(
     'tokenRefusedUntilRenewed',

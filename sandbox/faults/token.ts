@@ -1,6 +1,6 @@
 /** Faults of the token service (`target: "token"`). They only happen to valid token requests. */
-import { type Exchange, jsonAnswer, milliseconds, type Params, type TokenFault } from './fault.ts';
-import { STATUS_PARAMS, statusAnswer } from './statuses.ts';
+import { type Exchange, jsonAnswer, type Params, type TokenFault, wholeNumber } from './fault.ts';
+import { HEADER_PARAMS, STATUS_PARAMS, statusAnswer } from './statuses.ts';
 
 type Deliver = TokenFault['deliver'];
 
@@ -20,11 +20,9 @@ async function answerStatus(exchange: Exchange, status: number, params: Params):
   exchange.answer(statusAnswer(status, params, exchange));
 }
 
-const { status: _status, ...headerParams } = STATUS_PARAMS;
-
 export const TOKEN_FAULTS: readonly TokenFault[] = [
-  token('unavailable', 'answers 503', (exchange, _issue, params) => answerStatus(exchange, 503, params), headerParams),
-  token('throttled', 'answers 429', (exchange, _issue, params) => answerStatus(exchange, 429, params), headerParams),
+  token('unavailable', 'answers 503', (exchange, _issue, params) => answerStatus(exchange, 503, params), HEADER_PARAMS),
+  token('throttled', 'answers 429', (exchange, _issue, params) => answerStatus(exchange, 429, params), HEADER_PARAMS),
   token('refused', 'answers 401 to good credentials', (exchange, _issue, params) =>
     answerStatus(exchange, 401, params),
   ),
@@ -41,7 +39,7 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
       await exchange.wait(Number(delayMs));
       exchange.answer(await issue());
     },
-    { delayMs: milliseconds('how late', 1_500) },
+    { delayMs: wholeNumber('how late, in milliseconds', 1_500) },
   ),
   token('hang', 'never answers', async (exchange) => {
     exchange.takeOver(null);
@@ -78,6 +76,6 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
       exchange.refuseConnections(Number(forMs));
       exchange.answer(answer);
     },
-    { forMs: milliseconds('how long', 1_000) },
+    { forMs: wholeNumber('how long, in milliseconds', 1_000) },
   ),
 ];

@@ -1,8 +1,10 @@
 /** The load of the topology: journeys of a platform with a token and no key, and an operator's decisions. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
-import { CreditJourneys, type JourneyHandle, WorkerUnavailableError } from '../../src/client.ts';
+import { hasCode } from '../../src/client/connection/errors.ts';
+import { CreditJourneys, type JourneyHandle } from '../../src/client.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus, JourneyStatus } from '../../src/messages/journey/shapes.ts';
 
@@ -69,7 +71,7 @@ async function statusOf(handle: JourneyHandle): Promise<JourneyStatus | undefine
   try {
     return await handle.status();
   } catch (error) {
-    if (error instanceof WorkerUnavailableError) return undefined;
+    if (hasCode(error, 'workerUnavailable')) return undefined;
     throw error;
   }
 }

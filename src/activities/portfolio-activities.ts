@@ -8,6 +8,7 @@ import { portfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
+  finishResults,
   folderPath,
   openPortfolio,
   outputPaths,
@@ -15,8 +16,8 @@ import {
   PortfolioUnavailableError,
   requirePortfolio,
   requireUnchanged,
+  writeResults,
 } from '../portfolio/files.ts';
-import { finishResults, writeResults } from '../portfolio/results.ts';
 import type { ExaminedFile, KnownFile } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';

@@ -30,8 +30,7 @@ export interface LocalCall {
 
 /** Services for the life of one command. Its user reaches every run: no run is asked whose it is. */
 export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
-  const maxApplicants = loadVariable(env, 'GATEWAY_MAX_APPLICANTS');
-  const services = createServices({ journeys, maxApplicants, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
+  const services = createServices({ journeys, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
   return { ...services, findRequiredReach: async () => undefined };
 }
 
@@ -65,8 +64,7 @@ function localCaller(by: string | undefined): SignedInCaller {
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
   if (route.findDefinition) {
     const message = { ...params, ...body, ...omitUndefined({ by }) };
-    const maxApplicants = loadVariable(process.env, 'GATEWAY_MAX_APPLICANTS');
-    parseMessage(route.findDefinition(message), message, { maxApplicants });
+    parseMessage(route.findDefinition(message), message);
     return;
   }
   const problems = [

@@ -12,8 +12,6 @@ export interface ServiceOptions {
   environment: Environment;
   /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
-  /** The most that a message may carry; the worker has the last word. */
-  maxApplicants: number;
   /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
   profiles?: readonly string[];
   /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */

@@ -1,21 +1,7 @@
 /** Errors as RFC 9457 has them: `application/problem+json`, with a code that programs branch on and never a value. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  CallAbortedError,
-  ClientClosedError,
-  DecisionRefusedError,
-  InputDiffersError,
-  JourneyFailedError,
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  ResultNotReadyError,
-  ShareAfterEndError,
-  TemporalUnavailableError,
-  TooManyMessagesError,
-  UpdateRefusedError,
-  WorkerUnavailableError,
-} from '../client/connection/errors.ts';
+import { CallError, type CallErrorCode, TEMPORAL_AWAY } from '../client/connection/errors.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { OtherEndUserError } from '../model/credit-journey-error.ts';
@@ -65,37 +51,46 @@ export function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
     return new Refusal('invalidInput', 'the content breaks rules', { problems: error.problems.slice(0, 50) });
   }
-  if (error instanceof UpdateRefusedError || error instanceof DecisionRefusedError) return refusedMessage(error);
-  if (error instanceof InputDiffersError) {
-    return new Refusal(error.code, 'this id was started with other content', { problems: error.problems });
-  }
+  if (error instanceof CallError) return refusalOfCall(error);
   const [, code, words] = ERRORS.find(([kind]) => error instanceof kind) ?? [];
   return code && new Refusal(code, words ?? (error as Error).message);
 }
 
-/** The first that fits. Where a row has no words, the error's own are fit for a caller. */
+function refusalOfCall(error: CallError): Refusal | undefined {
+  const { code, problems } = error;
+  if (code === 'updateRefused' || code === 'decisionRefused') return refusedMessage(error);
+  const [problem, words = error.message] = CALL_ERRORS[code] ?? [];
+  return problem && new Refusal(problem, words, { problems });
+}
+
+/** The error's own words are fit for a caller where a row has none. */
+const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: string]>> = {
+  ...Object.fromEntries(TEMPORAL_AWAY.map((code) => [code, ['temporalUnavailable', 'Temporal cannot be reached']])),
+  differs: ['differs', 'this id was started with other content'],
+  journeyNotFound: ['notFound', 'there is nothing of this name'],
+  shareAfterEnd: ['shareAfterEnd', 'the run has finished'],
+  journeyFinished: ['journeyFinished', 'the run has finished'],
+  journeyFailed: ['runFailed', 'the run has ended without a result'],
+  resultNotReady: ['resultNotReady', 'the run has not ended yet'],
+  tooManyMessages: ['tooManyMessages', 'the run has too many messages at once'],
+  workerUnavailable: ['workerUnavailable', 'no worker answers; send it again'],
+  closed: ['closed'],
+  aborted: ['aborted'],
+};
+
+/** The first that fits. */
 const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: ProblemCode, words?: string][] = [
-  [JourneyNotFoundError, 'notFound', 'there is nothing of this name'],
-  [ShareAfterEndError, 'shareAfterEnd', 'the run has finished'],
-  [JourneyFinishedError, 'journeyFinished', 'the run has finished'],
-  [JourneyFailedError, 'runFailed', 'the run has ended without a result'],
-  [ResultNotReadyError, 'resultNotReady', 'the run has not ended yet'],
   [DisposedError, 'disposed', 'it was disposed of'],
   [OtherEndUserError, 'otherEndUser'],
-  [TooManyMessagesError, 'tooManyMessages', 'the run has too many messages at once'],
-  [WorkerUnavailableError, 'workerUnavailable', 'no worker answers; send it again'],
-  [TemporalUnavailableError, 'temporalUnavailable', 'Temporal cannot be reached'],
   [LedgerUnavailableError, 'ledgerUnavailable', 'the ledger cannot be reached'],
   [PortfolioUnavailableError, 'portfolioUnavailable', 'the file cannot be read now'],
-  [ClientClosedError, 'closed'],
-  [CallAbortedError, 'aborted'],
   [UnknownKeyError, 'keyUnknown'],
   [KeyServiceError, 'keyServiceFailed'],
 ];
 
 /** @param details further members of the answer */
 export function refusedMessage(
-  { refusalCause, reason }: UpdateRefusedError | DecisionRefusedError,
+  { refusalCause = 'notNow', reason }: CallError,
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal {
   const problems = reason.startsWith('/') ? [problemIn(reason)] : [];

@@ -171,7 +171,7 @@ const NO_KNOWN_END_USER = { endUsers: null };
  * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
  * about none. A run that was started again under another's name belongs to both.
  *
- * @throws TemporalUnavailableError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
+ * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
 export function createReachFinder({ client, openLedger }: ReachSources): FindRequiredReach {
   async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {

@@ -37,13 +37,13 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
   if (reader.raw('CODEC_SERVER_URL') !== undefined) {
     reader.report('CODEC_SERVER_URL', 'must not be set for the API, which has its own keys');
   }
+  // The settings of the connection to Temporal are checked here as well: one error lists all problems.
+  readClientSettings(reader, { besideLedger: true });
   return {
     options: {
       environment,
       tokens: readTokenSettings(reader, 'API'),
       byClaim: reader.get('API_BY_CLAIM'),
-      // The settings of the connection to Temporal are checked here as well: one error lists all problems.
-      maxApplicants: readClientSettings(reader, { besideLedger: true }).maxApplicants,
       ...service,
       ...readSignIn(reader, service),
       port: reader.get('API_PORT'),

@@ -7,7 +7,7 @@ import { decision } from '../messages/resolve-inquiry.ts';
 import { decisionContent, repeatContent } from '../model/decision-content.ts';
 import type { ApiServices } from './services.ts';
 
-type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
+type Signing = Pick<ApiServices, 'environment' | 'signer'>;
 
 /**
  * Signs the decision, unless its sender has signed it.
@@ -15,10 +15,10 @@ type Signing = Pick<ApiServices, 'environment' | 'maxApplicants' | 'signer'>;
  * @throws InvalidInputError
  */
 export async function signedDecision(
-  { environment, maxApplicants, signer }: Signing,
+  { environment, signer }: Signing,
   given: object,
 ): Promise<MessageOf<typeof decision>> {
-  const checked = parseMessage(decision, given, { maxApplicants });
+  const checked = parseMessage(decision, given);
   if (checked.proof !== undefined || !signer) return checked;
   return { ...checked, proof: await signer.sign(decisionContent(environment, checked)) };
 }
@@ -28,11 +28,8 @@ export async function signedDecision(
  *
  * @throws InvalidInputError
  */
-export async function signedAdvance(
-  { environment, maxApplicants, signer }: Signing,
-  given: object,
-): Promise<AdvanceMessage> {
-  const message = parseMessage(advance, given, { maxApplicants });
+export async function signedAdvance({ environment, signer }: Signing, given: object): Promise<AdvanceMessage> {
+  const message = parseMessage(advance, given);
   if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
   return { ...message, proof: await signer.sign(repeatContent(environment, message)) };
 }

@@ -1,7 +1,13 @@
 /** Compares two reports of the same consumers: docs/changes.md. Pure. */
+import Big from 'big.js';
 import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
-import { type ChangeOptions, completeOptions, DEFAULT_CHANGE_OPTIONS } from '../fields/change-options.ts';
+import {
+  type ChangeOptions,
+  completeOptions,
+  DEFAULT_CHANGE_OPTIONS,
+  type FigureThreshold,
+} from '../fields/change-options.ts';
 import {
   type AccountCrossReference,
   type Consumer,
@@ -10,19 +16,19 @@ import {
   refIdResolver,
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
-import { comparable, inOrder, readEntries, readText, sumFigures } from './figures.ts';
 import type {
   ApplicantChanges,
+  FigureMove,
   Identification,
   ReportChanges,
   ReportedAddress,
   ReportedName,
   SealedChanges,
+  StatusMove,
   Tradeline,
   TradelineChange,
   UnreadableField,
 } from './report-changes.ts';
-import { findChange, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';
 
 // Matches the entries of two reports that concern the same consumer.
 
@@ -406,4 +412,222 @@ export function sealedChangesText({
 }: Pick<SealedChanges, 'earlier' | 'later'> & { changes: ReportChanges; options?: Partial<ChangeOptions> }): string {
   const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
   return JSON.stringify({ ...compared, options: complete, ...changes } satisfies SealedChanges);
+}
+
+// Compares the tradelines of two reports: the same, new and vanished ones, and the changes of each.
+
+/** One entry of `consumer.accounts[]`, parsed. */
+interface ReadTradeline {
+  /** Contributor, masked account number and opening date: two tradelines with the same key are the same. */
+  key: string;
+  /** Everything that is compared. Equal contents mean no change. */
+  content: string;
+  /** Orders tradelines with one key. Two have the same rank only if they are identical. */
+  rank: string;
+  told: Omit<Tradeline, 'tied'>;
+  balance: Figure;
+  creditLimit: Figure;
+  isStatusReadable: boolean;
+  /** The entry as it came. */
+  raw: Record<string, unknown>;
+}
+
+function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: ChangeOptions): ReadTradeline {
+  const balance = readFigure(raw.balance);
+  const creditLimit = readFigure(raw.creditLimit);
+  const statusCode = readText(raw.statusCode);
+  const told: ReadTradeline['told'] = {
+    contributor: readText(raw.contributor),
+    accountNumber: readText(raw.accountNumber),
+    type: readText(raw.type),
+    opened: readText(raw.opened),
+    balance: figureOrNull(balance),
+    creditLimit: figureOrNull(creditLimit),
+    statusCode,
+    closed: statusCode !== null && closedStatusCodes.includes(statusCode),
+  };
+  const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
+  const references = Object.entries(reference).sort(([a], [b]) => inOrder(a, b));
+  return {
+    key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),
+    content: JSON.stringify([
+      told.type,
+      balance === 'unreadable' ? [] : told.balance,
+      creditLimit === 'unreadable' ? [] : told.creditLimit,
+      statusCode,
+    ]),
+    rank: JSON.stringify([told, references]),
+    told,
+    balance,
+    creditLimit,
+    // `readText` returns no text for a missing or an empty one.
+    isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
+    raw,
+  };
+}
+
+interface PairedTradelines {
+  pairs: { earlier: ReadTradeline; later: ReadTradeline; tied: boolean }[];
+  onlyEarlier: { account: ReadTradeline; tied: boolean }[];
+  onlyLater: { account: ReadTradeline; tied: boolean }[];
+}
+
+/**
+ * Pairs tradelines by key. Among several with one key, those with equal content are paired first. The others are sorted
+ * (type, balance, limit, status) and paired in that order; the rest of the longer side stays without a counterpart. The
+ * rule is symmetric, and the reports' own order does not matter.
+ */
+function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadTradeline[]): PairedTradelines {
+  const before = Map.groupBy(earlier, ({ key }) => key);
+  const after = Map.groupBy(later, ({ key }) => key);
+  const paired: PairedTradelines = { pairs: [], onlyEarlier: [], onlyLater: [] };
+  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(inOrder)) {
+    const ones = before.get(key) ?? [];
+    const others = after.get(key) ?? [];
+    const tied = ones.length > 1 || others.length > 1;
+    const alike = pairAlike(ones.sort(inRank), others.sort(inRank));
+    const inTurn = Math.min(alike.ones.length, alike.others.length);
+    for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
+    for (const [index, tradeline] of alike.ones.entries()) {
+      const other = alike.others[index];
+      if (other) paired.pairs.push({ earlier: tradeline, later: other, tied });
+      else paired.onlyEarlier.push({ account: tradeline, tied });
+    }
+    for (const account of alike.others.slice(inTurn)) paired.onlyLater.push({ account, tied });
+  }
+  return paired;
+}
+
+/** Pairs entries with equal content. The rest keeps its order. */
+function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
+  const waiting = Map.groupBy(others, ({ content }) => content);
+  const taken = new Set<ReadTradeline>();
+  const pairs: { earlier: ReadTradeline; later: ReadTradeline }[] = [];
+  const left: ReadTradeline[] = [];
+  const turns = new Map<string, number>();
+  for (const tradeline of ones) {
+    const turn = turns.get(tradeline.content) ?? 0;
+    const other = waiting.get(tradeline.content)?.[turn];
+    turns.set(tradeline.content, turn + 1);
+    if (!other) left.push(tradeline);
+    else {
+      taken.add(other);
+      pairs.push({ earlier: tradeline, later: other });
+    }
+  }
+  return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
+}
+
+function inRank(a: ReadTradeline, b: ReadTradeline): number {
+  return (
+    inOrder(a.told.type ?? '', b.told.type ?? '') ||
+    figureOrder(a.balance, b.balance) ||
+    figureOrder(a.creditLimit, b.creditLimit) ||
+    inOrder(a.rank, b.rank)
+  );
+}
+
+function figureOrder(a: Figure, b: Figure): number {
+  if (a !== null && a !== 'unreadable' && b !== null && b !== 'unreadable') return a.cmp(b);
+  const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
+  return place(a) - place(b);
+}
+
+/** The change of one tradeline; `undefined` if nothing changed beyond the thresholds. */
+function findChange(
+  { earlier, later, tied }: PairedTradelines['pairs'][number],
+  options: ChangeOptions,
+): TradelineChange | undefined {
+  const status = statusMove(earlier, later);
+  const balance = moveBetween(earlier.balance, later.balance, options.balance);
+  const creditLimit = moveBetween(earlier.creditLimit, later.creditLimit, options.creditLimit);
+  if (!status && !balance && !creditLimit) return undefined;
+  return {
+    earlier: { ...earlier.told, tied },
+    later: { ...later.told, tied },
+    ...(status && { status }),
+    ...(balance && { balance }),
+    ...(creditLimit && { creditLimit }),
+  };
+}
+
+function statusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
+  if (!earlier.isStatusReadable || !later.isStatusReadable) return undefined;
+  const from = earlier.told.statusCode;
+  const to = later.told.statusCode;
+  if (from === to) return undefined;
+  if (from === null || to === null || earlier.told.closed === later.told.closed) return { change: 'changed', from, to };
+  return { change: later.told.closed ? 'closed' : 'reopened', from, to };
+}
+
+// Reads a report's values without assuming their type. Amounts are decimal strings, compared and added exactly.
+
+/** Bounded, so that no exponent and no length can make the arithmetic expensive. */
+const FIGURE = /^-?\d{1,30}(?:\.\d{1,10})?$/;
+
+/** `unreadable` is any given value that is no plain decimal: the result reports it and never guesses. */
+type Figure = Big | null | 'unreadable';
+
+/** Returns `null` if the report has no figure: absent, `null` or empty. Amounts are strings (interface 2.4). */
+function readFigure(value: unknown): Figure {
+  if (value === undefined || value === null || value === '') return null;
+  return typeof value === 'string' && FIGURE.test(value) ? new Big(value) : 'unreadable';
+}
+
+/** Plain notation without unneeded zeros. */
+function figureText(figure: Big): string {
+  return figure.eq(0) ? '0' : figure.toFixed();
+}
+
+function figureOrNull(figure: Figure): string | null {
+  return figure === null || figure === 'unreadable' ? null : figureText(figure);
+}
+
+/**
+ * The move between two figures. `undefined` if either is unreadable, both are missing, or they differ by less than the
+ * threshold.
+ */
+function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold): FigureMove | undefined {
+  if (from === 'unreadable' || to === 'unreadable' || (from === null && to === null)) return undefined;
+  if (from === null || to === null) return { from: figureOrNull(from), to: figureOrNull(to) };
+  const by = to.minus(from);
+  if (by.eq(0) || !isBeyond(by.abs(), from.abs(), to.abs(), threshold)) return undefined;
+  return { from: figureText(from), to: figureText(to), by: figureText(by) };
+}
+
+/** The share is of the larger figure: it never divides by zero, and is the same in both directions. */
+function isBeyond(difference: Big, a: Big, b: Big, { amount, percent }: FigureThreshold): boolean {
+  const larger = a.gt(b) ? a : b;
+  return difference.gte(amount) && difference.times(100).gte(larger.times(percent));
+}
+
+/** The sum of the readable figures. */
+function sumFigures(figures: readonly Figure[]): string {
+  const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
+  return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
+}
+
+/** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
+function readText(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
+  return (typeof value === 'string' && value.trim()) || null;
+}
+
+/** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
+function comparable(value: unknown): string | null {
+  return readText(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
+}
+
+/** An order that is the same on every machine, unlike an order by language. */
+function inOrder(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
+function readEntries(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
+  if (list === undefined || list === null) return { entries: [], unreadable: 0 };
+  if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
+  const entries = list.filter(isRecord);
+  return { entries, unreadable: list.length - entries.length };
 }

@@ -1,6 +1,5 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
@@ -63,19 +62,20 @@ export class CreditJourneys {
 
   readonly taskQueue: string;
   readonly #parts: ClientParts;
-  readonly #calls: Calls;
+  readonly #context: RunContext;
 
   /** @internal */
   protected constructor(parts: ClientParts) {
     this.taskQueue = parts.taskQueue;
     this.#parts = parts;
-    this.#calls = new Calls(parts.client, parts.codecServer);
+    const { client, taskQueue, queryTimeoutMs } = parts;
+    this.#context = { client, taskQueue, queryTimeoutMs, calls: new Calls(client, parts.codecServer) };
   }
 
   /**
    * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
    *
-   * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
+   * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
     return new CreditJourneys(await connectedParts(options));
@@ -86,8 +86,8 @@ export class CreditJourneys {
    * that failed, was terminated or timed out does, and the ledger answers for sent requests. A journey that no person
    * waits for at a screen (a campaign, a night's run) is a `batch`.
    *
-   * @throws InvalidInputError; InputDiffersError where a journey with another input has this id;
-   *   TemporalUnavailableError; WorkerUnavailableError where only the run itself can compare the inputs
+   * @throws InvalidInputError; CallError `differs` where a journey with another input has this id, `workerUnavailable`
+   *   where only the run itself can compare the inputs
    */
   start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
     return this.#start('journey', input, options);
@@ -149,9 +149,9 @@ export class CreditJourneys {
     return this.#get(kind, id);
   }
 
-  /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */
+  /** Closes what it opened itself. Calls that are under way end as `closed`. */
   async close(): Promise<void> {
-    await this.#calls.close();
+    await this.#context.calls.close();
     this.#parts.keys?.close();
     await Promise.all([this.#parts.codecServer?.close(), this.#parts.ownConnection?.close()]);
   }
@@ -165,22 +165,16 @@ export class CreditJourneys {
     input: StartInputs[Kind],
     { workClass = 'interactive', ...options }: StartOptions,
   ): Promise<Started<Handles[Kind]>> {
-    const start = checkStart(kind, input, this.#parts);
+    const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
     const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
-    const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
+    const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start, workClass));
     return Object.assign(handle, { isNew });
   }
 
   #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
     const rule = runIdProblem(kind, id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
-    return new HANDLES[kind](this.context(), kind, id);
-  }
-
-  /** @internal */
-  protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
-    const { client, taskQueue, maxApplicants, queryTimeoutMs } = this.#parts;
-    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs };
+    return new HANDLES[kind](this.#context, kind, id);
   }
 }

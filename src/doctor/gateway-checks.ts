@@ -7,7 +7,7 @@ import { createConnections, createConnector } from '../gateway/connections.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { isTlsRefusal } from '../gateway/exchange.ts';
 import { type GatewayProfile, requestUrl } from '../gateway/profile.ts';
-import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-request.ts';
+import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-source.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { isPublicAddress } from '../webhooks/sender.ts';
 import { secretProblem } from '../webhooks/signature.ts';

@@ -11,7 +11,7 @@
  *   refused HTTP/2 streams (off here). The second call is aborted, for any cause.
  * 4. Errors reach `onResponseError` both before and after the first byte, with the same codes: they prove nothing.
  *
- * A request that is abandoned after the first byte has its connection reset: resetting-connector.ts.
+ * A request that is abandoned after the first byte has its connection reset: connections.ts.
  */
 import type { Dispatcher } from 'undici';
 

@@ -5,12 +5,12 @@ import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { readAnswer } from './answers.ts';
 import { bodyText, refusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
-import type { ExpectedApplicant } from './entry-verdict.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
 import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
+import type { ExpectedApplicant } from './who-is-who.ts';
 
 export interface SubmitOptions {
   /** A request from one of the builders in `requests.ts`. */

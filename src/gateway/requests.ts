@@ -90,7 +90,7 @@ export interface FailsafeRequestParts {
 }
 
 /**
- * Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. `answer-details.ts` lists the
+ * Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. `answers.ts` lists the
  * rest.
  */
 export function buildFailsafeRequest(parts: FailsafeRequestParts) {

@@ -65,7 +65,7 @@ export interface Consumer {
   [unknown: string]: unknown;
 }
 
-/** The members of a consumer that the interface shows (2.4). An SSN may come as a number too (entry-verdict.ts). */
+/** The members of a consumer that the interface shows (2.4). An SSN may come as a number too (who-is-who.ts). */
 const SHOWN_MEMBERS = { names: 'list', ssn: 'ssn', dob: 'text', addresses: 'list', accounts: 'list' } as const;
 
 type MemberForm = (typeof SHOWN_MEMBERS)[keyof typeof SHOWN_MEMBERS];

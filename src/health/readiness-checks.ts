@@ -14,7 +14,7 @@ export interface WorkerParts {
   workers: readonly Pick<Worker, 'getState'>[];
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
   ledger: Pick<Ledger, 'identity' | 'lookUp' | 'restoreState'>;
-  keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
+  keys: Pick<WatchedKeyRing, 'current' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   writer: Pick<WriterWatch, 'isTooOld'>;
   /** Whether the ledger can lose what it confirms, where production does not permit that. */
@@ -51,7 +51,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
       if (keys.lastReloadFailed) return 'the key ring was changed into something that cannot be used';
       try {
         keys.current('payload');
-        await keys.currentKeyId('ledger');
+        keys.current('ledger');
         return null;
       } catch {
         return 'there is no key to encrypt with';

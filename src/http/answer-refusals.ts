@@ -1,55 +1,11 @@
-/**
- * How a refusal becomes an answer: of a request that was handled, of a method that an address does not have, and of what
- * Node cannot read. A code, a reason, never a value.
- */
+/** Refusals of what Fastify and Node refuse by themselves: a method that an address does not have, unreadable input. */
 import { once } from 'node:events';
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuditLog } from './audit.ts';
+import type { FastifyInstance } from 'fastify';
 import { Refusal } from './refusal.ts';
-import type { AnyGuard } from './request-guard.ts';
 
-interface RefusalAnswers {
-  guard: AnyGuard;
-  audit: AuditLog;
-  /** The service's own form of an error. */
-  write(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void;
-  /** A refusal for an error of what the service works with; `undefined` for any other. */
-  translate?: ((error: unknown) => Refusal | undefined) | undefined;
-  onUnexpected(error: unknown): void;
-}
-
-/** Answers each refusal to the caller. The audit log gets those of callers but 429, which could fill the disk. */
-export function answerRefusals(app: FastifyInstance, answers: RefusalAnswers): void {
-  const { guard, audit, write, translate, onUnexpected } = answers;
-  app.setNotFoundHandler((request, reply) => {
-    reply.code(404);
-    write(new Refusal('notFound', 'there is nothing at this address'), request, reply);
-  });
-  app.setErrorHandler((error, request, reply) => {
-    let refusal = translate?.(error) ?? toRefusal(error);
-    if (refusal.reason === 'failed') onUnexpected(error);
-    const access = guard.findAccess(request);
-    if (access && refusal.status !== 429) {
-      try {
-        audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
-      } catch (auditError) {
-        onUnexpected(auditError);
-        refusal = new Refusal('audit', 'the audit log cannot be written');
-      }
-    }
-    reply.headers(refusal.headers);
-    if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
-    if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
-    // Does not wait for the rest of the body.
-    if (refusal.status === 413 || refusal.status === 408) reply.header('connection', 'close');
-    reply.code(refusal.status);
-    write(refusal, request, reply);
-  });
-}
-
-function toRefusal(error: unknown): Refusal {
+export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { statusCode } = error as { statusCode?: unknown };
   if (statusCode === 413) return new Refusal('bodyTooLarge', 'the body is too large');

@@ -165,7 +165,7 @@ interface RefusalParts {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Thrown anywhere while a request is handled; `answer-refusals.ts` makes the answer of it. It never holds a value. */
+/** Thrown anywhere while a request is handled; `service.ts` makes the answer of it. It never holds a value. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;

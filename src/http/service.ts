@@ -7,7 +7,7 @@ import fastify, {
   type FastifyServerOptions,
 } from 'fastify';
 import { type ProxyCheck, proxyCheck } from './addresses.ts';
-import { answerRefusals } from './answer-refusals.ts';
+import { toRefusal } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
 import { type AccessPolicy, addGuard, type GuardSettings, RequestGuard } from './request-guard.ts';
@@ -107,7 +107,31 @@ export function openService<Needs, Caller extends Identity, Permission>(
   parts.prepare?.(app);
   const guard = new RequestGuard({ policy: parts.policy(isTrustedProxy), limits, uiOrigins, hasPage, isTrustedProxy });
   addGuard(app, guard);
-  answerRefusals(app, { guard, audit, write, translate: parts.translate, onUnexpected });
+  app.setNotFoundHandler((request, reply) => {
+    reply.code(404);
+    write(new Refusal('notFound', 'there is nothing at this address'), request, reply);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    let refusal = parts.translate?.(error) ?? toRefusal(error);
+    if (refusal.reason === 'failed') onUnexpected(error);
+    const access = guard.findAccess(request);
+    // Not 429, which could fill the disk.
+    if (access && refusal.status !== 429) {
+      try {
+        audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
+      } catch (auditError) {
+        onUnexpected(auditError);
+        refusal = new Refusal('audit', 'the audit log cannot be written');
+      }
+    }
+    reply.headers(refusal.headers);
+    if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
+    if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
+    // Does not wait for the rest of the body.
+    if (refusal.status === 413 || refusal.status === 408) reply.header('connection', 'close');
+    reply.code(refusal.status);
+    write(refusal, request, reply);
+  });
   return {
     app,
     guard,

@@ -2,10 +2,10 @@
 import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
+import { readRows } from './database/rows.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
-import type { RawRow as Row } from './database/tables.ts';
-import { readCounts } from './holds/work.ts';
+import { countWork } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';
@@ -51,22 +51,22 @@ export async function inspect<T>(url: string, work: (read: Unsealed) => Promise<
 }
 
 async function readContent(session: SqlSession, dialect: SqlDialect) {
-  const [identity] = await session.rows<Row<'ledger_identity'>>('SELECT * FROM ledger_identity');
-  const rows = await session.rows<{ key_id: string; reports: number }>(
+  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
+  const rows = await session.read<{ keyId: string; reports: number }>(
     `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
   const { lost } = await readRestore({ session });
-  const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
-  const secretKeyId = identity?.secret_key_id ?? '';
+  const reports = new Map(rows.map((row) => [row.keyId, row.reports]));
+  const secretKeyId = identity?.secretKeyId ?? '';
   return {
-    ledgerId: identity?.ledger_id ?? '',
+    ledgerId: identity?.ledgerId ?? '',
     environment: identity?.environment ?? 'sandbox',
     wrappedUnder: [...new Set([secretKeyId, ...reports.keys()])].map((keyId) => ({
       keyId,
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    needsPerson: (await readCounts(session, dialect)).reduce((sum, { count }) => sum + count, 0),
+    needsPerson: (await countWork({ session, dialect })).reduce((sum, { count }) => sum + count, 0),
     ...omitUndefined({ lost }),
     pauses: await readPauses({ session }, { inForce: true }),
   };
@@ -74,6 +74,6 @@ async function readContent(session: SqlSession, dialect: SqlDialect) {
 
 async function readClock(session: SqlSession, dialect: SqlDialect) {
   const askedAtMs = Date.now();
-  const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
+  const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now`);
   return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
 }

@@ -10,6 +10,7 @@
  */
 import { omitUndefined } from '../base/defined.ts';
 import { utcInstant } from '../base/instants.ts';
+import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import type { LedgerCipher } from '../protection/sealed/sealing.ts';
@@ -43,7 +44,14 @@ import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/w
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
-import type { ClaimRequest, ClaimVerdict, LedgerIdentity, OutcomeRecord, RecordVerdict } from './records.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  CloseRequest,
+  LedgerIdentity,
+  OutcomeRecord,
+  RecordVerdict,
+} from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import type { SealedRefusal } from './reports/reports.ts';
 import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
@@ -92,14 +100,12 @@ const WRITES = {
   recordShare,
   withdrawShare,
   flagPostedShares: flagShares,
+  recordDecision: decide,
   recordRunDecisions,
   recordSeen,
   watch: watchForRestore,
   acceptRestore,
 };
-
-/** They compare the ledger's id themselves, once they have the lock of their inquiry. */
-const WRITES_OF_INQUIRY = { closeAttempt: lookUpAndClose, recordDecision: decide };
 
 export type Ledger = ReturnType<typeof makeLedger>;
 
@@ -110,7 +116,6 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     ...bindReads(transactions, READS),
     ...bindLists(transactions, LISTS),
     ...bindWritesTo(transactions, WRITES),
-    ...bindWrites(transactions, WRITES_OF_INQUIRY),
     consents: {
       ...bindReads(transactions, { unmatched: readUnmatched, fault: readFault }),
       ...bindWritesTo(transactions, { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
@@ -188,6 +193,10 @@ export class SqlLedger extends SealedReports {
     return verdict;
   }
 
+  closeAttempt(request: CloseRequest): Promise<AttemptView> {
+    return this.transactions.writeTo(request.ledgerId, (tx) => lookUpAndClose(tx, request));
+  }
+
   /**
    * Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction, as is
    * `refusal`.
@@ -210,7 +219,7 @@ export class SqlLedger extends SealedReports {
 
 /** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */
 async function ping({ session, dialect }: Transaction): Promise<{ now: string }> {
-  const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
+  const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
   if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
   return { now: utcInstant(row.now) };
 }

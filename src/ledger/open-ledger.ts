@@ -2,16 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pick } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
-import type { KeyWrapper, WrappedKey } from '../protection/keys/key-ring.ts';
+import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { toFields } from './database/rows.ts';
+import { insertRow, readRows } from './database/rows.ts';
 import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
-import type { SqlEngine, SqlSession } from './database/sql-session.ts';
+import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
-import type { RawRow as Row } from './database/tables.ts';
+import type { Row } from './database/tables.ts';
 import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
@@ -44,8 +45,14 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
     if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
     await migrate(session, dialect, from);
     if (made) {
-      await insertIdentity(session, dialect.now, options.environment, made);
-      await beginChain(session, made.cipher);
+      const { ledgerId, secret, cipher } = made;
+      const identity = { onlyRow: 1, ledgerId, environment: options.environment, schemaVersion: 0, oldestWriter: 0 };
+      await insertRow(session, 'ledger_identity', {
+        ...identity,
+        secretKeyId: secret.keyId,
+        secretWrapped: secret.bytes,
+      });
+      await beginChain(session, cipher);
     }
     await noteVersion(session, dialect);
   });
@@ -55,20 +62,6 @@ async function makeIdentity(keyRing: KeyWrapper) {
   const ledgerId = `ledger-${randomUUID()}`;
   const secret = await newLedgerSecret(keyRing, ledgerId);
   return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
-}
-
-async function insertIdentity(
-  session: SqlSession,
-  now: string,
-  environment: Environment,
-  { ledgerId, secret }: { ledgerId: string; secret: WrappedKey },
-): Promise<void> {
-  await session.rows(
-    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, schema_version, oldest_writer, migrated_at,
-       secret_key_id, secret_wrapped)
-     VALUES (1, $1, $2, ${now}, 0, 0, ${now}, $3, $4)`,
-    [ledgerId, environment, secret.keyId, secret.bytes],
-  );
 }
 
 interface OpenLedgerOptions {
@@ -102,10 +95,10 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const isMade = found.version === 0 ? options.create : options.migrate;
     if (isMade) await migrateLedger(engine, options);
     const row = requireUsable(isMade ? await readIdentity(engine, options) : found);
-    const identity = toFields(row, ['ledger_id', 'environment', 'created_at', 'schema_version']);
-    const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
-    const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
-    const cipher = new LedgerCipher(row.ledger_id, secret);
+    const identity = pick(row, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
+    const wrapped = { keyId: row.secretKeyId, bytes: row.secretWrapped };
+    const secret = await openLedgerSecret(options.keyRing, row.ledgerId, wrapped);
+    const cipher = new LedgerCipher(row.ledgerId, secret);
     return makeLedger(engine, identity, cipher, options.keyRing);
   } catch (error) {
     await engine.close();
@@ -151,7 +144,7 @@ interface Found {
 async function readIdentity(engine: SqlEngine, options: OpenLedgerOptions): Promise<Found> {
   const found = await engine.read(async (session) => {
     const version = await readSchemaVersion(session, engine.dialect);
-    const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    const [row] = version === 0 ? [] : await readRows(session, 'ledger_identity', { onlyRow: 1 });
     return { version, row };
   });
   if (found.row) requireExpected(found.row, options);
@@ -167,9 +160,9 @@ function requireUsable({ version, row }: Found): IdentityRow {
   }
   if (!row) throw notFound('the tables at the ledger address hold no identity');
   // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
-  if (row.oldest_writer > SCHEMA_VERSION) {
+  if (row.oldestWriter > SCHEMA_VERSION) {
     throw new LedgerSchemaError(
-      `the ledger's tables are at version ${version}, and ask for programs that know version ${row.oldest_writer} or a ` +
+      `the ledger's tables are at version ${version}, and ask for programs that know version ${row.oldestWriter} or a ` +
         `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
     );
   }
@@ -179,10 +172,10 @@ function requireUsable({ version, row }: Found): IdentityRow {
 function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedgerOptions): void {
   if (row.environment !== environment) {
     throw new LedgerChangedError(
-      `ledger ${row.ledger_id} belongs to the environment ${row.environment}, and ${environment} was asked for`,
+      `ledger ${row.ledgerId} belongs to the environment ${row.environment}, and ${environment} was asked for`,
     );
   }
-  if (expectedId !== undefined && row.ledger_id !== expectedId) {
-    throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledger_id}`);
+  if (expectedId !== undefined && row.ledgerId !== expectedId) {
+    throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledgerId}`);
   }
 }

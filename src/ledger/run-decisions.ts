@@ -6,9 +6,8 @@
  */
 
 import { chaining } from './audit/audit-chain.ts';
-import { toFields } from './database/rows.ts';
+import { readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import type { RawRow as Row } from './database/tables.ts';
 import { ownersOfClaim } from './inquiries/inquiries.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
@@ -24,12 +23,8 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
   await chaining(tx, async (insert) => {
     for (const decision of decisions) {
       const { runKey, decisionId } = decision;
-      const standing = await session.rows<Row<'run_decisions'>>(
-        'SELECT * FROM run_decisions WHERE run_key = $1 AND decision_id = $2',
-        [runKey, decisionId],
-      );
-      const isThis = (row: Row<'run_decisions'>) => CONTENT.every((name) => toFields(row)[name] === decision[name]);
-      if (standing.some(isThis)) continue;
+      const standing = await readRows(session, 'run_decisions', { runKey, decisionId });
+      if (standing.some((row) => CONTENT.every((name) => row[name] === decision[name]))) continue;
       await insert('run_decisions', { ...decision, version: String(standing.length + 1) });
     }
   });
@@ -39,7 +34,7 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
 
 /** The first withdrawal of the run that an inquiry belongs to. */
 export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
-  const [row] = await session.rows<RunWithdrawal>(
+  const [row] = await session.read<RunWithdrawal>(
     `SELECT by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
      ORDER BY recorded_at, version LIMIT 1`,
     ownersOfClaim(runKey),

@@ -44,7 +44,7 @@ const AT_ONCE = 8;
 
 /**
  * @param since RFC 3339: earlier than the moment that Temporal went back to
- * @throws LedgerUnavailableError, TemporalUnavailableError
+ * @throws LedgerUnavailableError, CallError
  */
 export async function compareWithTemporal(client: Client, ledger: Ledger, since: string) {
   const known = await knownSince(ledger, since);

@@ -6,14 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
-import {
-  DecisionRefusedError,
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  UpdateRefusedError,
-} from '../client/connection/errors.ts';
+import { isRunOpen } from '../client/connection/describe-run.ts';
+import { hasCode } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
-import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
@@ -27,7 +22,7 @@ import {
   type JudgedDecision,
   readLeftBehind,
 } from './judge-decision.ts';
-import { decideInLedger } from './ledger-decisions.ts';
+import { decideInLedger, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** Names an inquiry on hold. */
@@ -74,8 +69,8 @@ export async function readUnlisted(
   const { holds } = await journeys.run(runKey).status();
   const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
   if (!held) return undefined;
-  const { failureType: reason, attempts: attempt, profile: gatewayProfile = 'default', ...said } = held;
-  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, gatewayProfile };
+  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
+  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, profile };
   return { ...describeHold(row), customerTraceNumber, productCode: held.productCode, heldBy: 'run' };
 }
 
@@ -97,7 +92,7 @@ interface DecidingRun {
 /**
  * Sends the decision to the run. If the run has closed, writes a decision about its inquiry into the ledger.
  *
- * @throws InvalidInputError, UpdateRefusedError, DecisionRefusedError, JourneyNotFoundError, JourneyFinishedError
+ * @throws InvalidInputError, CallError
  */
 export async function decide(
   journeys: LedgerJourneys,
@@ -110,7 +105,7 @@ export async function decide(
     const { duplicate, recorded = true } = await run.resolve(decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
-    const isGone = error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
+    const isGone = hasCode(error, 'journeyNotFound', 'journeyFinished');
     if (!isGone || !(await isOwnInquiry(journeys, runKey, decision.customerTraceNumber))) throw error;
     const { duplicate } = await decideInLedger(journeys, decision);
     return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
@@ -189,7 +184,7 @@ export function previewMany<Named extends NamedInquiry>(
       about = { customerTraceNumber, attempt: decision.attempt };
       hold = await readDecidable(journeys, named);
       const refusal = hold ? decisionProblem(hold, decision) : NOTHING_WAITS;
-      if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
+      refuseIf(customerTraceNumber, refusal);
       return { ...named, ...omitUndefined({ hold }) };
     } catch (error) {
       return { ...named, ...omitUndefined({ hold }), ...(await readFailure(journeys, runKey, about, error, 1)) };
@@ -213,7 +208,7 @@ async function readFailure(
   tries = TRIES,
 ): Promise<Failed> {
   if (!(error instanceof Error)) throw error;
-  const isRefused = error instanceof UpdateRefusedError || error instanceof DecisionRefusedError;
+  const isRefused = hasCode(error, 'updateRefused', 'decisionRefused');
   const earlier = about && isRefused ? await findEarlier(journeys, runKey, about, tries) : undefined;
   return { error, ...omitUndefined({ earlier }) };
 }

@@ -5,7 +5,7 @@
 import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
-import { JourneyNotFoundError } from '../client/connection/errors.ts';
+import { CallError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Authorization } from '../ledger/orders.ts';
@@ -60,15 +60,14 @@ const PAGE = 50;
 /**
  * Plans a disposal: what would be disposed of, and why something would not. Changes nothing.
  *
- * @throws TemporalUnavailableError, LedgerUnavailableError; JourneyNotFoundError where neither Temporal nor the ledger
- * knows the id
+ * @throws LedgerUnavailableError; CallError, also where neither Temporal nor the ledger knows the id
  */
 export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
   const { retention } = context.ledger;
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished: await retention.unfinished() };
   if ('runKey' in selection) {
     const item = await planOne(context, selection.runKey);
-    if (!item) throw new JourneyNotFoundError(selection.runKey);
+    if (!item) throw new CallError('journeyNotFound', { runKey: selection.runKey });
     return { ...plan, ...item };
   }
   const { olderThanMs, limit } = selection;
@@ -118,7 +117,7 @@ function listObstacles(
 /**
  * Disposes of one planned item, and repeats every check first. The caller may stop it anywhere and run it again.
  *
- * @throws TemporalUnavailableError, LedgerUnavailableError: nothing of the ledger was destroyed
+ * @throws CallError, LedgerUnavailableError: nothing of the ledger was destroyed
  */
 export async function disposeItem(
   { client, ledger: { retention } }: DisposalContext,

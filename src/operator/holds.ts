@@ -94,16 +94,16 @@ export const holdSchema = z
 export type Hold = z.infer<typeof holdSchema>;
 
 /** A row of the ledger, as every surface lists it. No run is asked whether it is still open: `readDecidable` does. */
-export function describeHold({ workId, gatewayProfile, details, ...row }: WorkRow): Hold {
-  const { kind, reason, since, runKey, customerTraceNumber } = row;
+export function describeHold({ workId: holdId, details, ...row }: WorkRow): Hold {
+  const { runKey, customerTraceNumber } = row;
   const allowedActions = listActions(row);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
   const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
   const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
   const hold = {
-    ...{ holdId: workId, kind, reason, since, runKey, profile: gatewayProfile },
+    holdId,
     ...row,
-    ...(details as Partial<Hold>),
+    ...details,
     allowedActions,
     ...(allowedActions.length === 0 ? {} : { decideAt }),
   };

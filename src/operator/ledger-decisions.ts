@@ -3,11 +3,11 @@
  * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
-import { DecisionRefusedError } from '../client/connection/errors.ts';
+
+import { isRunOpen } from '../client/connection/describe-run.ts';
+import { CallError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
-import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
-import { GATEWAY_LIMITS } from '../config/variables.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -27,12 +27,12 @@ interface Written {
   duplicate: boolean;
 }
 
-/** @throws InvalidInputError, DecisionRefusedError */
+/** @throws InvalidInputError, CallError */
 export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<Written> {
   const { customerTraceNumber, decisionId } = given;
   const ledger = await journeys.openedLedger();
   const row = await readRow(ledger, customerTraceNumber);
-  const message = parseMessage(decisionDefinition, given, { maxApplicants: GATEWAY_LIMITS.maxApplicants.max });
+  const message = parseMessage(decisionDefinition, given);
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
@@ -48,8 +48,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
       : whyNot(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
-  if (!judged.accepted)
-    throw new DecisionRefusedError(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
+  if (!judged.accepted) throw toRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
   if (verdict.kind === 'overtaken') refuseIf(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
@@ -61,7 +60,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
  * Marks late messages (an answer, a withdrawn consent) as seen, so that they leave the work queue. If the run is gone,
  * also clears the flags that it set, and its hold if nothing was sent.
  *
- * @throws DecisionRefusedError where there is nothing to see to
+ * @throws CallError where there is nothing to see to
  */
 export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<Written> {
   const ledger = await journeys.openedLedger();
@@ -70,7 +69,7 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
     const reason = 'it has no flag of a late answer that is still open';
-    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', reason));
+    throw toRefusal(customerTraceNumber, refuse('notNow', reason));
   }
   if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
   return { duplicate: verdict.kind === 'known' };
@@ -95,8 +94,7 @@ async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runI
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
-  if (!row)
-    throw new DecisionRefusedError(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
+  if (!row) throw toRefusal(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
   return row;
 }
 
@@ -104,8 +102,13 @@ function differingFrom(paths: readonly string[]): MessageRefusal | null {
   return refusePaths('/decisionId was used', paths);
 }
 
-function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
-  if (refusal) throw new DecisionRefusedError(customerTraceNumber, refusal);
+function toRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): CallError {
+  return new CallError('decisionRefused', { customerTraceNumber, reason, refusalCause });
+}
+
+/** @throws CallError where there is a refusal */
+export function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
+  if (refusal) throw toRefusal(customerTraceNumber, refusal);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { inParallel } from '../base/in-parallel.ts';
-import { translatedError, WorkerUnavailableError } from '../client/connection/errors.ts';
+import { hasCode, translatedError } from '../client/connection/errors.ts';
 import {
   type ChosenEvents,
   WEBHOOK_ATTENTION,
@@ -37,7 +37,7 @@ export class NothingToDeliverError extends CreditJourneyError {
  * Lists the unfinished deliveries of this task queue, the oldest first.
  *
  * @param failed only those that have given an event up
- * @throws TemporalUnavailableError
+ * @throws CallError
  */
 export async function openDeliveries(
   client: Client,
@@ -57,7 +57,7 @@ export async function openDeliveries(
           return failed && !hasFailed(status) ? [] : [{ runKey, ...status }];
         } catch (error) {
           if (error instanceof WorkflowNotFoundError) return [];
-          if (!(translatedError(error, runKey) instanceof WorkerUnavailableError)) throw error;
+          if (!hasCode(translatedError(error, runKey), 'workerUnavailable')) throw error;
         }
       }
       unanswered.push(runKey);
@@ -105,7 +105,7 @@ async function runningDeliveries(
  *
  * @param runKey of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
  * @param endpoint its name; default: all of the run's
- * @throws NothingToDeliverError, UpdateRefusedError, WorkerUnavailableError, TemporalUnavailableError
+ * @throws NothingToDeliverError, CallError
  */
 export async function decideDelivery(
   client: Client,

@@ -24,13 +24,10 @@ export interface RowForm {
   columns?: readonly Column[];
 }
 
-/** For rows that were examined before. Each request is judged by the profile's limits before it is sent. */
-const NO_LIMITS = { maxApplicants: Number.POSITIVE_INFINITY };
-
 /** `null`: an empty line, which is no row. */
 type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
-/** @param profile judges the row; without it the row's form alone does */
+/** @param profile judges the row; without it, for rows that were examined before, the row's form alone does */
 export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
   if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
@@ -72,7 +69,7 @@ function checkedRow(
   const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
-    const checked = parseApplicants(applicants, profile?.limits ?? NO_LIMITS);
+    const checked = parseApplicants(applicants, profile?.limits);
     const row = { accountId: accountId as string, ...place, applicants: checked };
     if (profile) problems.push(...madeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };

@@ -1,7 +1,32 @@
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
-import type { KmsFailure } from './key-management-service.ts';
+
+export type KmsFailure =
+  /** The service cannot be reached, is too slow, or fails. A later attempt may succeed. */
+  | 'unreachable'
+  | 'credentials'
+  | 'denied'
+  /** The service's key is missing, disabled or about to be deleted. */
+  | 'keyUnusable'
+  /** The bytes were wrapped by another key, or under another context. */
+  | 'notOpened'
+  /** Its address is not an https one. */
+  | 'insecure'
+  | 'region'
+  | 'notInstalled'
+  | 'unknown';
+
+/** Thrown when a service failed. Says what to do, and nothing of the service's answer. */
+export class KmsError extends Error {
+  override readonly name = 'KmsError';
+  readonly code: KmsFailure;
+
+  constructor(code: KmsFailure, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /**
  * Thrown when the key ring file cannot be used: missing, readable by others, or malformed. Names a place and a problem,

@@ -30,10 +30,9 @@ class AsyncContextManager implements ContextManager {
     return this.#storage.run(context, () => fn.apply(thisArg, args));
   }
 
-  bind<T>(context: Context, target: T): T {
-    if (typeof target !== 'function') return target;
-    const bound = (...args: unknown[]) => this.with(context, () => target.apply(undefined, args));
-    return bound as T;
+  /** No code of ours binds. */
+  bind<T>(_context: Context, target: T): T {
+    return target;
   }
 
   enable(): this {
@@ -41,7 +40,6 @@ class AsyncContextManager implements ContextManager {
   }
 
   disable(): this {
-    this.#storage.disable();
     return this;
   }
 }

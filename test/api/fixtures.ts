@@ -137,7 +137,6 @@ export async function startTestApi(
     environment: config.environment,
     tokens: { jwks: { file }, issuer: ISSUER, audience: AUDIENCE },
     journeys,
-    maxApplicants: 2,
     audit: { write: (line) => lines.push(line) },
     onUnexpected: (error) => unexpected.push(error),
     ...options,

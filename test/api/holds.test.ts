@@ -294,7 +294,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber });
     const away = {
       runKey,
-      gatewayProfile: 'default',
+      profile: 'default',
       endUserCode: 'EU123',
       at: new Date().toISOString(),
       isOver: false,

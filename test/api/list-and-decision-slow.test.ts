@@ -72,7 +72,7 @@ test('where Temporal is away the ledger alone says whose a hold is, for all of a
   const [host = '', port = ''] = harness.config.temporal.address.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   t.after(() => proxy.close());
-  const opening = { dataConverter: {}, maxApplicants: 2, openLedger: () => openLedgerOf(harness) };
+  const opening = { dataConverter: {}, openLedger: () => openLedgerOf(harness) };
   const journeys = await connectTo(harness, { ...opening, address: `127.0.0.1:${proxy.port}` });
   const cutOff = await startTestApi(harness, { journeys });
   t.after(async () => {

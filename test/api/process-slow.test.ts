@@ -34,7 +34,6 @@ test('where Temporal is away the API answers 503 with a time to come again, and 
   const journeys = await connectTo(harness, {
     address,
     dataConverter: {},
-    maxApplicants: 2,
     queryTimeoutMs: 3_000,
   });
   const cutOff = await startTestApi(harness, { journeys });

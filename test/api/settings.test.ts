@@ -43,7 +43,6 @@ function faults(env: Record<string, string>): string[] {
 test('the sandbox needs a key set, an issuer and an audience', () => {
   const { options, ledgerAccess } = loadApiSettings(SANDBOX);
   assert.deepEqual([options.host, options.port, options.byClaim], ['127.0.0.1', DEFAULT_PORTS.api, 'sub']);
-  assert.equal(options.maxApplicants, 2);
   assert.equal(ledgerAccess.keyRingFile, '.credit-journey/keys.json');
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });

@@ -90,7 +90,6 @@ function connect({ client, config }: Harness): Promise<CreditJourneys> {
     dataConverter: client.options.loadedDataConverter,
     namespace: NAMESPACE,
     taskQueue: config.taskQueue,
-    maxApplicants: 2,
   });
 }
 

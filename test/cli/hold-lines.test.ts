@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
-import { parseSince } from '../../src/cli/decisions/since.ts';
+import { parseSince } from '../../src/cli/decisions/decision-flags.ts';
 import { commandLines, rowTable } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';
@@ -11,7 +11,7 @@ import { resolveCommand } from '../../src/words/holds.ts';
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
 const ROW: WorkRow = {
-  ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), gatewayProfile: 'default', shareId: 'S-1' },
+  ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), profile: 'default', shareId: 'S-1' },
   ...{ reason: 'CredentialsRefused', since: '2026-01-02T03:04:05.678Z', attempt: 12 },
 };
 const INQUIRY = { customerTraceNumber: TRACE, productCode: 'SECONDUSE' } as const;

@@ -63,7 +63,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
   test('tells a refusal of the API as its own', async () => {
     const journeyId = `J-${randomUUID()}`;
     const missing = await remote(['status', journeyId]);
-    assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'JourneyNotFoundError']);
+    assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'journeyNotFound']);
     await done('start', '--sample', '--journey-id', journeyId);
     const refused = await remote(['advance', journeyId, '--to', 'PREQUAL']);
     assert.equal(refused.code, 1);

@@ -37,14 +37,14 @@ describe('a client without keys and without a codec server', () => {
     ['that is told nothing', { PAYLOAD_ENCRYPTION: '' }],
     ['whose key ring is not there', { PAYLOAD_ENCRYPTION: 'on', KEY_RING_FILE: 'keys.json' }],
   ] as const)
-    test(`${what} starts nothing, and names the variables to set`, async () => {
+    test(`starts nothing, and names the variables to set: a client ${what}`, async () => {
       const journeyId = `T-${what.replaceAll(' ', '-')}`;
       const { code, stderr } = await start(journeyId, env);
       assert.equal(code, 2, stderr);
       const { error } = JSON.parse(stderr) as {
         error: { type: string; problems: { variable: string; rule: string }[] };
       };
-      assert.equal(error.type, 'ConfigError');
+      assert.equal(error.type, 'invalidConfiguration');
       assert.deepEqual(
         error.problems.map(({ variable }) => variable),
         ['CODEC_SERVER_URL'],

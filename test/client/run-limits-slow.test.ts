@@ -1,7 +1,9 @@
 /** What Temporal refuses because one run has had too many messages: nothing of it is lost without a word. */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ConsentMessage, type CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
+import { hasCode } from '../../src/client/connection/errors.ts';
+import type { ConsentMessage, CreditJourneys } from '../../src/client.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
@@ -72,7 +74,7 @@ test('a revocation that Temporal keeps out is recorded in the ledger; a grant an
     await harness.startWorker();
     const refusals = await Promise.all([first, revoked]);
     assert.ok(refusals.every(({ accepted }) => accepted));
-    isKeptOut = refusals.filter(({ late }) => late).length === 1 && granted instanceof TooManyMessagesError;
+    isKeptOut = refusals.filter(({ late }) => late).length === 1 && hasCode(granted, 'tooManyMessages');
     await journey.withdraw({ by: 'test', reason: 'done' });
     await journey.result();
   }

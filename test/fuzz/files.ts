@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { KeyRingError } from '../../src/protection/errors.ts';
-import { readKeyRing } from '../../src/protection/keys/key-ring-file.ts';
+import { readKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { readKeySet } from '../../src/protection/proofs.ts';
 import {
   type ByteMutation,

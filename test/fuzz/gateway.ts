@@ -6,7 +6,7 @@ import { readAnswer } from '../../src/gateway/answers.ts';
 import { bodyText } from '../../src/gateway/body-text.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { refIdResolver } from '../../src/gateway/responses.ts';
-import { readTokenResponse } from '../../src/gateway/token-request.ts';
+import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
 import { openGatewaySockets } from './gateway-sockets.ts';

@@ -14,7 +14,7 @@ import {
   type ResponseEntry,
   refIdResolver,
 } from '../../src/gateway/responses.ts';
-import { readTokenResponse } from '../../src/gateway/token-request.ts';
+import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
 
 const TOKEN_REQUEST = {

@@ -84,7 +84,7 @@ describe('a journey that is started again for another customer', () => {
     const { customerTraceNumber = '', since = '' } = status.holds[0] ?? {};
     assert.deepEqual(row, {
       ...{ kind: 'held', reason: 'AnotherNumber', since, runKey: input.journeyId, customerTraceNumber, attempt: 1 },
-      ...{ productCode: 'PREQUAL', gatewayProfile: 'default', endUserCode: input.endUserCode },
+      ...{ productCode: 'PREQUAL', profile: 'default', endUserCode: input.endUserCode },
       details: { applicantIds: input.applicants.map(({ applicantId }) => applicantId), otherTraceNumber: first },
     });
     const { searchAttributes } = await again.describe();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import { traceNumber } from '../../src/model/trace-number.ts';
 import {
   applicant,
   consentMessage,
@@ -15,6 +16,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { SHARE_SCENARIOS } from '../support/share-scenarios.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   currentRun,
@@ -204,26 +207,6 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     assert.deepEqual(await again.result(), result);
     assert.equal((await harness.received(currentRun(harness, handle))).length, 2);
   });
-
-  test('reset to before its consents are admitted again posts its share once', async () => {
-    const input = journeyInput({
-      stages: ['PREQUAL'],
-      applicants: [applicant('1A'), applicant('2A')],
-      shares: [share],
-    });
-    const handle = await harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    await update(handle, 'recordConsent', consentMessage(input.journeyId, { applicantId: '1A' }));
-    const early = await resetTo(harness, handle, await taskOfMessage(handle, 'recordConsent'));
-    const waiting = await untilStatus(early, ({ shares }) => shares[0]?.waitingFor.length === 1);
-    assert.deepEqual(waiting.shares[0]?.waitingFor, ['2A']);
-    await early.signal('consent', consentMessage(input.journeyId, { applicantId: '2A' }));
-    const result = await early.result();
-    assert.equal(result.shares[0]?.state, 'posted');
-    const late = await resetTo(harness, early, await taskOfMessage(early, 'consent'));
-    assert.deepEqual(await late.result(), result);
-    assert.equal((await harness.received(late)).length, 2);
-  });
 });
 
 describe('a journey whose first share is withdrawn, whose second is revoked, and whose third is posted', () => {
@@ -306,6 +289,74 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
         assert.deepEqual(shares.map(withoutNumber), result.shares.map(withoutNumber), `to event ${task}`);
         assert.deepEqual(stages, result.stages, `to event ${task}`);
         assert.deepEqual(await harness.received(again), received, `to event ${task}`);
+      }
+    });
+  }
+});
+
+describe('a run that a refusal has ended, reset to each of its workflow tasks without its messages', () => {
+  const BY = { by: 'ops', reason: 'the applicant has withdrawn' };
+  const scenario = (name: string) => async () =>
+    (await SHARE_SCENARIOS.find((found) => found.name === name)?.play(harness)) as JourneyHandle;
+
+  const RUNS: Record<string, () => Promise<JourneyHandle>> = {
+    'a share whose consent was denied': scenario('shareReport-denied'),
+    'a share that was withdrawn': scenario('shareReport-withdrawn'),
+    'a journey that was withdrawn at its gate': async () => {
+      const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+      const handle = await harness.start(input);
+      await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+      await update(handle, 'withdraw', { journeyId: input.journeyId, ...BY });
+      await handle.result();
+      return handle;
+    },
+    'a pull that was withdrawn before its second attempt': async () => {
+      const input = reportPull();
+      const { environment, profiles } = harness.config;
+      const run = { environment, customerId: profiles.get('default')?.customerId ?? '' };
+      const product = {
+        workflowType: 'creditReport',
+        runKey: `pull:${input.pullId}`,
+        productCode: 'CR',
+        ordinal: 0,
+      } as const;
+      const customerTraceNumber = traceNumber({ ...run, ...product });
+      await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 12 }]);
+      const handle = await startPull(harness, input);
+      await until(async () => (await statusOf(handle)).waitingFor !== undefined, 'the pull does not wait');
+      await update(handle, 'withdraw', { pullId: input.pullId, ...BY });
+      await handle.result();
+      return handle;
+    },
+  };
+
+  /** A run that had begun to post, as far as it knew, shows the number that the claim refused. */
+  const withoutNumbers = (result: object) =>
+    JSON.parse(JSON.stringify(result, (name, value) => (name === 'customerTraceNumber' ? undefined : value)));
+
+  /** A run that knows nothing of its withdrawal waits at its gate again; the claim behind it does. */
+  async function passGate(again: JourneyHandle): Promise<void> {
+    let status = await statusOf(again);
+    await until(async () => {
+      status = await statusOf(again);
+      return status.state === 'waitingAtGate' || (await again.describe()).status.name !== 'RUNNING';
+    }, 'neither at the gate nor over');
+    if (status.state !== 'waitingAtGate') return;
+    await update(again, 'advance', { journeyId: status.journeyId, to: 'PREAPP' });
+  }
+
+  for (const [what, play] of Object.entries(RUNS)) {
+    test(`${what} ends the same way, and nothing more is posted`, async () => {
+      const handle = await play();
+      const result = await handle.result();
+      const count = async () => ((await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as []).length;
+      const requests = await count();
+      const { runId = '' } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+      for (const task of await workflowTasksOf(handle)) {
+        const again = await resetTo(harness, handle, task, { runId: runId ?? '', forgetMessages: true });
+        await passGate(again);
+        assert.deepEqual(withoutNumbers(await again.result()), withoutNumbers(result), `to event ${task}`);
+        assert.equal(await count(), requests, `to event ${task}`);
       }
     });
   }

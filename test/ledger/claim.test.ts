@@ -28,329 +28,204 @@ function facts(number: number, change: Partial<ClaimFacts> = {}): ClaimFacts {
 const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
 const ABANDON = { decisionId: 'E', action: 'abandon', attempt: 1 } as const;
 
-type Row = { title: string; known: KnownInquiry; claim: ClaimFacts; expected: ClaimDecision };
+/** The title, what the ledger knows, the claim or its attempt, and what is decided, or the kind of that alone. */
+type Row = [title: string, Partial<KnownInquiry>, ClaimFacts | number, ClaimDecision | ClaimDecision['kind'] | 'by D'];
 
-const CLAIMED_2: ClaimDecision = { kind: 'claim', attempt: 2 };
-const LATEST: ClaimDecision = { kind: 'latest' };
+const RESENT = { attempts: [attempt('unknown')], decisions: [RESEND] };
+const PERMITTED: NonNullable<KnownInquiry['share']> = { reportIsGone: false, grants: [{ worth: 'stands' }] };
 
 const TABLE: Row[] = [
-  { title: 'nothing yet', known: known({ digest: null }), claim: facts(1), expected: { kind: 'claim', attempt: 1 } },
-  {
-    title: 'a decision came before any claim',
-    known: known({ digest: null, decisions: [{ decisionId: 'D', action: 'resend', attempt: 1 }] }),
-    claim: facts(1),
-    expected: { kind: 'claim', attempt: 1 },
-  },
-  ...(['notSent', 'notProcessed'] as const).map((state) => ({
-    title: `latest ${state}`,
-    known: known({ attempts: [attempt(state)] }),
-    claim: facts(2),
-    expected: CLAIMED_2,
-  })),
-  {
-    title: 'a resend after not sent is spent by the claim',
-    known: known({ attempts: [attempt('notSent')], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
-  },
-  {
-    title: 'sending, in time',
-    known: known({ attempts: [attempt('sending', 1, 10)] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'sending, in time, although a resend stands',
-    known: known({ attempts: [attempt('sending', 1, 10)], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'sending, overdue',
-    known: known({ attempts: [attempt('sending', 1, 0)] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'sending, overdue, and a resend',
-    known: known({ attempts: [attempt('sending', 1, 0)], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
-  },
+  ['nothing yet', { digest: null }, 1, 'claim'],
+  [
+    'a decision came before any claim',
+    { digest: null, decisions: [{ decisionId: 'D', action: 'resend', attempt: 1 }] },
+    1,
+    'claim',
+  ],
+  ...(['notSent', 'notProcessed'] as const).map(
+    (state): Row => [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'claim'],
+  ),
+  ['a resend after not sent is spent by the claim', { attempts: [attempt('notSent')], decisions: [RESEND] }, 2, 'by D'],
+  ['sending, in time', { attempts: [attempt('sending', 1, 10)] }, 2, 'latest'],
+  [
+    'sending, in time, although a resend stands',
+    { attempts: [attempt('sending', 1, 10)], decisions: [RESEND] },
+    2,
+    'latest',
+  ],
+  ['sending, overdue', { attempts: [attempt('sending', 1, 0)] }, 2, 'latest'],
+  ['sending, overdue, and a resend', { attempts: [attempt('sending', 1, 0)], decisions: [RESEND] }, 2, 'by D'],
   ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
-    { title: `latest ${state}`, known: known({ attempts: [attempt(state)] }), claim: facts(2), expected: LATEST },
-    {
-      title: `latest ${state} and an unspent resend for exactly that attempt`,
-      known: known({ attempts: [attempt(state)], decisions: [RESEND] }),
-      claim: facts(2),
-      expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
-    },
-    {
-      title: `latest ${state}, the resend being spent`,
-      known: known({ attempts: [attempt(state), attempt(state, 2)], decisions: [RESEND] }),
-      claim: facts(3),
-      expected: LATEST,
-    },
-    {
-      title: `latest ${state} and a resend that permits nothing`,
-      known: known({ attempts: [attempt(state)], decisions: [{ decisionId: 'D', action: 'resend', attempt: 2 }] }),
-      claim: facts(2),
-      expected: LATEST,
-    },
+    [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'latest'],
+    [
+      `latest ${state} and an unspent resend for exactly that attempt`,
+      { attempts: [attempt(state)], decisions: [RESEND] },
+      2,
+      'by D',
+    ],
+    [
+      `latest ${state}, the resend being spent`,
+      { attempts: [attempt(state), attempt(state, 2)], decisions: [RESEND] },
+      3,
+      'latest',
+    ],
+    [
+      `latest ${state} and a resend that permits nothing`,
+      { attempts: [attempt(state)], decisions: [{ decisionId: 'D', action: 'resend', attempt: 2 }] },
+      2,
+      'latest',
+    ],
   ]),
   ...(['answered', 'accepted'] as const).flatMap((state): Row[] => [
-    { title: `latest ${state}`, known: known({ attempts: [attempt(state)] }), claim: facts(2), expected: LATEST },
-    {
-      title: `latest ${state}, although a resend stands`,
-      known: known({ attempts: [attempt(state)], decisions: [RESEND] }),
-      claim: facts(2),
-      expected: LATEST,
-    },
+    [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'latest'],
+    [`latest ${state}, although a resend stands`, { attempts: [attempt(state)], decisions: [RESEND] }, 2, 'latest'],
   ]),
-  {
-    title: 'abandoned, although a resend stands',
-    known: known({ abandoned: true, attempts: [attempt('unknown')], decisions: [RESEND, ABANDON] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'abandoned before any claim',
-    known: known({ abandoned: true, digest: null, decisions: [ABANDON] }),
-    claim: facts(1),
-    expected: LATEST,
-  },
+  [
+    'abandoned, although a resend stands',
+    { abandoned: true, attempts: [attempt('unknown')], decisions: [RESEND, ABANDON] },
+    2,
+    'latest',
+  ],
+  ['abandoned before any claim', { abandoned: true, digest: null, decisions: [ABANDON] }, 1, 'latest'],
   ...(['begun', 'done'] as const).flatMap((disposal): Row[] => [
-    {
-      title: `disposal ${disposal}, although a resend stands`,
-      known: known({ disposal, digest: null, attempts: [attempt('unknown')], decisions: [RESEND] }),
-      claim: facts(2),
-      expected: LATEST,
-    },
-    {
-      title: `disposal ${disposal}, before any claim`,
-      known: known({ disposal, digest: null }),
-      claim: facts(1),
-      expected: LATEST,
-    },
+    [`disposal ${disposal}, although a resend stands`, { disposal, digest: null, ...RESENT }, 2, 'latest'],
+    [`disposal ${disposal}, before any claim`, { disposal, digest: null }, 1, 'latest'],
   ]),
-  {
-    title: 'the attempt is there already',
-    known: known({ attempts: [attempt('notSent')] }),
-    claim: facts(1),
-    expected: LATEST,
-  },
-  {
-    title: 'a later attempt is there already',
-    known: known({ attempts: [attempt('notSent'), attempt('notSent', 2), attempt('notSent', 3)] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'an older copy of the ledger, which has the inquiry’s outcome',
-    known: known({ isRestored: true, attempts: [attempt('answered')] }),
-    claim: facts(1),
-    expected: { kind: 'ledgerRestored' },
-  },
-  {
-    title: 'an older copy of the ledger, which has nothing of the inquiry',
-    known: known({ isRestored: true, digest: null }),
-    claim: facts(1),
-    expected: { kind: 'ledgerRestored' },
-  },
+  ['the attempt is there already', { attempts: [attempt('notSent')] }, 1, 'latest'],
+  [
+    'a later attempt is there already',
+    { attempts: [attempt('notSent'), attempt('notSent', 2), attempt('notSent', 3)] },
+    2,
+    'latest',
+  ],
+  [
+    'an older copy of the ledger, which has the inquiry’s outcome',
+    { isRestored: true, attempts: [attempt('answered')] },
+    1,
+    'ledgerRestored',
+  ],
+  [
+    'an older copy of the ledger, which has nothing of the inquiry',
+    { isRestored: true, digest: null },
+    1,
+    'ledgerRestored',
+  ],
   ...(['notSent', 'notProcessed'] as const).map(
-    (state): Row => ({
-      title: `an attempt was answered late, and the one after it is ${state}`,
-      known: known({
+    (state): Row => [
+      `an attempt was answered late, and the one after it is ${state}`,
+      {
         attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt(state, 2)],
         decisions: [RESEND],
-      }),
-      claim: facts(3),
-      expected: LATEST,
-    }),
+      },
+      3,
+      'latest',
+    ],
   ),
-  {
-    title: 'an attempt was answered late, and a resend judges only the unknown one after it',
-    known: known({
+  [
+    'an attempt was answered late, and a resend judges only the unknown one after it',
+    {
       attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt('unknown', 2)],
       decisions: [RESEND, { decisionId: 'F', action: 'resend', attempt: 2, permitsAttempt: 3 }],
-    }),
-    claim: facts(3),
-    expected: LATEST,
-  },
-  {
-    title: 'an attempt before the latest was accepted after its late answer',
-    known: known({
+    },
+    3,
+    'latest',
+  ],
+  [
+    'an attempt before the latest was accepted after its late answer',
+    {
       attempts: [{ ...attempt('accepted'), answeredLate: true }, attempt('notSent', 2)],
       decisions: [RESEND],
-    }),
-    claim: facts(3),
-    expected: LATEST,
-  },
-  {
-    title: 'its run was withdrawn, nothing yet',
-    known: known({ isWithdrawn: true, digest: null }),
-    claim: facts(1),
-    expected: { kind: 'withdrawn' },
-  },
-  {
-    title: 'its run was withdrawn, although a resend stands',
-    known: known({ isWithdrawn: true, attempts: [attempt('unknown')], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: { kind: 'withdrawn' },
-  },
-  {
-    title: 'its run was withdrawn, and the outcome stands',
-    known: known({ isWithdrawn: true, attempts: [attempt('answered')] }),
-    claim: facts(1),
-    expected: LATEST,
-  },
-  {
-    title: 'paused, nothing yet',
-    known: known({ isPaused: true, digest: null }),
-    claim: facts(1),
-    expected: { kind: 'paused' },
-  },
-  {
-    title: 'paused, although a resend stands',
-    known: known({ isPaused: true, attempts: [attempt('unknown')], decisions: [RESEND] }),
-    claim: facts(2),
-    expected: { kind: 'paused' },
-  },
-  {
-    title: 'paused, and the outcome stands',
-    known: known({ isPaused: true, attempts: [attempt('answered')] }),
-    claim: facts(1),
-    expected: LATEST,
-  },
-  {
-    title: 'paused, and a person must decide first',
-    known: known({ isPaused: true, attempts: [attempt('unknown')] }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'the inquiry stands under another number',
-    known: known({ digest: null, otherNumber: 'U' }),
-    claim: facts(1),
-    expected: { kind: 'anotherNumber', customerTraceNumber: 'U' },
-  },
-  {
-    title: 'the inquiry stands under another number, and a decision permits this one beside it',
-    known: known({
+    },
+    3,
+    'latest',
+  ],
+  ['its run was withdrawn, nothing yet', { isWithdrawn: true, digest: null }, 1, 'withdrawn'],
+  ['its run was withdrawn, although a resend stands', { isWithdrawn: true, ...RESENT }, 2, 'withdrawn'],
+  [
+    'its run was withdrawn, and the outcome stands',
+    { isWithdrawn: true, attempts: [attempt('answered')] },
+    1,
+    'latest',
+  ],
+  ['paused, nothing yet', { isPaused: true, digest: null }, 1, 'paused'],
+  ['paused, although a resend stands', { isPaused: true, ...RESENT }, 2, 'paused'],
+  ['paused, and the outcome stands', { isPaused: true, attempts: [attempt('answered')] }, 1, 'latest'],
+  ['paused, and a person must decide first', { isPaused: true, attempts: [attempt('unknown')] }, 2, 'latest'],
+  [
+    'the inquiry stands under another number',
+    { digest: null, otherNumber: 'U' },
+    1,
+    { kind: 'anotherNumber', customerTraceNumber: 'U' },
+  ],
+  [
+    'the inquiry stands under another number, and a decision permits this one beside it',
+    {
       digest: null,
       otherNumber: 'U',
       decisions: [{ decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 1 }],
-    }),
-    claim: facts(1),
-    expected: { kind: 'claim', attempt: 1, permittedBy: 'D' },
-  },
-  {
-    title: 'the inquiry stands under another number, and this one was abandoned for it',
-    known: known({ digest: null, otherNumber: 'U', abandoned: true }),
-    claim: facts(1),
-    expected: LATEST,
-  },
-  {
-    title: 'another digest',
-    known: known({ attempts: [attempt('answered')] }),
-    claim: facts(1, { digest: 'e' }),
-    expected: { kind: 'requestDiffers' },
-  },
-  {
-    title: 'another digest, abandoned',
-    known: known({ abandoned: true }),
-    claim: facts(1, { digest: 'e' }),
-    expected: { kind: 'requestDiffers' },
-  },
-  {
-    title: 'another ledger',
-    known: known({ attempts: [attempt('answered')] }),
-    claim: facts(1, { ledgerId: 'ledger-2' }),
-    expected: { kind: 'ledgerChanged' },
-  },
-  {
-    title: 'another ledger, empty, before the first attempt',
-    known: known({ digest: null }),
-    claim: facts(1, { ledgerId: 'ledger-2' }),
-    expected: { kind: 'ledgerChanged' },
-  },
-  {
-    title: 'another digest after an attempt that was not sent',
-    known: known({ attempts: [attempt('notSent')] }),
-    claim: facts(2, { digest: 'e' }),
-    expected: { kind: 'requestDiffers' },
-  },
-  {
-    title: 'an empty ledger where attempt 1 should be',
-    known: known({ digest: null }),
-    claim: facts(2),
-    expected: { kind: 'ledgerChanged' },
-  },
-  {
-    title: 'a restored ledger that lacks the previous attempt',
-    known: known({ attempts: [attempt('notSent')] }),
-    claim: facts(3),
-    expected: { kind: 'ledgerChanged' },
-  },
-  {
-    title: 'a program older than the ledger takes writes from',
-    known: known({ oldestWriter: 9 }),
-    claim: facts(1),
-    expected: { kind: 'writerTooOld' },
-  },
-  {
-    title: 'a program newer than the ledger asks for',
-    known: known({ oldestWriter: 9, digest: null }),
-    claim: facts(1, { writer: 10 }),
-    expected: { kind: 'claim', attempt: 1 },
-  },
-  {
-    title: 'a share, every grant of which stands',
-    known: known({ share: { reportIsGone: false, grants: [{ worth: 'stands' }, { worth: 'stands' }] } }),
-    claim: facts(1),
-    expected: { kind: 'claim', attempt: 1 },
-  },
-  {
-    title: 'a share that was withdrawn, every grant of which stands',
-    known: known({ share: { isWithdrawn: true, reportIsGone: false, grants: [{ worth: 'stands' }] } }),
-    claim: facts(1),
-    expected: { kind: 'notPermitted' },
-  },
-  {
-    title: 'a share that was answered, although it was withdrawn',
-    known: known({
-      attempts: [attempt('answered')],
-      share: { isWithdrawn: true, reportIsGone: false, grants: [{ worth: 'stands' }] },
-    }),
-    claim: facts(2),
-    expected: LATEST,
-  },
-  {
-    title: 'a share of a report that is gone',
-    known: known({ share: { reportIsGone: true, grants: [{ worth: 'stands' }] } }),
-    claim: facts(1),
-    expected: { kind: 'notPermitted' },
-  },
-  {
-    title: 'a share that brings no grant',
-    known: known({ share: { reportIsGone: false, grants: [] } }),
-    claim: facts(1),
-    expected: { kind: 'notPermitted' },
-  },
+    },
+    1,
+    'by D',
+  ],
+  [
+    'the inquiry stands under another number, and this one was abandoned for it',
+    { digest: null, otherNumber: 'U', abandoned: true },
+    1,
+    'latest',
+  ],
+  ['another digest', { attempts: [attempt('answered')] }, facts(1, { digest: 'e' }), 'requestDiffers'],
+  ['another digest, abandoned', { abandoned: true }, facts(1, { digest: 'e' }), 'requestDiffers'],
+  ['another ledger', { attempts: [attempt('answered')] }, facts(1, { ledgerId: 'ledger-2' }), 'ledgerChanged'],
+  [
+    'another ledger, empty, before the first attempt',
+    { digest: null },
+    facts(1, { ledgerId: 'ledger-2' }),
+    'ledgerChanged',
+  ],
+  [
+    'another digest after an attempt that was not sent',
+    { attempts: [attempt('notSent')] },
+    facts(2, { digest: 'e' }),
+    'requestDiffers',
+  ],
+  ['an empty ledger where attempt 1 should be', { digest: null }, 2, 'ledgerChanged'],
+  ['a restored ledger that lacks the previous attempt', { attempts: [attempt('notSent')] }, 3, 'ledgerChanged'],
+  ['a program older than the ledger takes writes from', { oldestWriter: 9 }, 1, 'writerTooOld'],
+  ['a program newer than the ledger asks for', { oldestWriter: 9, digest: null }, facts(1, { writer: 10 }), 'claim'],
+  [
+    'a share, every grant of which stands',
+    { share: { ...PERMITTED, grants: [{ worth: 'stands' }, { worth: 'stands' }] } },
+    1,
+    'claim',
+  ],
+  [
+    'a share that was withdrawn, every grant of which stands',
+    { share: { ...PERMITTED, isWithdrawn: true } },
+    1,
+    'notPermitted',
+  ],
+  [
+    'a share that was answered, although it was withdrawn',
+    { attempts: [attempt('answered')], share: { ...PERMITTED, isWithdrawn: true } },
+    2,
+    'latest',
+  ],
+  ['a share of a report that is gone', { share: { ...PERMITTED, reportIsGone: true } }, 1, 'notPermitted'],
+  ['a share that brings no grant', { share: { ...PERMITTED, grants: [] } }, 1, 'notPermitted'],
   ...(['missing', 'refused', 'tooOld', 'spent'] as const).map(
-    (worth): Row => ({
-      title: `a share, one grant of which is ${worth}`,
-      known: known({ share: { reportIsGone: false, grants: [{ worth: 'stands' }, { worth }] } }),
-      claim: facts(1),
-      expected: { kind: 'notPermitted' },
-    }),
+    (worth): Row => [
+      `a share, one grant of which is ${worth}`,
+      { share: { ...PERMITTED, grants: [{ worth: 'stands' }, { worth }] } },
+      1,
+      'notPermitted',
+    ],
   ),
-  {
-    title: 'a share that was answered, although it is not permitted any more',
-    known: known({ attempts: [attempt('answered')], share: { reportIsGone: true, grants: [{ worth: 'refused' }] } }),
-    claim: facts(1),
-    expected: LATEST,
-  },
+  [
+    'a share that was answered, although it is not permitted any more',
+    { attempts: [attempt('answered')], share: { reportIsGone: true, grants: [{ worth: 'refused' }] } },
+    1,
+    'latest',
+  ],
 ];
 
 const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, permittedRepeat: 0 };
@@ -385,19 +260,26 @@ describe('the number of an inquiry', () => {
 });
 
 describe('the claim table', () => {
-  for (const row of TABLE) {
+  const rows = TABLE.map(([title, change, asked, decided]) => {
+    const claim = typeof asked === 'number' ? facts(asked) : asked;
+    const claimed = { kind: 'claim', attempt: claim.attempt };
+    const named = decided === 'by D' ? { ...claimed, permittedBy: 'D' } : { kind: decided };
+    const expected = typeof decided !== 'string' ? decided : decided === 'claim' ? claimed : named;
+    return { title, claim, expected, facts: known(change) };
+  });
+
+  for (const row of rows) {
     test(`${row.title}: ${row.expected.kind}`, () => {
-      assert.deepEqual(decideClaim(row.known, row.claim), row.expected);
+      assert.deepEqual(decideClaim(row.facts, row.claim), row.expected);
     });
   }
 
   for (const rule of CLAIM_RULES) {
     test(`needs its rule ${rule.name}`, () => {
       const others = CLAIM_RULES.filter((candidate) => candidate !== rule);
-      const changed = TABLE.filter((row) => {
-        const verdict = decideClaim(row.known, row.claim, others);
-        return verdict.kind === 'claim' && row.expected.kind !== 'claim';
-      });
+      const changed = rows.filter(
+        (row) => row.expected.kind !== 'claim' && decideClaim(row.facts, row.claim, others).kind === 'claim',
+      );
       assert.notEqual(changed.length, 0, 'without it, something is claimed that must not be');
     });
   }

@@ -19,19 +19,18 @@ function inquiryOf(name: string, change: Partial<InquiryDescription> = {}): Inqu
 }
 
 async function unknown(ledger: Opened, inquiry: InquiryDescription): Promise<InquiryDescription> {
-  await attempted(ledger, { inquiry }, { customerTraceNumber: inquiry.customerTraceNumber, state: 'unknown' });
+  await attempted(ledger, { inquiry }, { state: 'unknown' });
   return inquiry;
+}
+
+function answered(ledger: Opened, inquiry: InquiryDescription, answer: Answer) {
+  return attempted(ledger, { inquiry }, { state: 'answered', answer });
 }
 
 function accept(ledger: Opened, inquiry: InquiryDescription, answer: Answer, change: object = {}) {
   const { customerTraceNumber } = inquiry;
-  const decision = decisionOf({
-    customerTraceNumber,
-    action: 'accept',
-    failureType: 'OutcomeUnknown',
-    answer,
-    ...change,
-  });
+  const about = { customerTraceNumber, action: 'accept', failureType: 'OutcomeUnknown' } as const;
+  const decision = decisionOf({ ...about, answer, ...change });
   return ledger.recordDecision(ledger.identity.ledgerId, inquiry, decision);
 }
 
@@ -44,11 +43,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
   test('a reference number that the ledger has of another inquiry is refused, and the hold stays', async (t) => {
     const { ledger } = await opened(t);
     const theirs = inquiryOf('theirs');
-    await attempted(
-      ledger,
-      { inquiry: theirs },
-      { customerTraceNumber: theirs.customerTraceNumber, state: 'answered', answer: answerOf('R-1', { '1A': 'C-1' }) },
-    );
+    await answered(ledger, theirs, answerOf('R-1', { '1A': 'C-1' }));
     const ours = await unknown(ledger, inquiryOf('ours'));
     const refused = accept(ledger, ours, answerOf('R-1', { '1A': 'C-2' }), { confirmConsumerIds: true });
     assert.match(await reasonOf(refused), /^\/reference\/reportReferenceNumber must be this inquiry’s/);
@@ -78,11 +73,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
   test('a consumerId that is known of others alone needs a confirmation, which is kept', async (t) => {
     const { ledger, url } = await opened(t);
     const theirs = inquiryOf('theirs');
-    await attempted(
-      ledger,
-      { inquiry: theirs },
-      { customerTraceNumber: theirs.customerTraceNumber, state: 'answered', answer: answerOf('R-1', { '1A': 'C-1' }) },
-    );
+    await answered(ledger, theirs, answerOf('R-1', { '1A': 'C-1' }));
     const ours = await unknown(ledger, inquiryOf('ours'));
     const answer = answerOf('R-2', { '1A': 'C-NEW', '2A': 'C-1' });
     const asked = await reasonOf(accept(ledger, ours, answer));
@@ -100,15 +91,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
   test('the same applicant of the same run needs none; another applicant of it does', async (t) => {
     const { ledger } = await opened(t);
     const first = inquiryOf('first', { runKey: 'J-1' });
-    await attempted(
-      ledger,
-      { inquiry: first },
-      {
-        customerTraceNumber: first.customerTraceNumber,
-        state: 'answered',
-        answer: answerOf('R-1', { '1A': 'C-1', '2A': 'C-2' }),
-      },
-    );
+    await answered(ledger, first, answerOf('R-1', { '1A': 'C-1', '2A': 'C-2' }));
     const second = await unknown(ledger, inquiryOf('second', { runKey: 'J-1', productCode: 'PREAPP' }));
     const swapped = accept(ledger, second, answerOf('R-2', { '1A': 'C-2', '2A': 'C-1' }));
     assert.match(await reasonOf(swapped), /^\/reference\/applicants\/0\/consumerId must be confirmed/);
@@ -116,12 +99,10 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a share by itself is accepted with the consumers, and even the number, of the report that it is of', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const report = inquiryOf('report');
-    const { customerTraceNumber } = report;
     const answer = answerOf('R-1', { '1A': 'C-1' });
-    await attempted(ledger, { inquiry: report }, { customerTraceNumber, state: 'answered', answer });
+    await answered(ledger, report, answer);
     const inquiry = { ...inquiryOf('share'), ...SHARE, runKey: 'share:S1' } as InquiryDescription;
     const row = { runKey: 'share:S1', shareId: 'S1', reportReferenceNumber: 'R-1', reportEndUserCode: 'EU1' };
     assert.ok(await ledger.recordShare(ledgerId, row));

@@ -10,6 +10,10 @@ const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
 
 const keyOf = (consentId: string) => ['J-1', 'S1', '01', consentId, 'granted'];
 const consent = (consentId: string) => ({ table: 'consents' as const, key: keyOf(consentId) });
+const at = (kind: ChainFinding['kind'], position: number, consentId?: string): ChainFinding => ({
+  ...{ kind, position },
+  ...(consentId === undefined ? {} : consent(consentId)),
+});
 const DECISION = { table: 'decisions' as const, key: [TRACE, 'D-1'] };
 
 /** Entries 1 to 4 are consents C-1 to C-4, entry 5 is a decision. */
@@ -33,35 +37,32 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'a consent that was changed',
     ["UPDATE consents SET end_user_code = 'EU9' WHERE consent_id = 'C-2'"],
-    [{ kind: 'changed', position: 2, ...consent('C-2') }],
+    [at('changed', 2, 'C-2')],
   ],
   [
     'a proof that was taken from its consent',
     ["UPDATE consents SET proof = NULL WHERE consent_id = 'C-4'"],
-    [{ kind: 'changed', position: 4, ...consent('C-4') }],
+    [at('changed', 4, 'C-4')],
   ],
   [
     'a decision in which another is named',
     ["UPDATE decisions SET by = 'somebody else'"],
-    [{ kind: 'changed', position: 5, ...DECISION }],
+    [{ ...at('changed', 5), ...DECISION }],
   ],
   [
     'a decision that is made out to be proven',
     ["UPDATE decisions SET proven_by = 'decisions-1'"],
-    [{ kind: 'changed', position: 5, ...DECISION }],
+    [{ ...at('changed', 5), ...DECISION }],
   ],
   [
     'a hash that was made up',
     [`UPDATE audit_chain SET hash = '${'0'.repeat(64)}' WHERE position = 2`],
-    [
-      { kind: 'changed', position: 2, ...consent('C-2') },
-      { kind: 'outOfOrder', position: 3, ...consent('C-3') },
-    ],
+    [at('changed', 2, 'C-2'), at('outOfOrder', 3, 'C-3')],
   ],
   [
     'a row that was removed without its entry',
     ["DELETE FROM consents WHERE consent_id = 'C-3'"],
-    [{ kind: 'removed', position: 3, ...consent('C-3') }],
+    [at('removed', 3, 'C-3')],
   ],
   [
     'the first row, removed with its entry',
@@ -85,10 +86,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'a removed row whose gap was closed',
     [...removed("consents WHERE consent_id = 'C-2'", 2), moved(3, 2), moved(4, 3), moved(5, 4)],
-    [
-      { kind: 'outOfOrder', position: 2, ...consent('C-3') },
-      { kind: 'removed', position: 5, rows: 1 },
-    ],
+    [at('outOfOrder', 2, 'C-3'), { kind: 'removed', position: 5, rows: 1 }],
   ],
   [
     'a row that was inserted',
@@ -105,11 +103,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
     'two rows that changed places',
     [moved(2, 99), moved(3, 2), moved(99, 3)],
-    [
-      { kind: 'outOfOrder', position: 2, ...consent('C-3') },
-      { kind: 'outOfOrder', position: 3, ...consent('C-2') },
-      { kind: 'outOfOrder', position: 4, ...consent('C-4') },
-    ],
+    [at('outOfOrder', 2, 'C-3'), at('outOfOrder', 3, 'C-2'), at('outOfOrder', 4, 'C-4')],
   ],
   [
     'two rows that changed names',
@@ -117,10 +111,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
       const [from, to] = names.split(':');
       return `UPDATE consents SET consent_id = '${to}' WHERE consent_id = '${from}'`;
     }),
-    [
-      { kind: 'changed', position: 2, ...consent('C-2') },
-      { kind: 'changed', position: 3, ...consent('C-3') },
-    ],
+    [at('changed', 2, 'C-2'), at('changed', 3, 'C-3')],
   ],
   ['a head that is gone', ['DELETE FROM audit_head'], [{ kind: 'headChanged' }]],
 ];
@@ -216,8 +207,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
   }
 
   test('of many who append at once each is chained', async (t) => {
-    const { ledger, again } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, again, ledgerId } = await opened(t);
     const others = [ledger, await again(), await again()];
     await attempted(ledger, {}, { state: 'notEntitled' });
     await Promise.all(

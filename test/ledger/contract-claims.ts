@@ -62,8 +62,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('a share is not claimed on a grant that the ledger has a refusal of, and the refusals are told', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const grant = consentOf();
     const claim = () => claimAs(ledger, { inquiry: SHARE, consents: [grant] });
     const { evidence: _, ...said } = grant;
@@ -102,8 +101,7 @@ export function claimTests(opened: Open): void {
   const CORRECTED = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', customerId: 'HOUSE2' };
 
   test('the same inquiry is not claimed for another customer, at once neither, until a decision permits that one', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
     // Several times: without its key, the ledger would let two through in some of them.
     for (const runKey of ['J-1', 'J-2', 'J-3', 'J-4', 'J-5']) {
@@ -140,8 +138,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('amendments and repeats of one customer are numbers of their own, and so are other stages and shares', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const kindOf = async (inquiry: Partial<InquiryDescription>) => (await claimAs(ledger, { inquiry })).kind;
     assert.equal(await kindOf({}), 'claimed');
     assert.equal(await kindOf({ customerTraceNumber: 'T01', ordinal: 1 }), 'claimed');
@@ -183,31 +180,17 @@ export function claimTests(opened: Open): void {
     });
   });
 
-  for (const state of ['notSent', 'notProcessed'] as const) {
-    test(`after ${state} the next attempt may be made, with an instant of its own`, async (t) => {
-      const { ledger } = await opened(t);
-      const first = await attempted(ledger, {}, { state });
-      const second = await claimAs(ledger, { attempt: 2 });
-      assert.ok(first.kind === 'claimed' && second.kind === 'claimed');
-      assert.ok(Date.parse(second.claimedAt) >= Date.parse(first.claimedAt));
-    });
-  }
-
-  for (const state of ['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const) {
-    test(`after ${state} nothing is claimed without a resend for exactly that attempt, which is spent once`, async (t) => {
-      const { ledger } = await opened(t);
-      const { ledgerId } = ledger.identity;
-      await attempted(ledger, {}, { state, httpStatus: 503 });
-      const held = await claimAs(ledger, { attempt: 2 });
-      assert.ok(held.kind === 'latest' && held.latest.state === state && held.latest.httpStatus === 503);
-      assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
-      assert.equal((await attempted(ledger, { attempt: 2 }, { state })).kind, 'claimed');
-      // A reset replays the decision and the claim: neither gives anything again.
-      assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
-      assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), state);
-      assert.equal(latestState(await claimAs(ledger, { attempt: 3 })), state);
-    });
-  }
+  test('after a refusal nothing is claimed without a resend for exactly that attempt, which is spent once', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    await attempted(ledger, {}, { state: 'refused', httpStatus: 503 });
+    const held = await claimAs(ledger, { attempt: 2 });
+    assert.ok(held.kind === 'latest' && held.latest.state === 'refused' && held.latest.httpStatus === 503);
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
+    assert.equal((await attempted(ledger, { attempt: 2 }, { state: 'refused' })).kind, 'claimed');
+    // A reset replays the decision and the claim: neither gives anything again.
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
+    for (const attempt of [2, 3]) assert.equal(latestState(await claimAs(ledger, { attempt })), 'refused');
+  });
 
   test('an attempt whose time is over reads as unknown, and a claim writes it so', async (t) => {
     const { ledger } = await opened(t);
@@ -220,8 +203,7 @@ export function claimTests(opened: Open): void {
   });
 
   test('a look-up for another request is told nothing', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const claim = claimOf(ledger);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
     assert.deepEqual((await ledger.lookUp(ledgerId, TRACE, claim.digest))?.answer, RECORD);
@@ -229,24 +211,6 @@ export function claimTests(opened: Open): void {
       ledger.lookUp(ledgerId, TRACE, claimOf(ledger, { request: 'another' }).digest),
       RequestDiffersError,
     );
-  });
-
-  test('an answer is returned instead of a claim', async (t) => {
-    const { ledger } = await opened(t);
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
-    for (const attempt of [1, 2]) {
-      const verdict = await claimAs(ledger, { attempt });
-      assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'answered');
-      assert.deepEqual(verdict.latest.answer, RECORD);
-    }
-  });
-
-  test('another request under the same number gets nothing, whatever came of the first', async (t) => {
-    const { ledger } = await opened(t);
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    for (const attempt of [1, 2]) {
-      assert.deepEqual(await claimAs(ledger, { attempt, request: 'other' }), { kind: 'requestDiffers' });
-    }
   });
 
   test('a ledger that lacks the previous attempt, or has another id, is not the one that was used', async (t) => {

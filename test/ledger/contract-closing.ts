@@ -6,12 +6,6 @@ import { openInquiries } from '../support/open-inquiries.ts';
 import { attempted, claimOf, closeOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-async function listed<T>(rows: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const row of rows) all.push(row);
-  return all;
-}
-
 export function closingTests(opened: Open, backend: LedgerBackend): void {
   test('an attempt that nobody has claimed is closed: a late claim loses, and the next one follows', async (t) => {
     const { ledger, again } = await opened(t);
@@ -70,8 +64,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('the resend of a closed attempt is spent by the next one, once', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     assert.ok((await ledger.closeAttempt(closeOf(ledger, { attempt: 2 }))).closedAt);
@@ -88,14 +81,13 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('it is no attempt that was asked: no audit has it, and the first that was claimed shows what permitted it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'repeat', attempt: 0 }));
     await ledger.closeAttempt(closeOf(ledger));
-    assert.deepEqual(await listed(ledger.inquiriesBetween()), []);
+    assert.deepEqual(await Array.fromAsync(ledger.inquiriesBetween()), []);
     assert.deepEqual(await openInquiries(ledger), []);
     await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
-    const audited = await listed(ledger.inquiriesBetween());
+    const audited = await Array.fromAsync(ledger.inquiriesBetween());
     assert.deepEqual(
       audited.map(({ attempt, outcome, permittedBy }) => [attempt, outcome, permittedBy?.action]),
       [[2, 'noRecord', 'repeat']],

@@ -1,15 +1,12 @@
 /** Part of the contract suite: what is derived from two reports is sealed, read and destroyed as they are. */
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { DerivedDocument } from '../../src/ledger/reports/sealed-reports.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
-import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { claimOf, outcomeOf, RECORD, readSealedChanges, TRACE } from './fixtures.ts';
+import { claimOf, openRotated, outcomeOf, RECORD, readSealedChanges, rotateRing, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const LATER = 'PCAAAAAAAAAAAAAAAAAAAAAAAA00';
@@ -91,18 +88,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, url, ring } = await opened(t);
     const ledgerId = await withReports(ledger);
     await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
-    const before = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
-    const secret = createSecretKey(randomBytes(32));
-    const key = {
-      id: 'k-ledger-2',
-      use: 'ledger',
-      createdAt: '2026-03-01T00:00:00Z',
-      status: 'current',
-      secret,
-    } as const;
-    const keyRing = new KeyRing([...before, key]);
-    const rotated = await openLedger({ url, environment: 'sandbox', keyRing });
-    t.after(() => rotated.close());
+    const rotated = await openRotated(t, url, rotateRing(ring));
     assert.equal((await rotated.rewrapDataKeys()).reports, 3);
     assert.equal((await readSealedChanges(rotated, 'J-1'))?.body, 'SENTINEL');
     // A guard refuses another body in its place: so the report takes the document's kind, and comes after it.

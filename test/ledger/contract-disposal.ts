@@ -62,8 +62,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   }
 
   test('destroys reports, keys, answers and digests of all kinds, keeps every row, and writes down who and why', async (t) => {
-    const { url, ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { url, ledger, ledgerId } = await opened(t);
     await withReport(ledger);
     // Lost, accepted by a person, and then answered after all: every column that holds something personal is full.
     await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
@@ -111,8 +110,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('from its beginning nothing is claimed, for no product, no request and no attempt', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
     await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
     const decision = decisionOf({ customerTraceNumber: PREAPP.customerTraceNumber });
@@ -146,8 +144,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('is refused while an answer may come, is undecided, or came too late and was not seen to', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const reasons = async () => {
       const begun = await ledger.retention.begin(JOURNEY, AUTHORIZATION);
       return begun.kind === 'refused' ? begun.obstacles.map(({ reason }) => reason) : [];
@@ -279,8 +276,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a consent that comes late still flags a share that was disposed of', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const consents = [consentOf()];
     await attempted(ledger, { inquiry: SHARE, consents }, ANSWERED);
     await disposed(ledger);

@@ -42,8 +42,7 @@ export function identityTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('another environment, another id or another key ring is refused', async (t) => {
-    const { url, ring: ours, ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { url, ring: ours, ledgerId } = await opened(t);
     const open = openLedger;
     await assert.rejects(
       open({ url, environment: 'uat', keyRing: ours, create: true }),

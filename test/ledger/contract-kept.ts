@@ -101,8 +101,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a grant that no longer counts says why when it is kept again: as its run has noted, or by a refusal', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));
     await ledger.recordConsents(ledgerId, grants, { firstRunId: 'run-1', shareIds: ['S1'] });
     const again = async (consentId: string) => ledger.consents.fault(consentOf({ consentId }));

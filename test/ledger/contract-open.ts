@@ -80,8 +80,7 @@ export function openInquiryTests(opened: Open): void {
   });
 
   test('a decision takes an inquiry off the list, until its next attempt needs another', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     for (const action of ['resend', 'accept', 'amend', 'abandon'] as const) {
       const customerTraceNumber = `PQ-${action}`;
       await attempted(ledger, numbered(customerTraceNumber), { state: 'unknown' });
@@ -95,8 +94,7 @@ export function openInquiryTests(opened: Open): void {
   });
 
   test('an attempt that was claimed after an amendment for invalid input stays on the list, and blocks disposal', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const amendment = decisionOf({ action: 'amend', failureType: 'InvalidInput', providerSaid: 'notAsked' });
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, amendment), { kind: 'recorded' });
     await attempted(ledger, {}, { state: 'unknown' });
@@ -117,8 +115,7 @@ export function openInquiryTests(opened: Open): void {
   });
 
   test('a decision about another request, or about what was never claimed, decides nothing', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     const differs = decisionOf({ action: 'amend', failureType: 'RequestDiffers' });
     await ledger.recordDecision(ledgerId, INQUIRY, differs);
@@ -139,8 +136,7 @@ export function openInquiryTests(opened: Open): void {
   });
 
   test('a resend that nobody has spent shows in how the inquiry stands', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
@@ -152,8 +148,7 @@ export function openInquiryTests(opened: Open): void {
   });
 
   test('what came too late is listed until somebody has seen to it, and again when more comes', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'the provider deletes it' };

@@ -19,9 +19,6 @@ import {
 } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-/** Past its time at once: nothing here waits for a clock. */
-const OVERDUE = { answerWithinMs: 0 };
-
 export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   test('an outcome is recorded once and may be repeated', async (t) => {
     const { ledger } = await opened(t);
@@ -50,25 +47,6 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual({ ...news, ...seen }, seen);
   });
 
-  test('nothing is written for an attempt that was never claimed', async (t) => {
-    const { ledger } = await opened(t);
-    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}'), 'missing');
-    await attempted(ledger, {}, { state: 'notSent' });
-    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2 })), 'missing');
-  });
-
-  test('an unknown outcome is answered late, even after its time, while nothing was built on it', async (t) => {
-    const { ledger } = await opened(t);
-    await attempted(ledger, OVERDUE, { state: 'unknown' });
-    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
-    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD })), 'recorded');
-    // The resend stands, unspent, and is worth nothing: the answer is there.
-    const verdict = await claimAs(ledger, { attempt: 2 });
-    assert.ok(verdict.kind === 'latest');
-    assert.deepEqual(verdict.latest.answer, RECORD);
-    assert.equal(verdict.latest.failureType, undefined);
-  });
-
   test('an answer to a superseded attempt is kept beside it, never returned, and raises attention', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
@@ -86,8 +64,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an attempt that was answered late, while those after it were not sent, holds until a person judges it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     await attempted(ledger, { attempt: 2 }, { state: 'notSent' });
@@ -132,8 +109,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an attempt that is answered late while the next one is on its way holds once that one was not sent', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
     await claimAs(ledger, { attempt: 2 });
@@ -145,14 +121,6 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(rows.some(({ kind, reason }) => kind === 'held' && reason === 'AnsweredLate'));
     const close = closeOf(ledger, { attempt: 3 });
     assert.equal((await ledger.closeAttempt(close)).failureType, 'AnsweredLate', 'no further attempt is closed either');
-  });
-
-  test('what is known does not change, and "unknown" says nothing against it', async (t) => {
-    const { ledger } = await opened(t);
-    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' })), 'already');
-    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: NO_RECORD })), 'late');
-    assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, RECORD);
   });
 
   test('answers at rest show no consumer id', async (t) => {

@@ -16,8 +16,7 @@ async function claimed(ledger: Ledger, change?: Parameters<typeof claimOf>[1]): 
 
 export function pauseTests(opened: Open, backend: LedgerBackend): void {
   test('a pause of all refuses each new claim and nothing else, on every handle, until it ends', async (t) => {
-    const { ledger, again } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, again, ledgerId } = await opened(t);
     assert.equal(await claimed(ledger), 'claimed');
     await attempted(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }, { state: 'answered', answer: RECORD });
     const { kind, pause, inFlight } = await (await again()).pauses.begin(ledgerId, {}, STOP);
@@ -39,8 +38,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a pause of one profile leaves the others alone, and ends by itself', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const east = { profile: 'east' };
     await ledger.pauses.begin(ledgerId, east, STOP);
     assert.equal(await claimed(ledger, { inquiry: EAST }), 'paused');
@@ -54,8 +52,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('pausing what is paused leaves the first pause, also of two at once; resuming what is not says so', async (t) => {
-    const { ledger, again } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, again, ledgerId } = await opened(t);
     assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
     const other = await again();
     const verdicts = await Promise.all([
@@ -80,8 +77,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('the ledger keeps which runs were refused, until they were told that they may go on', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const { pauses } = ledger;
     await pauses.begin(ledgerId, {}, STOP);
     await pauses.begin(ledgerId, { profile: 'east' }, STOP);
@@ -106,8 +102,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an attempt that was lost while inquiries are paused is closed, and not kept open', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.pauses.begin(ledgerId, {}, STOP);
     const view = await ledger.closeAttempt(closeOf(ledger));
     assert.notEqual(view.closedAt, undefined);
@@ -117,8 +112,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('both ends of a pause are chained, and cannot be changed', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     await ledger.pauses.begin(ledgerId, {}, STOP);
     await ledger.pauses.end(ledgerId, {}, GO_ON);
     const { entries, findings } = await ledger.verifyChain();

@@ -1,17 +1,24 @@
 /** Part of the contract suite: bodies of refusals, and who read what is sealed. */
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import type { Reader } from '../../src/ledger/reports/reports.ts';
 import { OtherEndUserError } from '../../src/model/credit-journey-error.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
-import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, readSealedReport, TRACE } from './fixtures.ts';
+import {
+  claimOf,
+  decisionOf,
+  INQUIRY,
+  openRotated,
+  outcomeOf,
+  RECORD,
+  readSealedReport,
+  rotateRing,
+  TRACE,
+} from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const BODY = '{"errorMessage":"SENTINEL 900110001"}';
@@ -30,10 +37,8 @@ async function withReport(ledger: Ledger): Promise<void> {
   await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"report":1}');
 }
 
-async function accesses(ledger: Ledger, query: object = {}) {
-  const found = [];
-  for await (const one of ledger.reading.accessesBetween(query)) found.push(one);
-  return found;
+function accesses(ledger: Ledger, query: object = {}) {
+  return Array.fromAsync(ledger.reading.accessesBetween(query));
 }
 
 /** Rows of one millisecond are listed in any order. */
@@ -43,8 +48,7 @@ function nextMillisecond(): Promise<void> {
 
 export function readingTests(opened: Open, backend: LedgerBackend): void {
   test('the body of a refusal is kept with its outcome, sealed, and the attempt says that there is one', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.refusalKept, undefined);
     assert.equal(await record(ledger, REFUSED), 'recorded');
@@ -64,8 +68,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an outcome is recorded without a body, too, and one that comes late is kept beside it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown', httpStatus: 503 })), 'recorded');
     assert.equal(await ledger.reading.refusal(ATTEMPT, OPERATOR), null);
@@ -98,12 +101,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, url, ring } = await opened(t);
     await ledger.claim(claimOf(ledger));
     await record(ledger, REFUSED);
-    const retired = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
-    const secret = createSecretKey(randomBytes(32));
-    const about = { id: 'k-ledger-2', use: 'ledger', createdAt: '2026-03-01T00:00:00Z', status: 'current' } as const;
-    const keyRing = new KeyRing([...retired, { ...about, secret }]);
-    const rotated = await openLedger({ url, environment: 'sandbox', keyRing });
-    t.after(() => rotated.close());
+    const rotated = await openRotated(t, url, rotateRing(ring));
     assert.equal((await rotated.rewrapDataKeys()).reports, 1);
     assert.equal((await rotated.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
     await backend.execute(url, "UPDATE sealed_bodies SET kind = 'report'");
@@ -139,9 +137,8 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
       (await accesses(ledger, { customerTraceNumber: TRACE, before: found[2]?.recordedAt })).length <= 2,
       true,
     );
-    const attempts = [];
-    for await (const one of ledger.inquiriesBetween()) attempts.push(one);
-    assert.deepEqual(attempts[0]?.accesses, { count: 3, reissues: 1, lastAt: found[2]?.recordedAt });
+    const [attempt] = await Array.fromAsync(ledger.inquiriesBetween());
+    assert.deepEqual(attempt?.accesses, { count: 3, reissues: 1, lastAt: found[2]?.recordedAt });
     for (const sql of ['DELETE FROM report_accesses', "UPDATE report_accesses SET by = 'nobody'"]) {
       await assert.rejects(backend.execute(url, sql), sql);
     }

@@ -4,18 +4,11 @@ import { test } from 'node:test';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const one of items) found.push(one);
-  return found;
-}
-
 const EVIDENCE = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: 'DOC-1' };
 
 export function recordTests(opened: Open): void {
   test('decisions say who decided what, when and why, about which inquiry, and who has seen late news', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ provenBy: 'key-1', failureType: 'OutcomeUnknown' }));
     await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
@@ -23,7 +16,7 @@ export function recordTests(opened: Open): void {
     const seen = { customerTraceNumber: TRACE, decisionId: 'D-2', by: 'ops-7', reason: 'asked for a correction' };
     await ledger.recordSeen(ledgerId, seen);
 
-    const [resend, late] = await all(ledger.decisionsBetween());
+    const [resend, late] = await Array.fromAsync(ledger.decisionsBetween());
     const inquiry = { runKey: 'J-1', customerTraceNumber: TRACE, profile: 'default', productCode: 'PREQUAL' };
     assert.deepEqual(resend, {
       ...inquiry,
@@ -37,7 +30,7 @@ export function recordTests(opened: Open): void {
       ...{ decidedAt: late?.decidedAt, recordedAt: late?.recordedAt },
     });
     const ids = async (query: object) =>
-      (await all(ledger.decisionsBetween(query))).map(({ decisionId }) => decisionId);
+      (await Array.fromAsync(ledger.decisionsBetween(query))).map(({ decisionId }) => decisionId);
     assert.deepEqual(await ids({ by: 'ops-7' }), ['D-2']);
     assert.deepEqual(await ids({ customerTraceNumber: TRACE, runKey: 'J-1' }), ['D-1', 'D-2']);
     assert.deepEqual(await ids({ runKey: 'J-2' }), []);
@@ -48,14 +41,15 @@ export function recordTests(opened: Open): void {
   });
 
   test('consents are all there, with proof, and say what was sent under them', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const grant = consentOf({ evidence: EVIDENCE, proof: 'a.b.c' });
     await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
     await attempted(ledger, { inquiry: SHARE, consents: [grant] }, { state: 'answered', answer: RECORD });
     await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-9', consentId: 'C-9' }));
     // Within one millisecond they have no order.
-    const found = (await all(ledger.consentsBetween())).sort((a, b) => (a.consentId < b.consentId ? -1 : 1));
+    const found = (await Array.fromAsync(ledger.consentsBetween())).sort((a, b) =>
+      a.consentId < b.consentId ? -1 : 1,
+    );
     assert.deepEqual(
       found.map((one) => [one.runKey, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
       [
@@ -74,8 +68,8 @@ export function recordTests(opened: Open): void {
     await ledger.recordConsents(ledgerId, [revocation]);
     assert.deepEqual(await standing(), { decision: 'revoked', since: revocation.decidedAt, consentId: 'C-1' });
     assert.deepEqual(await ledger.stands({ runKey, shareId: 'S-9', applicantId: 'none' }), { decision: 'none' });
-    assert.equal((await all(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
-    assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
+    assert.equal((await Array.fromAsync(ledger.consentsBetween({ runKey: 'J-9' }))).length, 1);
+    assert.equal((await Array.fromAsync(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });
 
   test('disposals and legal holds say who had them done, and why', async (t) => {
@@ -86,13 +80,13 @@ export function recordTests(opened: Open): void {
     await ledger.retention.releaseLegalHold('J-1', { ...who, matter: '2026-17' });
     await ledger.retention.begin('J-1', who);
     await ledger.retention.dispose('J-1', who, 2);
-    const found = await all(ledger.disposalsBetween());
+    const found = await Array.fromAsync(ledger.disposalsBetween());
     assert.deepEqual(
       found.map(({ kind }) => kind),
       ['legalHoldSet', 'legalHoldReleased', 'disposalBegun', 'disposed'],
     );
-    assert.deepEqual(found, await all(ledger.disposalsBetween({ runKey: 'J-1' })));
-    assert.deepEqual(await all(ledger.disposalsBetween({ runKey: 'J-2' })), []);
+    assert.deepEqual(found, await Array.fromAsync(ledger.disposalsBetween({ runKey: 'J-1' })));
+    assert.deepEqual(await Array.fromAsync(ledger.disposalsBetween({ runKey: 'J-2' })), []);
   });
 
   test('inquiries are found by owner, by trace number and by how many applicants they are about', async (t) => {
@@ -100,20 +94,20 @@ export function recordTests(opened: Open): void {
     await ledger.claim({ ...claimOf(ledger), applicantIds: ['1A'] });
     const other = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', runKey: 'J-2' };
     await ledger.claim({ ...claimOf(ledger, { inquiry: other }), applicantIds: ['1A', '2A'] });
-    const owners = async (query: object) => (await all(ledger.inquiriesBetween(query))).map(({ runKey }) => runKey);
+    const owners = async (query: object) =>
+      (await Array.fromAsync(ledger.inquiriesBetween(query))).map(({ runKey }) => runKey);
     assert.deepEqual(await owners({ runKey: 'J-2' }), ['J-2']);
     assert.deepEqual(await owners({ customerTraceNumber: TRACE }), ['J-1']);
     assert.deepEqual(await owners({ applicants: 2 }), ['J-2']);
     assert.deepEqual(await owners({ applicants: 1, runKey: 'J-2' }), []);
     assert.deepEqual(
-      (await all(ledger.inquiriesBetween())).map(({ applicants }) => applicants),
+      (await Array.fromAsync(ledger.inquiriesBetween())).map(({ applicants }) => applicants),
       [1, 2],
     );
   });
 
   test('what has exactly a name is found by it: an inquiry, a share, a decision', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-9', action: 'abandon' }));
     const planned = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };

@@ -48,8 +48,7 @@ export function restoreTests(opened: Open): void {
 
   for (const finder of ['a run', 'the watch'] as const) {
     test(`where ${finder} has seen an attempt that is not there, nothing is claimed until that is accepted`, async (t) => {
-      const { ledger, again } = await opened(t);
-      const { ledgerId } = ledger.identity;
+      const { ledger, again, ledgerId } = await opened(t);
       const newest = await claimed(ledger, 1);
       const lost = lostAfter(newest);
       if (finder === 'the watch') assert.deepEqual(await ledger.watch(ledgerId, lost), { newest, lost });
@@ -80,8 +79,7 @@ export function restoreTests(opened: Open): void {
   }
 
   test('an attempt that an older copy may lack is not closed: it waits for the operator, and then for a person', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const newest = await claimed(ledger, 1);
     const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', runKey: 'J-LOST' } });
     await ledger.watch(ledgerId, lostAfter(newest));

@@ -1,23 +1,14 @@
 /** Part of the contract suite: data keys are wrapped anew, and reports are not touched. */
 import assert from 'node:assert/strict';
-import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { KeyRing, type RingKey } from '../../src/protection/keys/key-ring.ts';
-import { attempted, RECORD, readSealedReport } from './fixtures.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { attempted, openRotated, RECORD, readSealedReport, rotateRing } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 /** More than one batch. */
 const REPORTS = 120;
-
-function rotated(ring: KeyRing): KeyRing {
-  const before: RingKey[] = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' } : key));
-  const createdAt = '2026-03-01T00:00:00Z';
-  const secret = createSecretKey(randomBytes(32));
-  return new KeyRing([...before, { id: 'k-ledger-2', use: 'ledger', createdAt, status: 'current', secret }]);
-}
 
 function without(ring: KeyRing, id: string): KeyRing {
   return new KeyRing(ring.keys.filter((key) => key.id !== id));
@@ -36,26 +27,22 @@ async function storeReports(ledger: Ledger, count: number): Promise<void> {
 }
 
 export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
-  const openWith = (url: string, keyRing: KeyRing) => openLedger({ url, environment: 'sandbox', keyRing });
-
   test('afterwards the key before is needed no longer: reports, references and digests are as they were', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, REPORTS);
     const select = 'SELECT customer_trace_number, body FROM sealed_bodies ORDER BY customer_trace_number';
     const bodies = await backend.execute(url, select);
-    const after = rotated(ring);
-    const rotatedLedger = await openWith(url, after);
-    t.after(() => rotatedLedger.close());
+    const after = rotateRing(ring);
+    const rotatedLedger = await openRotated(t, url, after);
     const expected = { keyId: 'k-ledger-2', reports: REPORTS, secret: true, unreadable: [] };
     assert.deepEqual(await rotatedLedger.rewrapDataKeys(), expected);
     assert.deepEqual(await rotatedLedger.rewrapDataKeys(), { ...expected, reports: 0, secret: false });
     assert.deepEqual(await backend.execute(url, select), bodies, 'no report was encrypted again');
 
-    await assert.rejects(openWith(url, ring), (error) => {
+    await assert.rejects(openRotated(t, url, ring), (error) => {
       return error instanceof UnknownKeyError && error.keyId === 'k-ledger-2';
     });
-    const alone = await openWith(url, without(after, 'k-ledger'));
-    t.after(() => alone.close());
+    const alone = await openRotated(t, url, without(after, 'k-ledger'));
     for (const index of [0, 60, REPORTS - 1]) {
       assert.equal((await readSealedReport(alone, `J-${index}`, 'PREQUAL'))?.body, `{"report":${index}}`);
     }
@@ -67,8 +54,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
   test('reports go on being written and read meanwhile', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 60);
-    const rotatedLedger = await openWith(url, rotated(ring));
-    t.after(() => rotatedLedger.close());
+    const rotatedLedger = await openRotated(t, url, rotateRing(ring));
     const inquiry = { runKey: 'J-new' };
     const [result] = await Promise.all([
       rotatedLedger.rewrapDataKeys(),
@@ -86,8 +72,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
       url,
       "UPDATE sealed_bodies SET wrapped_key = NULL, key_id = NULL WHERE body IS NOT NULL AND customer_trace_number LIKE '%000000'",
     );
-    const rotatedLedger = await openWith(url, rotated(ring));
-    t.after(() => rotatedLedger.close());
+    const rotatedLedger = await openRotated(t, url, rotateRing(ring));
     assert.equal((await rotatedLedger.rewrapDataKeys()).reports, 1);
     const left = await backend.execute(url, 'SELECT attempt FROM sealed_bodies WHERE wrapped_key IS NULL');
     assert.equal(left.length, 1);
@@ -97,8 +82,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 3);
     await backend.execute(url, "UPDATE sealed_bodies SET key_id = 'k-gone' WHERE customer_trace_number LIKE '%000000'");
-    const rotatedLedger = await openWith(url, rotated(ring));
-    t.after(() => rotatedLedger.close());
+    const rotatedLedger = await openRotated(t, url, rotateRing(ring));
     const result = await rotatedLedger.rewrapDataKeys();
     assert.equal(result.reports, 2);
     assert.deepEqual(result.unreadable, [{ keyId: 'k-gone', reports: 1 }]);
@@ -112,8 +96,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
       `UPDATE sealed_bodies SET wrapped_key = (SELECT r.wrapped_key FROM sealed_bodies r WHERE r.customer_trace_number LIKE '%000100')
        WHERE customer_trace_number LIKE '%000000'`,
     );
-    const rotatedLedger = await openWith(url, rotated(ring));
-    t.after(() => rotatedLedger.close());
+    const rotatedLedger = await openRotated(t, url, rotateRing(ring));
     await assert.rejects(rotatedLedger.rewrapDataKeys(), SealBrokenError);
   });
 }

@@ -44,8 +44,7 @@ const rowOf = (reportReferenceNumber: string) => ({
 
 export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('a reference leads to its inquiry, also where a person accepted it or it came late', async (t) => {
-    const { ledger, url } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, url, ledgerId } = await opened(t);
     const referred = async (number: string) =>
       (await ledger.inquiriesReferredTo(number)).map(({ inquiry, reference }) => [
         inquiry.customerTraceNumber,
@@ -83,16 +82,14 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('one id is the share of one report', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-2')), false);
   });
 
   test('what was said about sharing a report comes from its owner, from the share, and from its other shares', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), runKey: 'share:S-8', shareId: 'S-8' });
     await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), runKey: 'share:S-7', shareId: 'S-7' });
     const said = [
@@ -123,8 +120,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a grant says where another share was posted under it, and a late refusal of it flags that one', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
     const ofJourney = { ...SHARE, shareId: 'S-9' };
@@ -144,8 +140,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a share that was accepted as not posted was not, until an answer comes after all', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
     const claim = { inquiry: { ...SHARE, shareId: 'S-9' }, consents: [grant] };

@@ -103,8 +103,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
   }
 
   test('an attempt that was closed does not count, and a resend by a person permits nothing more', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const { inquiry } = claimOf(ledger, { inquiry: SHARE });
     await ledger.closeAttempt(closeOf(ledger, { inquiry: SHARE }));
     assert.equal((await withdrawn(ledger)).kind, 'withdrawn');

@@ -40,7 +40,7 @@ function openingTests(opened: Open): void {
     assert.match(workId, /^[0-9a-f-]{36}$/);
     assert.ok(Math.abs(Date.parse(since) - Date.now()) < 60_000);
     assert.deepEqual(rest, {
-      ...{ kind: 'held', reason: 'RequestRefused', runKey: 'J-1', gatewayProfile: 'default', endUserCode: 'EU1' },
+      ...{ kind: 'held', reason: 'RequestRefused', runKey: 'J-1', profile: 'default', endUserCode: 'EU1' },
       ...{ productCode: 'PREQUAL', customerTraceNumber: TRACE, attempt: 1 },
     });
     const decision = decisionOf({ action: 'amend', failureType: 'RequestRefused', providerSaid: 'notAsked' });
@@ -50,8 +50,7 @@ function openingTests(opened: Open): void {
   });
 
   test('a row stands while its run waits: also where an answer came after all, and until its decision is overtaken', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
     assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
@@ -72,8 +71,7 @@ function openingTests(opened: Open): void {
   });
 
   test('a decision that judged nothing of the ledger leaves, or brings back, what the ledger needs', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await openHolds(ledger, [{ reason: 'RequestDiffers', since: at(1) }]);
     assert.deepEqual(await reasonsOf(ledger), ['RequestDiffers 1'], 'an inquiry waits for one decision at a time');
@@ -100,8 +98,7 @@ function openingTests(opened: Open): void {
   });
 
   test('late news is flagged, and closed by whoever has seen it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
@@ -116,8 +113,7 @@ function openingTests(opened: Open): void {
 
 function runHoldTests(opened: Open): void {
   test('a hold is opened once: a try that comes late, after its decision or a later hold, opens nothing', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const hold = { reason: 'CredentialsRefused', since: at(0) } as const;
     await openHolds(ledger, [hold, hold]);
     assert.deepEqual(await reasonsOf(ledger), ['CredentialsRefused 1']);
@@ -142,8 +138,7 @@ function runHoldTests(opened: Open): void {
   });
 
   test('a run that was reset holds again, and the decision that it takes again closes its row', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const goOn = decisionOf({ failureType: 'CredentialsRefused', providerSaid: 'notAsked', decidedAt: at(1) });
     await openHolds(ledger, [{ reason: 'CredentialsRefused' }]);
     await ledger.recordDecision(ledgerId, INQUIRY, goOn);
@@ -153,8 +148,7 @@ function runHoldTests(opened: Open): void {
   });
 
   test('a reset into a hold that was decided since opens its row again', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ failureType: 'OutcomeUnknown', decidedAt: at(1) }));
     await claimAs(ledger, { attempt: 2 });
@@ -181,8 +175,7 @@ function runHoldTests(opened: Open): void {
 
 function endTests(opened: Open): void {
   test('the end of a run, or a new one of its id, leaves what may have been posted, and what outlasts a run', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, numbered('PQ-UNKNOWN'), { state: 'unknown' });
     await openHolds(ledger, [{ ...numbered('PQ-UNKNOWN'), reason: 'OutcomeUnknown', since: at(-5) }]);
     await attempted(ledger, numbered('PQ-REFUSED'), { state: 'refused' });
@@ -213,8 +206,7 @@ function endTests(opened: Open): void {
   });
 
   test('a hold that was decided before its run was reset is over with its run, whatever its reason', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon', failureType: 'OutcomeUnknown' }));
     await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(5) }]);
@@ -223,10 +215,9 @@ function endTests(opened: Open): void {
   });
 
   test('a review’s flag stands while it cannot reach its files, and ends with it', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const runKey = 'portfolio:R-1';
-    const away = { reason: 'PortfolioUnavailable', runKey, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', isOver: false } as const;
     const first = at(1);
     for (let tries = 0; tries < 2; tries++) await ledger.work.flag(ledgerId, { ...away, at: first });
     assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
@@ -245,8 +236,7 @@ const OTHER_SSN = { ...RECORD, flagged: 'ssnMismatch' } as Answer;
 
 function flagTests(opened: Open): void {
   test('the transaction of an answer flags another SSN; a flag of a report is opened once, and stands until it is seen', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: OTHER_SSN });
     await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
     assert.deepEqual((await reasonsOf(ledger)).sort(), ['reportChanged', 'ssnMismatch']);
@@ -257,14 +247,13 @@ function flagTests(opened: Open): void {
   });
 
   test('another SSN in a review is flagged once for the review, whose flags are marked as seen by their run', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     const review = 'portfolio:R-1';
     for (const row of ['A', 'B']) {
       const inquiry = { customerTraceNumber: row, runKey: `${review}/${row}`, productCode: 'ACCTRVW' as const };
       await attempted(ledger, { inquiry }, { state: 'answered', answer: OTHER_SSN });
     }
-    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
     await ledger.work.flag(ledgerId, { ...away, at: at(0) });
     const flags = await openWork(ledger);
     assert.deepEqual(flags.map(({ runKey, reason }) => `${runKey} ${reason}`).sort(), [
@@ -282,8 +271,7 @@ function flagTests(opened: Open): void {
   });
 
   test('of a run that is gone, a row about what was answered after all is marked as seen; an open question is not', async (t) => {
-    const { ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     const seen = {
       decisionId: 'D-9',
@@ -310,7 +298,7 @@ function readingTests(opened: Open): void {
       { ...numbered('B', { endUserCode: 'EU2' }), since: at(-40), reason: 'InvalidInput' },
       { ...numbered('C', { profile: 'east' }), since: at(-30) },
     ]);
-    const away = { reason: 'PortfolioUnavailable', runKey: review, gatewayProfile: 'default', isOver: false } as const;
+    const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
     await ledger.work.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
     await attempted(ledger, { inquiry: { ...SHARE, customerTraceNumber: 'D' } }, { state: 'unknown' });
     await claimAs(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 });
@@ -319,7 +307,7 @@ function readingTests(opened: Open): void {
     for (const limit of [1, 2, 100]) assert.equal(await names({}, limit), 'A B C PortfolioUnavailable D E');
     assert.equal(await names({ reason: 'GatewayUnreachable' }), 'A C');
     assert.equal(await names({ kind: 'flagged' }), 'PortfolioUnavailable');
-    assert.equal(await names({ gatewayProfile: 'east' }), 'C E');
+    assert.equal(await names({ profile: 'east' }), 'C E');
     assert.equal(await names({ endUserCode: 'EU2' }), 'B D');
     assert.equal(await names({ productCode: 'SECONDUSE', kind: 'held' }), 'D');
     assert.equal(await names({ since: at(-25) }), 'PortfolioUnavailable D E');
@@ -329,7 +317,7 @@ function readingTests(opened: Open): void {
       (await ledger.work.counts()).map(({ kind, reason, count }) => `${kind} ${reason} ${count}`),
       ['held GatewayUnreachable 2', 'held OutcomeUnknown 2', 'held InvalidInput 1', 'flagged PortfolioUnavailable 1'],
     );
-    const [east] = await ledger.work.counts({ gatewayProfile: 'east', reason: 'GatewayUnreachable' });
+    const [east] = await ledger.work.counts({ profile: 'east', reason: 'GatewayUnreachable' });
     assert.deepEqual([east?.count, (east?.oldest ?? '') < at(-25)], [1, true]);
     await assert.rejects(ledger.work.open({ limit: 0 }), RangeError);
     for (const after of ['', 'now', '.x', '1e999.x']) {

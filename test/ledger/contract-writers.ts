@@ -39,8 +39,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('an older program claims and decides nothing more, and still records how its attempt ended', async (t) => {
-    const { url, ring, ledger } = await opened(t);
-    const { ledgerId } = ledger.identity;
+    const { url, ring, ledger, ledgerId } = await opened(t);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
     await attempted(ledger, { inquiry: { customerTraceNumber: 'HELD' } }, { state: 'unknown' });
     assert.equal(await ledger.mayWrite(), true);

@@ -44,7 +44,8 @@ export function ledgerContract(backend: LedgerBackend): void {
       t.after(() => ledger.close());
       return ledger;
     };
-    return { url, ring, ledger: await open(), again: open };
+    const ledger = await open();
+    return { url, ring, ledger, ledgerId: ledger.identity.ledgerId, again: open };
   }
 
   describe(`${backend.name}: claims`, () => claimTests(opened));

@@ -1,7 +1,9 @@
 /** Sample data and helpers of the ledger's tests. All persons are invented. */
 import { createHash, createSecretKey, randomBytes } from 'node:crypto';
+import type { TestContext } from 'node:test';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -11,8 +13,7 @@ import type {
 } from '../../src/ledger/records.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
-import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { KEY_USES } from '../../src/protection/keys/key-ring-file.ts';
+import { KEY_USES, KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
 
@@ -26,6 +27,20 @@ export function keyRing(name = 'k'): KeyRing {
       secret: createSecretKey(randomBytes(32)),
     })),
   );
+}
+
+/** The ring after a rotation of its `ledger` key: `k-ledger-2` is the current one. */
+export function rotateRing({ keys }: KeyRing): KeyRing {
+  const before = keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
+  const about = { id: 'k-ledger-2', use: 'ledger', createdAt: '2026-03-01T00:00:00Z', status: 'current' } as const;
+  return new KeyRing([...before, { ...about, secret: createSecretKey(randomBytes(32)) }]);
+}
+
+/** Opens a ledger that was made with another ring, for one test. */
+export async function openRotated(t: TestContext, url: string, ring: KeyRing): Promise<Ledger> {
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring });
+  t.after(() => ledger.close());
+  return ledger;
 }
 
 export const INQUIRY: InquiryDescription = {

@@ -17,6 +17,7 @@ export interface Opened {
   url: string;
   ring: KeyRing;
   ledger: Ledger;
+  ledgerId: string;
   /** A second handle on the same ledger, as another worker has. */
   again(): Promise<Ledger>;
 }

@@ -112,21 +112,10 @@ describe('the database role of the HTTP API', () => {
     const held = await api.work.open({ limit: 10 });
     assert.equal(held.rows.length, 3);
     assert.equal((await api.work.counts())[0]?.count, 3);
+    const accepted = { action: 'accept', answer: RECORD, confirmConsumerIds: true } as const;
     const decisions = [
-      decisionOf({
-        customerTraceNumber: traceOf('10'),
-        decisionId: 'R-1',
-        action: 'resend',
-        providerSaid: 'notPosted',
-      }),
-      decisionOf({
-        customerTraceNumber: traceOf('11'),
-        decisionId: 'R-2',
-        action: 'accept',
-        answer: RECORD,
-        providerSaid: 'posted',
-        confirmConsumerIds: true,
-      }),
+      decisionOf({ customerTraceNumber: traceOf('10'), decisionId: 'R-1' }),
+      decisionOf({ customerTraceNumber: traceOf('11'), decisionId: 'R-2', ...accepted }),
       decisionOf({ customerTraceNumber: traceOf('12'), decisionId: 'R-3', action: 'abandon' }),
     ];
     for (const decision of decisions) {

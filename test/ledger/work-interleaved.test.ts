@@ -125,7 +125,7 @@ class ModelRun {
     // As `Holds.startAnew`.
     this.#mayLeaveRows = true;
     if (!this.#now.hold) return;
-    this.#now.hold.since = new Date().toISOString();
+    this.#now.hold = { ...this.#now.hold, since: new Date().toISOString() };
     this.#open();
   }
 

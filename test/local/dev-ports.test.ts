@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { choosePorts, PortTakenError } from '../../src/local/dev/dev-environment.ts';
-import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeReadyFile } from '../../src/local/dev/dev-variables.ts';
+import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeFiles } from '../../src/local/dev/dev-variables.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
@@ -37,7 +37,7 @@ test('a command finds the environment that runs in its folder or above, unless v
   await mkdir(below);
   assert.deepEqual(variablesOfRunningDev({}, below), {});
   const variables = { TEMPORAL_ADDRESS: '127.0.0.1:7233' };
-  const remove = await writeReadyFile(join(folder, DEFAULT_DATA_DIR), variables);
+  const remove = await writeFiles(join(folder, DEFAULT_DATA_DIR), variables, {});
   const found = (env = {}) => variablesOfRunningDev(env, below);
   assert.deepEqual(found(), variables);
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { childEnvironment, readyVariables, writeEnvFile } from '../../src/local/dev/dev-variables.ts';
+import { childEnvironment, readyVariables, writeFiles } from '../../src/local/dev/dev-variables.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 const ADDRESSES = {
@@ -58,7 +58,7 @@ test('a program sources one file with every variable, which its owner alone may 
     API_URL: 'http://127.0.0.1:7282',
     API_TOKEN_FILE: "/it's/data/api-token",
   };
-  const remove = await writeEnvFile(dataDir, variables);
+  const remove = await writeFiles(dataDir, variables, {});
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   const sourced = execFileSync('bash', ['-c', `source '${path}' && env -0`], { env: { PATH: '/usr/bin:/bin' } });
   const found = new Map(

@@ -15,14 +15,15 @@ import {
   readRowsAt,
 } from '../../src/portfolio/examine-portfolio.ts';
 import {
+  finishResults,
   openPortfolio,
   outputPaths,
   PortfolioChangedError,
   PortfolioUnavailableError,
   requirePortfolio,
   requireUnchanged,
+  writeResults,
 } from '../../src/portfolio/files.ts';
-import { finishResults, writeResults } from '../../src/portfolio/results.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 

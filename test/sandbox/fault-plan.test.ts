@@ -76,11 +76,7 @@ for (const [what, plan, path] of [
   ],
   ['a probability above one', { rules: [{ fault: 'emptyBody', probability: 2 }] }, '/rules/0/probability'],
   ['digits that are not four', { rules: [{ fault: 'emptyBody', ssnLast4: '12' }] }, '/rules/0/ssnLast4'],
-  [
-    'a body matcher before the body is read',
-    { rules: [{ fault: 'resetOnArrival', productCode: 'CR' }] },
-    '/rules/0/productCode',
-  ],
+  ['a body matcher before the body is read', { rules: [{ fault: 'resetOnArrival', productCode: 'CR' }] }, '/rules/0'],
   [
     "a report's fault for SECONDUSE",
     { rules: [{ fault: 'maskedSsns', productCode: 'SECONDUSE' }] },

@@ -1,6 +1,7 @@
 /** Messages on a machine that is busy: sent again as the client's errors advise. */
+
 import { randomUUID } from 'node:crypto';
-import { TemporalUnavailableError, TooManyMessagesError, WorkerUnavailableError } from '../../src/client.ts';
+import { hasCode, TEMPORAL_AWAY } from '../../src/client/connection/errors.ts';
 import { WAIT_LIMIT_MS } from './until-query.ts';
 
 const PAUSE_MS = 200;
@@ -28,9 +29,9 @@ export function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T
   return untilTaken(
     () => send(messageId),
     (error) =>
-      error instanceof TooManyMessagesError ||
-      error instanceof WorkerUnavailableError ||
+      hasCode(error, 'tooManyMessages') ||
+      hasCode(error, 'workerUnavailable') ||
       // The server says so of a run that is busy, too.
-      (error instanceof TemporalUnavailableError && error.code === 'unavailable'),
+      (hasCode(error, ...TEMPORAL_AWAY) && error.code === 'unavailable'),
   );
 }

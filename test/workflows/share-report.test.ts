@@ -3,14 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/handles.ts';
-import {
-  type Content,
-  type CreditJourneys,
-  InputDiffersError,
-  InvalidInputError,
-  JourneyFailedError,
-  type ReportReference,
-} from '../../src/client.ts';
+import { type Content, type CreditJourneys, InvalidInputError, type ReportReference } from '../../src/client.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { StoredReportInput } from '../../src/messages/inputs/share-report.ts';
@@ -253,7 +246,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const cancelled = await journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }));
     await until(cancelled, 'waitingForConsent');
     await harness.client.workflow.getHandle(cancelled.workflowId).cancel();
-    await assert.rejects(cancelled.result(), JourneyFailedError);
+    await assert.rejects(cancelled.result(), { code: 'journeyFailed' });
     const { state, waitingFor, consentsMissing } = await cancelled.status();
     assert.deepEqual([state, waitingFor, consentsMissing], ['cancelled', undefined, []]);
   });
@@ -402,7 +395,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await share.recordConsent(grant);
     const first = await share.result();
     assert.deepEqual(await (await journeys.shareReport(input)).result(), first);
-    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), InputDiffersError);
+    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), { code: 'differs' });
     const late = await share.recordConsent(consent({ consentId: grant.consentId, decision: 'revoked' }));
     assert.equal(late.late && late.recorded && late.postedSharesFlagged, 1);
     const { workflowId } = share;

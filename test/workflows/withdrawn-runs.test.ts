@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
-import { JourneyFinishedError } from '../../src/client/connection/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -237,7 +236,7 @@ test('who waits for an answer when the run is terminated is told that it has end
   await using journeys = await connectTo(harness);
   const unlock = lockLedger(harness);
   try {
-    const told = assert.rejects(journeys.get(journeyId).withdraw(WHO), JourneyFinishedError);
+    const told = assert.rejects(journeys.get(journeyId).withdraw(WHO), { code: 'journeyFinished' });
     await until(async () => (await taskOfMessage(handle, 'withdraw').catch(() => undefined)) !== undefined, 'accepted');
     await handle.terminate();
     await told;

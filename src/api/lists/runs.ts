@@ -200,7 +200,7 @@ async function readServersPage(client: Client, { token = '', ...asked }: AskedPa
   return { rows, token: Buffer.from(nextPageToken ?? []).toString('base64url') };
 }
 
-/** @throws Refusal 400; TemporalUnavailableError */
+/** @throws Refusal 400; CallError */
 async function askPage(client: Client, asked: AskedPage): ReturnType<typeof readServersPage> {
   const read = () => client.withDeadline(Date.now() + TIMEOUT_MS, () => readServersPage(client, asked));
   const page = await whereKnown(read).catch((error: unknown) => {
@@ -241,7 +241,7 @@ function listedRun(raw: RawInfo): ListedRun | undefined {
 /**
  * The run as lists have it, by the server itself: visibility may lag.
  *
- * @throws Refusal 404; TemporalUnavailableError
+ * @throws Refusal 404; CallError
  */
 export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOUT_MS): Promise<ListedRun> {
   try {

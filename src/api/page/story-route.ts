@@ -210,7 +210,7 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
     ...owners.map((owner) => readLines(disposals, ledger, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;
-  const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.gatewayProfile)]);
+  const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.profile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),

@@ -1,7 +1,7 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { UpdateRefusedError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import type { ConsentAnswer } from '../../client/runs/consent-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
@@ -90,7 +90,7 @@ function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typ
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
 function toRefusal(error: unknown): unknown {
-  if (error instanceof UpdateRefusedError) return refusedMessage(error);
+  if (hasCode(error, 'updateRefused')) return refusedMessage(error);
   if (!(error instanceof InvalidInputError)) return error;
   const { problems, refusalCause = 'notNow' } = error;
   return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });

@@ -1,7 +1,7 @@
 /** Decisions about inquiries on hold: of one run, the same about many, and a preview of their effect. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import type { DecisionRefusedError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import type { CallError } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
@@ -210,7 +210,7 @@ function explain(failed: Failed): { status: number } & Pick<z.infer<typeof decid
 function toRefusal({ error, earlier }: Failed): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (!earlier) return refusalOfError(error);
-  return refusedMessage(error as UpdateRefusedError | DecisionRefusedError, { decided: earlier });
+  return refusedMessage(error as CallError, { decided: earlier });
 }
 
 class OutOfTimeError extends Error {

@@ -1,10 +1,9 @@
 /** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { messageFields, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import { type FlagReason, placeAfter, type WorkFilters, type WorkRow } from '../../ledger/holds/work.ts';
+import { type FlagReason, placeAfter, type WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
@@ -33,10 +32,6 @@ const listQuery = z.strictObject({
   after: afterParameter,
   ...holdFilters.shape,
 });
-
-export function toWorkFilters({ profile: gatewayProfile, ...filters }: z.infer<typeof holdFilters>): WorkFilters {
-  return { ...filters, ...omitUndefined({ gatewayProfile }) };
-}
 
 const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
   asOf: z.string().meta({ format: 'date-time' }),
@@ -88,7 +83,7 @@ export const holdRoutes: readonly Route[] = [
       const { limit: _, after: __, ...conditions } = query;
       const asOf = new Date().toISOString();
       // For whom a run is, here the ledger alone says.
-      const filters = { ...toWorkFilters(conditions), ...readersReach(caller) };
+      const filters = { ...conditions, ...readersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([
         readPage<WorkRow, string>(call, {
@@ -114,7 +109,7 @@ export const holdRoutes: readonly Route[] = [
     async run({ services, caller, query }) {
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      return { asOf, counts: await ledger.work.counts({ ...toWorkFilters(query), ...readersReach(caller) }) };
+      return { asOf, counts: await ledger.work.counts({ ...query, ...readersReach(caller) }) };
     },
   }),
   defineRoute({

@@ -1,6 +1,6 @@
 /** Portfolio reviews: started by the name of a file, read, steered, and their results downloaded. */
 import { z } from 'zod';
-import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
 import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
@@ -85,7 +85,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   const review = services.journeys.getPortfolio(reviewId);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
-    if (!(error instanceof UpdateRefusedError)) throw error;
+    if (!hasCode(error, 'updateRefused')) throw error;
   });
   const ledger = await services.openLedger();
   const cancellation = { ...message, runKey: review.runKey, action: 'cancel' } as const;
@@ -94,7 +94,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...cancellation, decisionId: 'cancel', decidedAt }]);
   await review.cancel(sending).catch((error: unknown) => {
     // The withdrawal has ended it already.
-    if (!(error instanceof JourneyNotFoundError)) throw error;
+    if (!hasCode(error, 'journeyNotFound')) throw error;
   });
   return { accepted: true, duplicate, recorded: true } as const;
 }

@@ -1,5 +1,5 @@
 /** Results of runs: there or not, without waiting for the end. */
-import { ResultNotReadyError } from '../../client/connection/errors.ts';
+import { CallError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { readRun } from '../lists/runs.ts';
@@ -13,13 +13,14 @@ export interface EndedRun<Result> extends StatusRun {
 
 const TIMEOUT_MS = 10_000;
 
-/** @throws Refusal 404, 409; TemporalUnavailableError */
+/** @throws Refusal 404, 409; CallError */
 export async function readResult<Result>(
   { client }: Pick<ApiServices, 'client'>,
   run: EndedRun<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  if ((await readRun(client, run.runKey)).run === 'running') throw new ResultNotReadyError(run.runKey);
+  if ((await readRun(client, run.runKey)).run === 'running')
+    throw new CallError('resultNotReady', { runKey: run.runKey });
   try {
     return await run.result({ signal, timeoutMs: TIMEOUT_MS });
   } catch (error) {

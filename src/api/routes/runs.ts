@@ -3,7 +3,7 @@
  * the routes.
  */
 import { z } from 'zod';
-import { InputDiffersError, JourneyFinishedError, JourneyNotFoundError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -174,7 +174,7 @@ async function startReply<Input extends object>(
   call: Call,
 ): Promise<Reply<200 | 201>> {
   const { caller, services, note } = call;
-  const input = parseMessage(start.findDefinition(call.body), call.body, services) as Input;
+  const input = parseMessage(start.findDefinition(call.body), call.body) as Input;
   start.check?.(call, input);
   const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
@@ -202,7 +202,7 @@ async function startReply<Input extends object>(
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
   } catch (error) {
     // Another caller may have been faster.
-    if (error instanceof InputDiffersError) await requireUsableId();
+    if (hasCode(error, 'differs')) await requireUsableId();
     throw error;
   }
 }
@@ -292,7 +292,7 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!(error instanceof JourneyFinishedError || error instanceof JourneyNotFoundError)) throw error;
+  if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
 }

@@ -11,13 +11,13 @@ import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '.
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { JourneyNotFoundError, UpdateRefusedError } from '../../client/connection/errors.ts';
+import { CallError, refusedBy } from '../../client/connection/errors.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { requireRunKey, showProgress, withJourneys, withLedger } from '../decisions/journey-action.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import {
   RUN_ID,
@@ -28,10 +28,11 @@ import {
 } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
-import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
 import {
   applyOptions,
+  asTyped,
+  type GivenOptions,
   kebabCase,
   type Member,
   membersIn,
@@ -39,9 +40,9 @@ import {
   optionFor,
   readOption,
   requireOwnOptions,
+  type TypedProblem,
 } from '../output/schema-options.ts';
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
-import { withLedger } from './with-ledger.ts';
 
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
@@ -281,7 +282,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
     );
   } catch (error) {
     const told = toClientError(error, address.runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
   }
 }
 
@@ -353,10 +354,10 @@ function toClientError(error: unknown, runKey: string | undefined): unknown {
   const { reason, problems, message, status } = error as Refusal;
   if (reason === 'invalidInput') return new InvalidInputError(problems);
   if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new JourneyNotFoundError(runKey);
+  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
   if (status === 404) return Object.assign(error, { runKey });
   const isOfRun = problems.length === 0 || message.startsWith('/');
   if (!isOfRun) return new InvalidInputError(problems);
   const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return new UpdateRefusedError(runKey, { cause, reason: message });
+  return refusedBy(runKey, { cause, reason: message });
 }

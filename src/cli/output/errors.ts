@@ -1,7 +1,9 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
 import { omitUndefined } from '../../base/defined.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { errorFields } from '../../telemetry/log-fields.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, wrap } from './output.ts';
@@ -43,29 +45,33 @@ function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: num
   );
 }
 
-/** Recognised by name, so that no error class has to be loaded for a command that never throws it. */
+/** The code that programs read, or the name of an error without one. */
+export function errorType(error: Error): string {
+  if (error instanceof CreditJourneyError) return error.code;
+  return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
+}
+
 function toComplaint(error: unknown): Complaint {
   if (!(error instanceof Error)) return { type: 'Error', message: 'something went wrong' };
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
   return {
-    type: 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name,
+    type: errorType(error),
     message,
     ...omitUndefined({ hint: findHint(error) }),
     ...(problems.length > 0 ? { problems } : {}),
   };
 }
 
-const NOT_FOUND = new Set(['JourneyNotFoundError', 'Refusal']);
-
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function findHint(error: Error): string | undefined {
-  if (!NOT_FOUND.has(error.name) || !('runKey' in error)) return undefined;
+  const isUnknownRun = errorType(error) === 'journeyNotFound';
+  if (!('runKey' in error) || !(isUnknownRun || error.name === 'Refusal')) return undefined;
   const runKey = String(error.runKey);
   const meant = runKeyFromWorkflowId(runKey);
   if (meant !== null) return `${runKey} is a workflow id: the id of that run is ${meant}`;
-  if (error.name !== 'JourneyNotFoundError') return undefined;
+  if (!isUnknownRun) return undefined;
   const { kind } = parseRunKey(runKey);
   const others = kind === 'journey' ? ', where others begin with pull:, share: or portfolio:' : '';
   return `\`credit-journey list --kind ${kind}\` shows the ids that Temporal knows${others}`;
@@ -77,4 +83,27 @@ function toExitCode(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
   const isRequestWrong = error instanceof Error && 'status' in error && error.status === 400;
   return error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name)) ? EXIT.usage : EXIT.failed;
+}
+
+/** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */
+export function logUncaughtErrors(): void {
+  process.on('uncaughtException', (error) => {
+    const line = {
+      level: 60,
+      time: Date.now(),
+      error: errorFields(error),
+      msg: 'ended by an uncaught error',
+    };
+    process.stderr.write(`${JSON.stringify(line)}\n`);
+    process.exit(EXIT.failed);
+  });
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount('error', endUnread) === 0) stream.on('error', endUnread);
+  }
+}
+
+/** `… | head` has read enough. */
+function endUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.unread);
 }

@@ -2,23 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
-import {
-  CallAbortedError,
-  ClientClosedError,
-  CodecServerError,
-  isLate,
-  TemporalUnavailableError,
-  translatedError,
-  WorkerUnavailableError,
-} from './errors.ts';
+import { CallError, CodecServerError, isLate, translatedError } from './errors.ts';
 
 /** The options that every call takes beside its content. */
 export interface CallOptions {
-  /** Ends the call with a `CallAbortedError`. A message that was sent may still arrive. */
+  /** Ends the call: its code is `aborted`. A message that was sent may still arrive. */
   signal?: AbortSignal | undefined;
   /**
-   * How long the call may take in all, in milliseconds. Then it throws: `TemporalUnavailableError` where the server is
-   * away, `WorkerUnavailableError` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
+   * How long the call may take in all, in milliseconds. Then it throws: `timedOut` where the server is away,
+   * `workerUnavailable` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
    * starts and messages, and none for `result`.
    */
   timeoutMs?: number | undefined;
@@ -28,14 +20,14 @@ export interface CallOptions {
 export const MESSAGE_TIMEOUT_MS = 30_000;
 
 /** The error of a call that is late although it waits for the server alone, never for a worker. */
-export const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+export const serverLate = () => new CallError('timedOut');
 
 interface Call {
   /** The run key of the run that the call is about, for errors. */
   runKey: string;
   /** How long it may take where its options do not say. Default: as long as it takes. */
   defaultMs?: number;
-  /** Makes the error of a call that is late while Temporal answers others. Default: `WorkerUnavailableError`. */
+  /** Makes the error of a call that is late while Temporal answers others. Default: `workerUnavailable`. */
   late?: () => Error;
 }
 
@@ -68,13 +60,13 @@ export class Calls {
    * Does the work, and translates its errors.
    *
    * @param work gets a signal that is aborted when the call ends before the work does
-   * @throws ClientClosedError, CallAbortedError; InvalidInputError for a `timeoutMs` that is none; what the work throws
+   * @throws CallError; InvalidInputError for a `timeoutMs` that is none; what the work throws
    */
   async make<T>(call: Call, options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { runKey, defaultMs } = call;
     const { signal, timeoutMs = defaultMs } = options;
-    if (this.#isClosed) throw new ClientClosedError();
-    if (signal?.aborted) throw new CallAbortedError(signal.reason);
+    if (this.#isClosed) throw new CallError('closed');
+    if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
     const rule = 'must be a number of milliseconds from 1 to 2147483647';
     if (timeoutMs !== undefined && !(timeoutMs >= 1 && timeoutMs <= LONGEST_MS)) {
       throw new InvalidInputError([{ path: '/timeoutMs', rule }]);
@@ -85,7 +77,7 @@ export class Calls {
       ended.reject(error);
       ending.abort(error);
     };
-    const onAbort = () => end(new CallAbortedError(signal?.reason));
+    const onAbort = () => end(new CallError('aborted', { cause: signal?.reason }));
     signal?.addEventListener('abort', onAbort, { once: true });
     const deadline = timeoutMs === undefined ? undefined : this.#startClock(call, timeoutMs, ending.signal, end);
     const runCancellable = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
@@ -113,11 +105,11 @@ export class Calls {
     await this.make({ runKey: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
   }
 
-  /** Ends all calls that are under way with a `ClientClosedError`. */
+  /** Ends all calls that are under way with the code `closed`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const open = [...this.#open];
-    for (const [end] of open) end(new ClientClosedError());
+    for (const [end] of open) end(new CallError('closed'));
     // A call that ends after its connection was closed would throw where no caller can catch it.
     const all = Promise.allSettled(open.map(([, working]) => working));
     await Promise.race([all, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
@@ -125,7 +117,7 @@ export class Calls {
 
   /** Ends the call when its time is over, unless the signal is aborted first. Returns the deadline. */
   #startClock(
-    { runKey, late = () => new WorkerUnavailableError(runKey) }: Call,
+    { runKey, late = () => new CallError('workerUnavailable', { runKey }) }: Call,
     timeoutMs: number,
     signal: AbortSignal,
     end: (error: Error) => void,

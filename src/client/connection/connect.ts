@@ -9,14 +9,14 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import type { CodecServerAccess } from '../../config/client.ts';
 import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
-import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { CodecServerConnection } from './codec-server.ts';
-import { CallAbortedError, hasStatus, isAtRunLimit } from './errors.ts';
+import { CallError, hasStatus, isAtRunLimit } from './errors.ts';
 import { connectError, temporalAddressProblem } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
@@ -85,8 +85,6 @@ export interface ConnectOptions {
    * @internal
    */
   connection?: ConnectionLike;
-  /** The most applicants that a message may carry; the worker has the last word. */
-  maxApplicants?: number;
   /** How long to wait for the server, in milliseconds. Default 5,000: a server that runs answers at once. */
   connectTimeoutMs?: number;
   /**
@@ -129,7 +127,6 @@ function readSettings(options: ConnectOptions): ClientSettings {
   return {
     ...settings,
     taskQueue: options.taskQueue ?? settings.taskQueue,
-    maxApplicants: options.maxApplicants ?? settings.maxApplicants,
     payloads: options.codecServer ? { kind: 'codecServer', access: options.codecServer } : settings.payloads,
     temporal: {
       address: at,
@@ -156,8 +153,7 @@ export function toClientUse({
 /**
  * Connects, and asks the server for a first answer.
  *
- * @throws TemporalUnavailableError, TemporalRefusedError, CallAbortedError; InvalidInputError or ConfigError for an
- *   address of another form
+ * @throws CallError; InvalidInputError or ConfigError for an address of another form
  * @internal
  */
 export async function connectTo(
@@ -167,7 +163,7 @@ export async function connectTo(
   const rule = temporalAddressProblem(connectionOptions.address);
   if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
   if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
-  if (signal?.aborted) throw new CallAbortedError(signal.reason);
+  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
   let connection: Connection | undefined;
   try {
     const opened = PatientConnection.lazy({ ...connectionOptions, interceptors: [] });
@@ -178,7 +174,7 @@ export async function connectTo(
     return opened;
   } catch (error) {
     await connection?.close();
-    throw signal?.aborted ? new CallAbortedError(signal.reason) : connectError(error, connectionOptions);
+    throw signal?.aborted ? new CallError('aborted', { cause: signal.reason }) : connectError(error, connectionOptions);
   }
 }
 
@@ -224,17 +220,6 @@ export async function configuredDataConverter({
 }
 
 /**
- * Additions by programs beside the ledger. A client by itself loads neither ledger nor telemetry.
- *
- * @internal
- */
-export interface Additions {
-  /** Default: whether the environment names an endpoint for spans. */
-  traces?: boolean;
-  tracing?: () => Promise<WorkflowClientInterceptor>;
-}
-
-/**
  * The parts of a client.
  *
  * @internal
@@ -255,14 +240,14 @@ function requireNode(): void {
 /**
  * Connects to Temporal, with the environment's values where the options give none.
  *
+ * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectedParts(options: ConnectOptions, additions: Additions = {}) {
+export async function connectedParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
-  const { tracing, traces = settings.traces } = additions;
-  const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
+  const interceptors = loadTracing && settings.traces ? { workflow: [await loadTracing()] } : {};
   const connection = options.connection ?? (await connectTo(settings.temporal, options));
   const ownConnection = options.connection ? undefined : connection;
   const { dataConverter, ...held }: PayloadParts = options.dataConverter
@@ -275,7 +260,6 @@ export async function connectedParts(options: ConnectOptions, additions: Additio
     client: new Client({ connection, namespace, dataConverter, interceptors }),
     ownConnection,
     taskQueue: settings.taskQueue,
-    maxApplicants: settings.maxApplicants,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...held,
   };

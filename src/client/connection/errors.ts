@@ -22,116 +22,9 @@ import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
-import { type RunKind, runName } from '../../model/run-key.ts';
+import { runName } from '../../model/run-key.ts';
 
-/** An error about one run. */
-abstract class RunError extends CreditJourneyError {
-  /** The run key (model/run-key.ts): of a pull `pull:<pullId>`. */
-  readonly runKey: string;
-
-  constructor(runKey: string, describe: (run: string) => string) {
-    super(describe(runName(runKey)));
-    this.runKey = runKey;
-  }
-}
-
-/** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
-export class JourneyNotFoundError extends RunError {
-  override readonly code = 'journeyNotFound';
-
-  constructor(runKey: string) {
-    super(runKey, (run) => `there is no ${run}`);
-  }
-}
-
-/** Thrown when the journey has ended: it takes no messages. */
-export class JourneyFinishedError extends RunError {
-  override readonly code: string = 'journeyFinished';
-
-  constructor(runKey: string) {
-    super(runKey, (run) => `${run} has finished`);
-  }
-}
-
-/** Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). */
-export class ShareAfterEndError extends JourneyFinishedError {
-  override readonly code = 'shareAfterEnd';
-
-  constructor(journeyId: string) {
-    super(journeyId);
-    this.message += ': share its report by itself, with `credit-journey share --ended` or `shareReport`';
-  }
-}
-
-/** Thrown when the journey refused the message in its present state; nothing has changed. */
-export class UpdateRefusedError extends RunError {
-  override readonly code = 'updateRefused';
-  readonly reason: string;
-  /** For programs. */
-  readonly refusalCause: RefusalCause;
-
-  constructor(runKey: string, { cause, reason }: MessageRefusal) {
-    super(runKey, (run) => `${run} refused: ${reason}`);
-    this.reason = reason;
-    this.refusalCause = cause;
-  }
-}
-
-/** Thrown when the ledger refuses a decision about an inquiry without a run; nothing was written. */
-export class DecisionRefusedError extends CreditJourneyError {
-  override readonly code = 'decisionRefused';
-  readonly customerTraceNumber: string;
-  readonly reason: string;
-  /** For programs. */
-  readonly refusalCause: RefusalCause;
-
-  constructor(customerTraceNumber: string, { cause, reason }: MessageRefusal) {
-    super(`nothing was decided about ${customerTraceNumber}; ${reason}`);
-    this.customerTraceNumber = customerTraceNumber;
-    this.reason = reason;
-    this.refusalCause = cause;
-  }
-}
-
-/**
- * Thrown when the run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's
- * own.
- */
-export class JourneyFailedError extends RunError {
-  override readonly code = 'journeyFailed';
-  readonly failureType: string;
-
-  constructor(runKey: string, failureType: string) {
-    super(runKey, (run) => `${run} ended without a result: ${failureType}`);
-    this.failureType = failureType;
-  }
-}
-
-/**
- * Thrown when no worker answered in time. A query has no effect; a message may still arrive, and sending it again does
- * no harm, since each is known by its business key.
- */
-export class WorkerUnavailableError extends RunError {
-  override readonly code = 'workerUnavailable';
-
-  constructor(runKey: string) {
-    super(runKey, (run) => `no worker answered for ${run}: is one running on its task queue?`);
-  }
-}
-
-/**
- * Thrown when Temporal refuses a message because the run has as many as one run takes. Nothing was accepted. The run
- * hands over to a new one once a worker has handled them: send the message again then.
- */
-export class TooManyMessagesError extends RunError {
-  override readonly code = 'tooManyMessages';
-
-  constructor(runKey: string) {
-    super(runKey, (run) => `${run} has more messages than Temporal accepts at once: send this one again in a minute`);
-  }
-}
-
-/** Why a connection did not come about; the address follows. */
+/** Temporal cannot be reached, or does not answer in time. The address follows. */
 const UNREACHABLE = {
   addressUnknown: 'no host has the name in',
   connectionRefused: 'nothing answers at',
@@ -141,8 +34,98 @@ const UNREACHABLE = {
   unavailable: 'it is away or overloaded at',
 };
 
+/** Temporal answers, and refuses the call. */
+const REFUSED = {
+  unauthenticated: 'it does not accept these credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
+  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
+  refused: 'the cause has its gRPC status',
+};
+
+type Unreachable = keyof typeof UNREACHABLE;
+type Refused = keyof typeof REFUSED;
+
+export const TEMPORAL_AWAY = Object.keys(UNREACHABLE) as Unreachable[];
+export const TEMPORAL_REFUSES = Object.keys(REFUSED) as Refused[];
+
+/** All other ends of a call. `{about}` is the run by its name, or the inquiry. */
+const WORDS = {
+  /** The run was never started, or its retention is over. */
+  journeyNotFound: 'there is no {about}',
+  journeyFinished: '{about} has finished',
+  shareAfterEnd:
+    '{about} has finished: share its report by itself, with `credit-journey share --ended` or `shareReport`',
+  /** The run refuses the message in its present state: it has changed nothing. */
+  updateRefused: '{about} refused: {reason}',
+  /** The ledger refuses a decision about an inquiry without a run: it has written nothing. */
+  decisionRefused: 'nothing was decided about {about}; {reason}',
+  journeyFailed: '{about} ended without a result: {reason}',
+  /** The run continues. */
+  resultNotReady: '{about} has not ended within the time given',
+  /** A message may still arrive. To send it again does no harm: each is known by its business key. */
+  workerUnavailable: 'no worker answered for {about}: is one running on its task queue?',
+  /** The server took nothing. The run hands over to a new one once a worker has handled its messages. */
+  tooManyMessages: '{about} has more messages than Temporal accepts at once: send this one again in a minute',
+  /** A run with another input or, of a pull, of another product has this id. Nothing was started. */
+  differs: '{about} was started with another input: {reason}; choose another id',
+  answerUnreadable:
+    'the answer cannot be read: it is not JSON, or encoded. If it is encrypted, name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
+  closed: 'the client was closed',
+  /** `cause` is the reason of the caller’s signal. A sent message may still arrive. */
+  aborted: 'the caller aborted the call',
+};
+
+/** docs/integrating.md, "Errors", says what to do about each. */
+export type CallErrorCode = Unreachable | Refused | keyof typeof WORDS;
+
+/** Thrown when a call fails: `code` says why. */
+export class CallError extends CreditJourneyError {
+  override readonly code: CallErrorCode;
+  /** The run key (model/run-key.ts) of the run that the call was about: of a pull `pull:<pullId>`. */
+  declare readonly runKey?: string;
+  /** Present if the ledger refuses a decision. */
+  declare readonly customerTraceNumber?: string;
+  /**
+   * Words without values: of a refusal its rule, of Temporal that is away the address, of a failed run the failure's type
+   * (`Cancelled`, `Terminated`, `TimedOut` or its own).
+   */
+  readonly reason: string = '';
+  /** Present if a run or the ledger refuses a message: for programs. */
+  declare readonly refusalCause?: RefusalCause;
+  /** The places where two inputs differ; members only, if this client may not see all of the first input. */
+  readonly problems: readonly Problem[] = [];
+
+  constructor(code: CallErrorCode, { cause, ...facts }: CallFacts = {}) {
+    super(describeCall(code, facts), cause === undefined ? {} : { cause });
+    this.code = code;
+    Object.assign(this, facts);
+  }
+}
+
+type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptions;
+
+function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
+  if (isIn(TEMPORAL_AWAY, code)) return `Temporal cannot be reached: ${UNREACHABLE[code]} ${reason || 'its address'}`;
+  if (isIn(TEMPORAL_REFUSES, code)) return `Temporal refuses the call: ${REFUSED[code]}`;
+  const parts = { '{about}': customerTraceNumber ?? runName(runKey), '{reason}': reason };
+  return WORDS[code].replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
+}
+
+function isIn<Code extends CallErrorCode>(codes: readonly Code[], code: CallErrorCode): code is Code {
+  return (codes as readonly CallErrorCode[]).includes(code);
+}
+
+/** Whether a call of the client has ended with one of these codes. */
+export function hasCode(error: unknown, ...codes: CallErrorCode[]): error is CallError {
+  return error instanceof CallError && codes.includes(error.code);
+}
+
+export function refusedBy(runKey: string, { cause, reason }: MessageRefusal): CallError {
+  return new CallError('updateRefused', { runKey, reason, refusalCause: cause });
+}
+
 /** The reason, and what would be right, by what gRPC and OpenSSL say. */
-const SIGNS: readonly [sign: RegExp, code: keyof typeof UNREACHABLE, right?: string][] = [
+const SIGNS: readonly [sign: RegExp, code: Unreachable, right?: string][] = [
   [/ECONNREFUSED/, 'connectionRefused'],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
   [
@@ -159,103 +142,7 @@ const SIGNS: readonly [sign: RegExp, code: keyof typeof UNREACHABLE, right?: str
   [/certificate|SSL|TLS/i, 'tlsFailed'],
 ];
 
-/** docs/integrating.md, "Errors", lists what to do about each. */
-export type TemporalUnavailableCode = keyof typeof UNREACHABLE;
-
-/** Thrown when Temporal itself cannot be reached, or did not answer in time. */
-export class TemporalUnavailableError extends CreditJourneyError {
-  override readonly code: TemporalUnavailableCode;
-
-  constructor(what: string, code: TemporalUnavailableCode = 'unavailable', options: { cause?: Error } = {}) {
-    super(`Temporal cannot be reached: ${what}`, options);
-    this.code = code;
-  }
-}
-
-const REFUSALS = {
-  unauthenticated: 'it does not accept these credentials (TEMPORAL_API_KEY, or the client’s certificate)',
-  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
-  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
-  refused: 'the cause has its gRPC status',
-};
-
-/**
- * Thrown when Temporal answers and refuses the call: without credentials that it takes (`unauthenticated`), to these
- * credentials (`permissionDenied`), for a namespace that it does not have (`namespaceNotFound`), or for another reason
- * (`refused`).
- */
-export class TemporalRefusedError extends CreditJourneyError {
-  override readonly code: keyof typeof REFUSALS;
-
-  constructor(code: TemporalRefusedError['code'], options: { cause?: Error } = {}) {
-    super(`Temporal refuses the call: ${REFUSALS[code]}`, options);
-    this.code = code;
-  }
-}
-
-/** Thrown when an answer came that this client cannot read: it has no key, or the answer is not of this project's form. */
-export class AnswerUnreadableError extends CreditJourneyError {
-  override readonly code = 'answerUnreadable';
-
-  constructor() {
-    super(
-      'the answer cannot be read: it is not JSON, or encoded. If it is encrypted, name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
-    );
-  }
-}
-
-/** Thrown by every call that is under way when the client is closed, and by every call after that. */
-export class ClientClosedError extends CreditJourneyError {
-  override readonly code = 'closed';
-
-  constructor() {
-    super('the client was closed');
-  }
-}
-
-/** Thrown when the caller's `signal` was aborted; `cause` is the signal's reason. A sent message may still arrive. */
-export class CallAbortedError extends CreditJourneyError {
-  override readonly code = 'aborted';
-
-  constructor(reason: unknown) {
-    super('the caller aborted the call', { cause: reason });
-  }
-}
-
-/** Thrown when the run has not ended within `timeoutMs`. The run continues. */
-export class ResultNotReadyError extends RunError {
-  override readonly code = 'resultNotReady';
-
-  constructor(runKey: string) {
-    super(runKey, (run) => `${run} has not ended within the time given`);
-  }
-}
-
-/** Thrown when this id is taken by a run with another input or, of a pull, of another product. Nothing was started. */
-export class InputDiffersError extends CreditJourneyError {
-  override readonly code = 'differs';
-  readonly kind: RunKind;
-  /** The caller's own id. */
-  readonly id: string;
-  /** The places where the two inputs differ; members only, if this client may not see all of the first input. */
-  readonly problems: readonly Problem[];
-
-  constructor(kind: RunKind, id: string, paths: readonly string[]) {
-    const list = paths.map((path) => path || '/').join(', ');
-    const run = `${kind === 'portfolio' ? 'portfolio review' : kind} ${id}`;
-    super(
-      `${run} was started with another input: ${list} ${paths.length > 1 ? 'differ' : 'differs'}; choose another id`,
-    );
-    this.kind = kind;
-    this.id = id;
-    this.problems = paths.map((path) => ({
-      path,
-      rule: 'must be as it was started: choose another id for another input',
-    }));
-  }
-}
-
-const MESSAGES = {
+const CODEC_SERVER_WORDS = {
   unreachable:
     'the codec server cannot be reached: is CODEC_SERVER_URL right, and its certificate trusted (CODEC_SERVER_CA_FILE)?',
   busy: 'the codec server is busy: try again',
@@ -273,7 +160,7 @@ const MESSAGES = {
 };
 
 /** docs/codec-server.md says what each means. */
-export type CodecServerErrorCode = keyof typeof MESSAGES;
+export type CodecServerErrorCode = keyof typeof CODEC_SERVER_WORDS;
 
 /** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
 export class CodecServerError extends CreditJourneyError {
@@ -282,7 +169,7 @@ export class CodecServerError extends CreditJourneyError {
   /** @param reason as the server gives it. Others than it knows are left out: an answer may hold anything. */
   constructor(code: CodecServerErrorCode, reason = '') {
     const isKnown = code === 'tokenRefused' && Object.hasOwn(PROBLEMS, reason);
-    super(`${MESSAGES[code]}${isKnown ? `: ${PROBLEMS[reason as ProblemCode].title}` : ''}`);
+    super(`${CODEC_SERVER_WORDS[code]}${isKnown ? `: ${PROBLEMS[reason as ProblemCode].title}` : ''}`);
     this.code = code;
   }
 
@@ -361,19 +248,19 @@ export function isLate(error: unknown): boolean {
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
 export function translatedError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
-  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
-  if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(runKey);
-  if (isUnprocessed(error)) return new WorkerUnavailableError(runKey);
+  if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
+  if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
+  if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
   if (error instanceof WorkflowFailedError) return failure(error, runKey);
-  if (isAtRunLimit(error)) return new TooManyMessagesError(runKey);
+  if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
   // The server answers and no worker does. It says so while a workflow task fails, too.
-  if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new WorkerUnavailableError(runKey);
+  if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
   // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
-  if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(runKey);
+  if (error instanceof QueryNotRegisteredError) return new CallError('workerUnavailable', { runKey });
   if (findGrpcError(error)) return translatedServerError(error);
   // The parser's own message quotes what it parsed.
-  if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
+  if (error instanceof SyntaxError || error instanceof ValueError) return new CallError('answerUnreadable');
   if (error instanceof ServiceError) return translatedError(error.cause, runKey);
   return error;
 }
@@ -384,29 +271,29 @@ export function translatedError(error: unknown, runKey: string): unknown {
  */
 export function translatedServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;
-  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
+  if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   const status = findGrpcError(error);
   if (!status) return error;
   const cause = harmlessCause(error);
   if (hasStatus(error, 'notFound') && /^namespace\b.*\bnot found/i.test(status.details)) {
-    return new TemporalRefusedError('namespaceNotFound', cause);
+    return new CallError('namespaceNotFound', cause);
   }
-  if (isLate(error)) return new TemporalUnavailableError('it did not answer in time', 'timedOut', cause);
+  if (isLate(error)) return new CallError('timedOut', cause);
   if (isServerAway(error)) return serverAway(error);
-  if (hasStatus(error, 'unauthenticated')) return new TemporalRefusedError('unauthenticated', cause);
-  return new TemporalRefusedError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
+  if (hasStatus(error, 'unauthenticated')) return new CallError('unauthenticated', cause);
+  return new CallError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
 
 /** The server cannot be reached, or says that it cannot now. */
-export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): TemporalUnavailableError {
+export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
   const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
-  const what = `${UNREACHABLE[code]} ${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
-  return new TemporalUnavailableError(what, code, harmlessCause(error));
+  const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
+  return new CallError(code, { reason, ...harmlessCause(error) });
 }
 
 /** A server that closes a connection before it says anything does not agree on TLS. */
-function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): TemporalUnavailableCode {
+function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
   if (isLate(error)) return 'timedOut';
   if (!to || !/Failed to connect/.test(words)) return 'unavailable';
   return to.tls ? 'tlsFailed' : 'tlsExpected';
@@ -424,17 +311,17 @@ function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
   // The server's own: the run was terminated, say, before it answered.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new JourneyFinishedError(runKey);
+  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
   if (cause.type === 'InvalidInput') return invalidInput(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const refusal = cause.details?.[0] as MessageRefusal | undefined;
-  return new UpdateRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
+  return refusedBy(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
 function failure(error: WorkflowFailedError, runKey: string): unknown {
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
-  return new JourneyFailedError(runKey, toFailureType(cause));
+  return new CallError('journeyFailed', { runKey, reason: toFailureType(cause) });
 }
 
 function toFailureType(cause: unknown): string {

@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 200;
  * Finds the runs under a run key, with the runs that deliver its events and record consents after its end. The ledger
  * names the runs of `known`. The server itself names open runs. Visibility finds older runs, and may be a second behind.
  *
- * @throws TemporalUnavailableError
+ * @throws CallError
  */
 export async function findRuns(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
   const own = toWorkflowId(journeyId);
@@ -84,7 +84,7 @@ function quote(text: string): string {
  * Asks `mayDelete` before each run, and stops at the first that it forbids. `deleted` counts the deleted runs.
  * `left` has the runs that are open, that `mayDelete` forbids, or that the server has not removed in time.
  *
- * @throws TemporalUnavailableError; what `mayDelete` throws
+ * @throws CallError; what `mayDelete` throws
  */
 export async function deleteClosedRuns(
   client: Client,

@@ -1,7 +1,7 @@
 /** Says why Temporal cannot be reached, by what gRPC says of a first call. */
 import { Connection } from '@temporalio/client';
 import type { ClientSettings } from '../../config/client.ts';
-import { serverAway, TemporalUnavailableError, translatedServerError } from './errors.ts';
+import { CallError, hasCode, serverAway, TEMPORAL_AWAY, translatedServerError } from './errors.ts';
 
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
 
@@ -16,7 +16,7 @@ export function temporalAddressProblem(address: string): string | null {
 export function connectError(error: unknown, to: ConnectionOptions): unknown {
   const isOfOpenSsl = error instanceof Error && 'code' in error && /^ERR_OSSL/.test(String(error.code));
   const translated = isOfOpenSsl ? undefined : translatedServerError(error);
-  return isOfOpenSsl || translated instanceof TemporalUnavailableError ? serverAway(error, to) : translated;
+  return isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? serverAway(error, to) : translated;
 }
 
 /** Calls Temporal once more, as a client does. */
@@ -26,7 +26,8 @@ export async function whyUnreachable(to: ConnectionOptions, withinMs: number): P
     const opened = Connection.lazy({ ...to, interceptors: [] });
     connection = opened;
     await opened.withDeadline(Date.now() + withinMs, () => opened.workflowService.getSystemInfo({}));
-    return new TemporalUnavailableError('it answers a client; a worker’s certificates must be X.509 version 3');
+    const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
+    return new CallError('tlsFailed', { reason });
   } catch (error) {
     return connectError(error, to);
   } finally {

@@ -6,12 +6,7 @@ import type { LateConsentResult, RecordedConsent } from '../../messages/journey/
 import { InvalidInputError } from '../../model/problems.ts';
 import { toPriority } from '../../model/work-class.ts';
 import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
-import {
-  JourneyFinishedError,
-  JourneyNotFoundError,
-  ResultNotReadyError,
-  TooManyMessagesError,
-} from '../connection/errors.ts';
+import { CallError, hasCode } from '../connection/errors.ts';
 import { lateConsentWorkflowId } from '../connection/run-messages.ts';
 import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
@@ -58,8 +53,8 @@ const CONSENT_PATIENCE_MS = 6_000;
  * messages for it. In the second case a grant is not recorded: the run would never receive it, and wait in vain.
  */
 function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
-  if (error instanceof TooManyMessagesError) return decision !== 'granted';
-  return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
+  if (hasCode(error, 'tooManyMessages')) return decision !== 'granted';
+  return hasCode(error, 'journeyNotFound', 'journeyFinished');
 }
 
 /**
@@ -78,12 +73,12 @@ async function recordLate(
     startLateConsent(client, taskQueue, consent, messageId),
   );
   try {
-    const late = () => new ResultNotReadyError(runKey);
+    const late = () => new CallError('resultNotReady', { runKey });
     const result: LateConsentResult = await calls.make({ runKey, late }, left(), () => run.result());
     if ('problems' in result) throw new InvalidInputError(result.problems, result.cause);
     return { accepted: true, late: true, recorded: true, ...result };
   } catch (error) {
-    if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };
+    if (hasCode(error, 'resultNotReady')) return { accepted: true, late: true, recorded: false };
     throw error;
   }
 }

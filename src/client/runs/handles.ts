@@ -3,7 +3,7 @@ import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PullReferences } from '../../messages/pull/shapes.ts';
 import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
 import type { CallOptions } from '../connection/calls.ts';
-import { JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
+import { CallError, hasCode } from '../connection/errors.ts';
 import { ConsentHandle } from './consent-handle.ts';
 import { type Content, type MessageOptions, type Redacted, RunHandle } from './run-handle.ts';
 
@@ -25,7 +25,7 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
   /**
    * `replacing` withdraws another share first, and takes this one only once the ledger has closed that one for good.
    *
-   * @throws ShareAfterEndError, a `JourneyFinishedError`: an ended journey's report is shared by itself
+   * @throws CallError `shareAfterEnd`: an ended journey's report is shared by itself
    */
   async requestShare(
     share: ShareInput,
@@ -34,7 +34,7 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
     try {
       return await this.send('requestShare', { share, ...replacing }, options);
     } catch (error) {
-      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId);
+      if (hasCode(error, 'journeyFinished')) throw new CallError('shareAfterEnd', { runKey: this.runKey });
       throw error;
     }
   }

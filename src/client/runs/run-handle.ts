@@ -11,7 +11,7 @@ import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
 import { describeRun } from '../connection/describe-run.ts';
-import { hasStatus, JourneyFinishedError, ResultNotReadyError, WorkerUnavailableError } from '../connection/errors.ts';
+import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -24,7 +24,6 @@ export interface RunContext {
   client: Client;
   calls: Calls;
   taskQueue: string;
-  maxApplicants: number;
   queryTimeoutMs: number;
 }
 
@@ -70,10 +69,8 @@ export interface MessageOptions extends CallOptions {
 }
 
 /**
- * Every message is checked before it is sent (`InvalidInputError`), and refused messages throw `UpdateRefusedError`.
- * `JourneyNotFoundError` where there is no such run, `JourneyFinishedError` where it has ended,
- * `WorkerUnavailableError` where no worker answers, `TooManyMessagesError` where Temporal takes no more. Their `journeyId` is the run key.
- * `TemporalUnavailableError` where the server is away, `TemporalRefusedError` where it refuses; `CallAbortedError` and `ClientClosedError` end a call.
+ * Every message is checked before it is sent (`InvalidInputError`). A call that fails throws a
+ * `CallError`, whose `code` says why.
  *
  * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
@@ -119,7 +116,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     try {
       return await this.#query('status', options);
     } catch (error) {
-      if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
+      if (!hasCode(error, 'workerUnavailable') || !(await this.#isCompleted(options))) throw error;
       const { signal, timeoutMs = this.#context.queryTimeoutMs } = options;
       return toSettledStatus(this.#kind, await this.result({ signal, timeoutMs }));
     }
@@ -135,11 +132,11 @@ export abstract class RunHandle<Kind extends RunKind> {
   /**
    * Waits for the run's end, be it in weeks. With `timeoutMs` it gives up waiting; the run continues.
    *
-   * @throws InvalidInputError where the input was refused, JourneyFailedError where the run has no result,
-   *   ResultNotReadyError after `timeoutMs`
+   * @throws InvalidInputError where the input was refused; CallError `journeyFailed` where the run has no result,
+   *   `resultNotReady` after `timeoutMs`
    */
   async result(options: CallOptions = {}): Promise<RunAnswers[Kind]['result']> {
-    const late = () => new ResultNotReadyError(this.runKey);
+    const late = () => new CallError('resultNotReady', { runKey: this.runKey });
     return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.handle().result());
   }
 
@@ -183,7 +180,7 @@ export abstract class RunHandle<Kind extends RunKind> {
   protected parseContent(update: string, content: object): object {
     const definition = findMessage(this.#kind, update);
     const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
-    return parseMessage(definition, { ...content, ...names }, this.#context) as object;
+    return parseMessage(definition, { ...content, ...names }) as object;
   }
 
   #addressIn({ address }: { address: string }): string {
@@ -220,7 +217,7 @@ export abstract class RunHandle<Kind extends RunKind> {
       } catch (error) {
         // The server answers alike for a closed run and for one that never existed.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
-          throw new JourneyFinishedError(this.runKey);
+          throw new CallError('journeyFinished', { runKey: this.runKey });
         }
         throw error;
       }

@@ -13,7 +13,7 @@ import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-
 import { nameOfUser } from '../../model/stage-end-user.ts';
 import { toPriority, type WorkClass } from '../../model/work-class.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { InputDiffersError } from '../connection/errors.ts';
+import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
 /** The input of each kind of run. */
@@ -44,37 +44,32 @@ interface CheckedStart<Kind extends RunKind> {
   id: string;
   runKey: string;
   input: StartInputs[Kind];
-  maxApplicants: number;
 }
 
 /** @throws InvalidInputError */
-export function checkStart<Kind extends RunKind>(
-  kind: Kind,
-  given: unknown,
-  { maxApplicants }: { maxApplicants: number },
-): CheckedStart<Kind> {
-  const input = parseInput(kind, given, maxApplicants);
+export function checkStart<Kind extends RunKind>(kind: Kind, given: unknown): CheckedStart<Kind> {
+  const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
-  return { kind, id, runKey: toRunKey(kind, id), input, maxApplicants };
+  return { kind, id, runKey: toRunKey(kind, id), input };
 }
 
 /** Brings two forms that mean the same to one. */
-function parseInput<Kind extends RunKind>(kind: Kind, input: unknown, maxApplicants: number): StartInputs[Kind] {
-  return parseMessage(DEFINITIONS[kind](input), input, { maxApplicants }) as StartInputs[Kind];
+function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInputs[Kind] {
+  return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[Kind];
 }
 
 /**
  * Starts the run. One that failed, was terminated or timed out is run again.
  *
  * @returns whether it is new: otherwise a run with the same input has this id
- * @throws InputDiffersError where a run with another input has it, and the SDK's errors
+ * @throws CallError `differs` where a run with another input has it, and the SDK's errors
  */
 export async function startRun<Kind extends RunKind>(
   { client, taskQueue }: { client: Client; taskQueue: string },
   start: CheckedStart<Kind>,
   workClass: WorkClass,
 ): Promise<boolean> {
-  const { kind, id, runKey, input } = start;
+  const { kind, runKey, input } = start;
   try {
     await client.workflow.start(DEFINITIONS[kind](input).workflows[0] as string, {
       workflowId: toWorkflowId(runKey),
@@ -92,15 +87,22 @@ export async function startRun<Kind extends RunKind>(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const paths = await findDifferences(client, start);
-    if (paths.length > 0) throw new InputDiffersError(kind, id, paths);
+    if (paths.length > 0) throw differsAt(runKey, paths);
     return false;
   }
+}
+
+function differsAt(runKey: string, paths: readonly string[]): CallError {
+  const rule = 'must be as it was started: choose another id for another input';
+  const list = paths.map((path) => path || '/').join(', ');
+  const reason = `${list} ${paths.length > 1 ? 'differ' : 'differs'}`;
+  return new CallError('differs', { runKey, reason, problems: paths.map((path) => ({ path, rule })) });
 }
 
 /** Finds where the input of the run with this id differs; forms that mean the same do not differ. */
 async function findDifferences<Kind extends RunKind>(
   client: Client,
-  { kind, runKey, input, maxApplicants }: CheckedStart<Kind>,
+  { kind, runKey, input }: CheckedStart<Kind>,
 ): Promise<string[]> {
   const workflowId = toWorkflowId(runKey);
   const started = await startedInput(client, workflowId);
@@ -109,7 +111,7 @@ async function findDifferences<Kind extends RunKind>(
     return askRun(client.workflow.getHandle(workflowId), 'inputDifferences', undefined, input);
   }
   try {
-    return differingPaths(parseInput(kind, started, maxApplicants), input);
+    return differingPaths(parseInput(kind, started), input);
   } catch (error) {
     // A run with an invalid input is about to fail.
     if (error instanceof InvalidInputError) return [''];

@@ -1,7 +1,7 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallOptions, type Calls, serverLate } from '../connection/calls.ts';
-import { CodecServerError, hasStatus, TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
+import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } from '../connection/errors.ts';
 
 // A run's history as it grows.
 
@@ -54,7 +54,7 @@ export class HistoryEvents {
   }
 }
 
-type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServerError;
+type Unavailable = CallError | CodecServerError;
 
 /** `signal` ends the iteration quietly. `timeoutMs`: how long each question may take. Default 5,000. */
 export interface WatchOptions extends CallOptions {
@@ -77,7 +77,7 @@ const LONGEST_WAIT_MS = 5_000;
  * Yields the status at once and after each change, and ends when the run has closed (or has been succeeded by none,
  * after a reset). A worker or a server that is down is waited for.
  *
- * @throws JourneyNotFoundError; ClientClosedError
+ * @throws CallError
  * @internal
  */
 export async function* watchRun<Status extends object>(
@@ -120,7 +120,7 @@ async function askStatus<Status extends object>(
   try {
     return await watched.status(options);
   } catch (error) {
-    if (error instanceof WorkerUnavailableError && (await describe(watched, options)).isClosed) return null;
+    if (hasCode(error, 'workerUnavailable') && (await describe(watched, options)).isClosed) return null;
     throw error;
   }
 }
@@ -148,5 +148,5 @@ async function whenAnswered<T>(
 
 function isUnavailable(error: unknown): error is Unavailable {
   if (error instanceof CodecServerError) return error.mayPass;
-  return error instanceof WorkerUnavailableError || error instanceof TemporalUnavailableError;
+  return hasCode(error, 'workerUnavailable', ...TEMPORAL_AWAY);
 }

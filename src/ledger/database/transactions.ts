@@ -18,6 +18,7 @@ import {
   type Transaction,
   type Written,
 } from './sql-session.ts';
+import type { Row } from './tables.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 const MAX_RACES = 3;
@@ -74,11 +75,11 @@ export class Transactions {
 
 /** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
 async function requireWritable(session: SqlSession): Promise<string> {
-  const [row] = await session.rows<{ ledger_id: string; oldest_writer: number }>(
+  const [row] = await session.read<Pick<Row<'ledger_identity'>, 'ledgerId' | 'oldestWriter'>>(
     'SELECT ledger_id, oldest_writer FROM ledger_identity',
   );
-  if (row && row.oldest_writer > SCHEMA_VERSION) throw new WriterTooOldError();
-  return row?.ledger_id ?? 'none';
+  if (row && row.oldestWriter > SCHEMA_VERSION) throw new WriterTooOldError();
+  return row?.ledgerId ?? 'none';
 }
 
 /** @throws LedgerChangedError */
@@ -109,16 +110,18 @@ export function bindReads<Fs extends Functions>(transactions: Transactions, func
   );
 }
 
-/** Each in the ledger of this id; without one, each function compares the id itself. */
+/** Each in the ledger of this id. */
 export function bindWrites<Fs extends Functions>(
   transactions: Transactions,
   functions: Fs,
-  ledgerId?: string,
+  ledgerId: string,
 ): Methods<Fs> {
-  return bind(functions, (work) => (...input) => {
-    const write = (tx: Transaction) => work(tx, ...input);
-    return ledgerId === undefined ? transactions.write(write) : transactions.writeTo(ledgerId, write);
-  });
+  return bind(
+    functions,
+    (work) =>
+      (...input) =>
+        transactions.writeTo(ledgerId, (tx) => work(tx, ...input)),
+  );
 }
 
 export function bindWritesTo<Fs extends Functions>(transactions: Transactions, functions: Fs): MethodsOfLedger<Fs> {

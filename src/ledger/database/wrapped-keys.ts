@@ -43,7 +43,7 @@ type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
  * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
  */
 export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrapper, ledgerId: string) {
-  const keyId = await keys.currentKeyId('ledger');
+  const keyId = keys.current('ledger').id;
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();
   let reports = 0;

@@ -5,26 +5,24 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { pick } from '../../base/defined.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
+import { readRows } from '../database/rows.ts';
 import type { Transaction, Unsealed } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { readUndecided } from '../inquiries/inquiries.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { ofOwner, reviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
-import type { RunFlag, RunHold, RunSeen, WorkDetails, WorkEnd, WorkKey } from './work.ts';
+import type { RunFlag, RunHold, RunSeen, WorkEnd, WorkRow } from './work.ts';
 
-interface HeldRow {
-  work_id: string;
-  reason: string;
-  attempt: number;
-  held_since: number | null;
-}
+type HeldRow = Pick<Row<'work_for_people'>, 'workId' | 'reason' | 'attempt' | 'heldSince'>;
 
 /** Whether such an outcome waits for a decision. */
 export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answer'>): boolean {
@@ -43,8 +41,8 @@ export async function openHeld(
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run itself waits for has priority: a decision about that leads to this one.
-  if (open && (open.held_since !== null || (open.attempt === attempt && open.reason === reason))) return;
-  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+  if (open && (open.heldSince !== undefined || (open.attempt === attempt && open.reason === reason))) return;
+  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
@@ -57,11 +55,11 @@ export async function drawAttention(
   await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
 }
 
-interface WorkOfInquiry extends Required<Omit<WorkKey, 'runKey'>> {
-  attempt?: number;
+interface WorkOfInquiry extends Pick<WorkRow, 'kind' | 'reason' | 'attempt'> {
+  details?: WorkRow['details'] | undefined;
+  customerTraceNumber: string;
   /** When the run began to wait, by its own clock; without it the ledger itself has caused the row. */
   heldSinceMs?: number;
-  details?: WorkDetails | undefined;
   /** A review, which the row is about instead of the inquiry. */
   review?: string | null;
 }
@@ -117,14 +115,11 @@ export async function recordSeen(
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
-  const [known] = await session.rows<{ by: string; reason: string }>(
-    `SELECT by, reason FROM run_decisions
-     WHERE action = 'seen' AND customer_trace_number = $1 AND decision_id = $2 ORDER BY version`,
-    [customerTraceNumber, decisionId],
-  );
-  if (known) return { kind: 'known', paths: differingPaths(known, { by, reason }) };
-  const [row] = await session.rows<{ run_key: string; now: number }>(
-    `SELECT run_key, ${dialect.now} AS now FROM inquiries WHERE customer_trace_number = $1`,
+  const query = { action: 'seen', customerTraceNumber, decisionId } as const;
+  const [known] = await readRows(session, 'run_decisions', query, 'ORDER BY version');
+  if (known) return { kind: 'known', paths: differingPaths(pick(known, ['by', 'reason']), { by, reason }) };
+  const [row] = await session.read<{ runKey: string; decidedAt: string }>(
+    `SELECT run_key, ${dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
   if (!row) return { kind: 'nothingToSee' };
@@ -135,17 +130,7 @@ export async function recordSeen(
     [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.reason] : [])],
   );
   if (closed === 0) return { kind: 'nothingToSee' };
-  const decidedAt = utcInstant(row.now);
-  const decision = {
-    runKey: row.run_key,
-    customerTraceNumber,
-    decisionId,
-    action: 'seen' as const,
-    by,
-    reason,
-    decidedAt,
-  };
-  await recordRunDecisions(tx, [decision]);
+  await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
   return { kind: 'recorded' };
 }
 
@@ -170,7 +155,7 @@ export async function close(
 }
 
 export async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
-  const [row] = await session.rows<HeldRow>(
+  const [row] = await session.read<HeldRow>(
     `SELECT work_id, reason, attempt, held_since FROM work_for_people
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
     [customerTraceNumber],
@@ -199,10 +184,10 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
   if (known.length > 0) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
-    await session.rows('UPDATE work_for_people SET held_since = $2 WHERE work_id = $1', [open.work_id, sinceMs]);
+    await session.rows('UPDATE work_for_people SET held_since = $2 WHERE work_id = $1', [open.workId, sinceMs]);
     return;
   }
-  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.work_id]);
+  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt, heldSinceMs: sinceMs, details });
 }
 
@@ -213,18 +198,18 @@ export async function closeWork(tx: Transaction, { runKey, until }: { runKey: st
   const { session } = tx;
   const untilMs = parseInstant(until);
   const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
-  const rows = await session.rows<HeldRow & { customer_trace_number: string }>(
+  const rows = await session.read<HeldRow & { customerTraceNumber: string }>(
     `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM work_for_people
      WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
     [runKey, untilMs],
   );
-  for (const { work_id, reason, attempt, customer_trace_number } of rows) {
-    await lockInquiry(tx, customer_trace_number);
-    const undecided = await readUndecided(tx, customer_trace_number);
+  for (const { workId, reason, attempt, customerTraceNumber } of rows) {
+    await lockInquiry(tx, customerTraceNumber);
+    const undecided = await readUndecided(tx, customerTraceNumber);
     const isSame = undecided?.reason === reason && undecided.attempt === attempt;
     if (isSame && MAY_BE_POSTED.includes(undecided.reason)) continue;
-    await close(tx, { how: 'ended' }, 'work_id = $1', [work_id]);
-    await openHeld(tx, customer_trace_number, (wanted) => MAY_BE_POSTED.includes(wanted));
+    await close(tx, { how: 'ended' }, 'work_id = $1', [workId]);
+    await openHeld(tx, customerTraceNumber, (wanted) => MAY_BE_POSTED.includes(wanted));
   }
   await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`, [
     ...[runKey, PORTFOLIO_UNAVAILABLE, untilMs],
@@ -238,7 +223,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     await lockInquiry(tx, flag.customerTraceNumber);
     return flagReport(tx, flag.reason, flag.customerTraceNumber);
   }
-  const { runKey, reason, gatewayProfile, endUserCode } = flag;
+  const { runKey, reason, profile, endUserCode } = flag;
   const atMs = parseInstant(flag.at);
   const isSame = "run_key = $1 AND kind = 'flagged' AND reason = $2";
   if (flag.isOver) {
@@ -249,7 +234,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     `INSERT INTO work_for_people (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
      SELECT $4, 'flagged', $1, $2, CAST($3 AS BIGINT), $5, $6, 'ACCTRVW'
      WHERE NOT EXISTS (SELECT 1 FROM work_for_people WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
-    [runKey, reason, atMs, randomUUID(), gatewayProfile, endUserCode ?? null],
+    [runKey, reason, atMs, randomUUID(), profile, endUserCode ?? null],
   );
 }
 
@@ -262,16 +247,13 @@ export async function flagReport(
   reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
   customerTraceNumber: string,
 ): Promise<void> {
-  const [inquiry] = await tx.session.rows<{ run_key: string }>(
-    'SELECT run_key FROM inquiries WHERE customer_trace_number = $1',
-    [customerTraceNumber],
-  );
+  const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
-  const review = reviewOfRow(inquiry.run_key);
+  const review = reviewOfRow(inquiry.runKey);
   const flagged = await tx.session.rows(
     `SELECT 1 FROM work_for_people WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
        AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
-    [review ?? inquiry.run_key, reason, review === null ? customerTraceNumber : ''],
+    [review ?? inquiry.runKey, reason, review === null ? customerTraceNumber : ''],
   );
   if (flagged.length === 0) await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber, review });
 }

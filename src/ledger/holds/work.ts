@@ -3,84 +3,46 @@
  * with its cause, and closes it with its end. So a reader needs no worker, and rows outlive a lost run. Nothing
  * personal.
  */
-
-import { utcInstant } from '../../base/instants.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import type { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import type { FailureType } from '../../model/failure-types.ts';
-import type { InquiryDescription, REPORT_CHANGED, SSN_MISMATCH } from '../../model/inquiry.ts';
-import type { Problem } from '../../model/problems.ts';
-import type { ProductCode } from '../../model/products.ts';
-import { toFields } from '../database/rows.ts';
-import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { RawRow as TableRow } from '../database/tables.ts';
+import type { InquiryDescription, REPORT_CHANGED } from '../../model/inquiry.ts';
+import { toColumnName } from '../database/rows.ts';
+import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { refusalKept } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
-import type { AttentionReason } from '../records.ts';
+import type { RunDecision } from '../records.ts';
 
-/** `held`: an inquiry waits for a decision. `flagged`: a person should look, and nothing waits for it. */
-export type WorkKind = 'held' | 'flagged';
+type StoredRow = Row<'work_for_people'>;
+type Closed = Pick<StoredRow, 'closedAt' | 'closedHow' | 'closedBy'>;
 
-export type FlagReason = AttentionReason | typeof SSN_MISMATCH | typeof REPORT_CHANGED | typeof PORTFOLIO_UNAVAILABLE;
-
-/** The key of a row: an inquiry has one hold at a time, and one flag of each reason. */
-export interface WorkKey {
-  /** The run key (model/run-key.ts). */
-  runKey: string;
-  kind: WorkKind;
-  reason: FailureType | FlagReason;
-  /** Absent where it is about the run, and about none of its inquiries. */
-  customerTraceNumber?: string;
-}
-
-/** Further details of a hold from the run's status: docs/journeys.md. */
-export interface WorkDetails {
-  applicantIds?: readonly string[];
-  httpStatus?: number;
-  returnCode?: string;
-  returnReasonCode?: string;
-  otherTraceNumber?: string;
+/** An open row. An inquiry has one hold at a time, and one flag of each reason. */
+export interface WorkRow extends Omit<StoredRow, keyof Closed | 'heldSince'> {
+  /** When a resend may follow an attempt that may still arrive. */
   resendFrom?: string;
-  problems?: readonly Problem[];
-}
-
-/** An open row. */
-export interface WorkRow extends WorkKey {
-  workId: string;
-  /** RFC 3339. By the run's clock; where a transaction of the ledger has caused it, by the ledger's. */
-  since: string;
-  gatewayProfile: string;
-  endUserCode?: string;
-  endUser?: string;
-  productCode?: ProductCode;
-  shareId?: string;
-  /** The attempt that a decision judges. */
-  attempt?: number;
-  /** Absent where the inquiry itself says it (`Ledger.inquiry`). */
-  details?: WorkDetails;
   /** The ledger keeps what the gateway wrote beside the status of this attempt. */
   refusalKept?: true;
 }
 
+export type FlagReason = Exclude<StoredRow['reason'], FailureType>;
+
 /** A hold of a run. The inquiry is included since the ledger may not have it yet, and a decision needs its row. */
-export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>> {
+export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>>, Pick<WorkRow, 'details'> {
   inquiry: InquiryDescription;
   reason: FailureType;
-  details?: WorkDetails;
 }
 
 /** A flag that no transaction of the ledger can cause. */
 export type RunFlag =
   | { reason: typeof REPORT_CHANGED; customerTraceNumber: string }
-  | {
+  | (Pick<WorkRow, 'runKey' | 'profile' | 'endUserCode'> & {
       reason: typeof PORTFOLIO_UNAVAILABLE;
-      runKey: string;
-      gatewayProfile: string;
-      endUserCode?: string;
       /** The run's clock, RFC 3339. */
       at: string;
       /** The files can be reached again: the flag is closed. */
       isOver: boolean;
-    };
+    });
 
 /**
  * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one decided nothing, and
@@ -89,35 +51,27 @@ export type RunFlag =
  */
 export interface WorkEnd {
   at: string;
-  how: 'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed';
+  how: NonNullable<Closed['closedHow']>;
   by?: string;
 }
+
+/** The columns that a condition may name. */
+const CONDITIONS = ['kind', 'reason', 'profile', 'productCode', 'endUserCode', 'customerTraceNumber'] as const;
 
 /**
  * A reader's reach leaves only rows of runs that are for these end users alone. A run is for the end users of its
  * inquiries, without the secondary users of its shares. A share by itself is for the end user of its report. The reader
- * never finds a run of which the ledger knows no end user.
+ * never finds a run of which the ledger knows no end user. `endUserCode` is of the row itself: for a share, its secondary
+ * user. `since`: only rows from then on. With the `runKey` of a portfolio review, all of its rows match as well.
  */
-export interface WorkFilters extends ReadersReach {
-  kind?: WorkKind;
-  reason?: WorkKey['reason'];
-  gatewayProfile?: string;
-  productCode?: ProductCode;
-  /** The end user of the row itself: for a share, its secondary user. */
-  endUserCode?: string;
-  /** RFC 3339: only rows from then on. */
-  since?: string;
-  /** For a portfolio review, all of its rows match as well. */
-  runKey?: string;
-  customerTraceNumber?: string;
-}
+export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITIONS)[number] | 'since' | 'runKey'>>;
 
-export interface WorkQuery extends WorkFilters {
+export type WorkQuery = WorkFilters & {
   /** `next` of the page before. */
   after?: string;
   /** At most so many rows; from 1. */
   limit: number;
-}
+};
 
 export interface WorkPage {
   /** The oldest first. */
@@ -131,88 +85,66 @@ export function placeAfter({ since, workId }: Pick<WorkRow, 'since' | 'workId'>)
   return `${Date.parse(since)}.${workId}`;
 }
 
-export interface WorkCount {
-  kind: WorkKind;
-  reason: WorkKey['reason'];
+export interface WorkCount extends Pick<WorkRow, 'kind' | 'reason'> {
   count: number;
   /** Since when the oldest of them waits, RFC 3339. */
   oldest: string;
 }
 
-/** Fields as in `RunDecision`. */
-export interface RunSeen {
-  runKey: string;
-  decisionId: string;
-  by: string;
-  reason: string;
-  /** RFC 3339. */
-  decidedAt: string;
+/** A decision that marks the flags of a run as seen. */
+export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason' | 'decidedAt'> & {
   /** Limits the record to flags for this reason. */
   flag?: FlagReason;
   runIsGone?: true;
-}
+};
+
+/** The columns of a row `w`. A row that the ledger itself has opened says nowhere else when a resend may follow. */
+const COLUMNS = `w.work_id, w.run_key, w.kind, w.reason, w.since, w.profile, w.end_user_code, w.end_user, w.product_code,
+  w.share_id, w.customer_trace_number, w.attempt, w.details`;
+const SHOWN = `${COLUMNS}, ${refusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
+  AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
+
+/** The open rows, and in the same form attempts whose answer can no longer come and that no row shows as held yet. */
+const selectOpen = ({ now }: SqlDialect) => [
+  `SELECT ${COLUMNS} FROM work_for_people w WHERE w.closed_at IS NULL`,
+  `SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
+      'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code, i.share_id,
+      a.customer_trace_number, a.attempt, NULL AS details
+    FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
+      WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)`,
+];
 
 export interface WorkStatement {
   text: string;
   values: SqlValue[];
 }
 
-/** When a resend may follow an attempt that may still arrive: a row that the ledger itself has opened says it nowhere else. */
-const RESEND_FROM = `(SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
-  AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
-
-/** Columns whose names a row shares with its object. */
-const OF_INQUIRY = ['end_user_code', 'end_user', 'product_code', 'share_id', 'customer_trace_number'] as const;
-const SHOWN = ['work_id', 'run_key', 'kind', 'reason', 'attempt', ...OF_INQUIRY] as const;
-
-/** The open rows. */
-const WRITTEN = '(SELECT * FROM work_for_people WHERE closed_at IS NULL) w';
-
-/** Selects attempts whose answer can no longer come, and that no row shows as held yet, in the same form. */
-function overdue({ now }: SqlDialect): string {
-  return `(SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
-      'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code,
-      i.share_id, a.customer_trace_number, a.attempt, NULL AS details, NULL AS closed_at, NULL AS closed_how, NULL AS closed_by
-    FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
-      WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)) w`;
-}
-
-/** One page from each of the two sources, each in order of age, and of ids where two are of one age. */
-export function pageStatements(
+/** Reads one page in order of age, and of ids where two are of one age. Each source gives its own page, by its index. */
+export function pageStatement(
   dialect: SqlDialect,
   { filters, sinceMs, workId, limit }: { filters: WorkFilters; sinceMs: number; workId: string; limit: number },
-): WorkStatement[] {
+): WorkStatement {
   const { sql, values } = condition(filters);
   const place = values.length;
-  return [WRITTEN, overdue(dialect)].map((source) => ({
-    text: `SELECT w.*, ${refusalKept('w')}, ${RESEND_FROM} FROM ${source} WHERE ${sql}
-       AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2})
-     ORDER BY w.since, w.work_id LIMIT $${place + 3}`,
+  const inOrder = `ORDER BY w.since, w.work_id LIMIT $${place + 3}`;
+  const pages = selectOpen(dialect).map(
+    (source) => `SELECT * FROM (SELECT * FROM (${source}) w
+      WHERE ${sql} AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2}) ${inOrder}) page`,
+  );
+  return {
+    text: `SELECT ${SHOWN} FROM (${pages.join(' UNION ALL ')}) w ${inOrder}`,
     values: [...values, sinceMs, workId, limit],
-  }));
+  };
 }
 
-type CountRow = Pick<WorkCount, 'kind' | 'reason' | 'count'> & { oldest: number };
-
-/** By kind and reason, from each of the two sources. */
-export function countStatements(dialect: SqlDialect, filters: WorkFilters): WorkStatement[] {
+export function countStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
   const { sql, values } = condition(filters);
-  return [WRITTEN, overdue(dialect)].map((source) => ({
-    text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS oldest FROM ${source} WHERE ${sql}
-     GROUP BY w.kind, w.reason`,
+  return {
+    text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
+     FROM (${selectOpen(dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
     values,
-  }));
-}
-
-/** One kind and reason may come from both sources. */
-export async function readCounts(
-  session: SqlSession,
-  dialect: SqlDialect,
-  filters: WorkFilters = {},
-): Promise<CountRow[]> {
-  const read = ({ text, values }: WorkStatement) => session.rows<CountRow>(text, values);
-  return (await Promise.all(countStatements(dialect, filters).map(read))).flat();
+  };
 }
 
 /** Returns whether any row of this owner is open. */
@@ -223,20 +155,14 @@ export async function hasOpenWork({ session }: Transaction, runKey: string): Pro
 }
 
 function condition(filters: WorkFilters) {
-  const { kind, reason, gatewayProfile, productCode, endUserCode, profiles, endUsers, runKey } = filters;
+  const { since, profiles, endUsers, runKey } = filters;
   const values: SqlValue[] = [];
-  const terms: string[] = [];
   const place = (value: SqlValue) => `$${values.push(value)}`;
-  const is = (column: string, value: string | undefined) => {
-    if (value !== undefined) terms.push(`w.${column} = ${place(value)}`);
-  };
-  is('kind', kind);
-  is('reason', reason);
-  is('profile', gatewayProfile);
-  is('product_code', productCode);
-  is('end_user_code', endUserCode);
-  is('customer_trace_number', filters.customerTraceNumber);
-  if (filters.since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(filters.since))} AS BIGINT)`);
+  const terms = CONDITIONS.flatMap((name) => {
+    const value = filters[name];
+    return value === undefined ? [] : [`w.${toColumnName(name)} = ${place(value)}`];
+  });
+  if (since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(since))} AS BIGINT)`);
   if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {
@@ -258,12 +184,6 @@ function isForThese(places: readonly string[]): string {
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
 }
 
-interface Row extends TableRow<'work_for_people'> {
-  reason: WorkKey['reason'];
-  refusal_kept: number | null;
-  resend_from: number | null;
-}
-
 /**
  * Reads only: one page of open rows. An attempt whose answer can no longer come counts as held, even if no program has
  * written that yet.
@@ -276,25 +196,19 @@ export async function readOpenWork(
 ): Promise<WorkPage> {
   if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
   const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : parsePlace(after);
-  const statements = pageStatements(dialect, { filters, sinceMs, workId, limit: limit + 1 });
-  const unsorted = (await Promise.all(statements.map(({ text, values }) => session.rows<Row>(text, values)))).flat();
-  const rows = unsorted.sort(byAge).slice(0, limit);
+  const { text, values } = pageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
+  const found = await session.read<WorkRow>(text, values);
+  const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return {
-    rows: rows.map(toWorkRow),
-    ...(last && unsorted.length > limit ? { next: placeAfter(toWorkRow(last)) } : {}),
-  };
+  return { rows, ...(last && found.length > limit ? { next: placeAfter(last) } : {}) };
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */
-export async function countWork({ session, dialect }: Transaction, filters: WorkFilters = {}): Promise<WorkCount[]> {
-  const unsorted = await readCounts(session, dialect, filters);
-  return [...Map.groupBy(unsorted, ({ kind, reason }) => `${kind} ${reason}`).values()]
-    .map((of) => ({
-      ...(of[0] as CountRow),
-      count: of.reduce((sum, { count }) => sum + count, 0),
-      oldest: utcInstant(Math.min(...of.map(({ oldest }) => oldest))),
-    }))
+export async function countWork({ session, dialect }: Unsealed, filters: WorkFilters = {}): Promise<WorkCount[]> {
+  const { text, values } = countStatement(dialect, filters);
+  const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(text, values);
+  return counts
+    .map(({ since: oldest, ...counted }) => ({ ...counted, oldest }))
     .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
@@ -304,11 +218,13 @@ export async function readWorkOfOwner(
   runKey: string,
 ): Promise<(WorkRow & { closed?: WorkEnd })[]> {
   const { sql, values } = condition({ runKey });
-  const rows = await session.rows<Row>(
-    `SELECT w.*, ${refusalKept('w')}, ${RESEND_FROM} FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+  const rows = await session.read<WorkRow & Closed>(
+    `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );
-  return rows.map((row) => ({ ...toWorkRow(row), ...readEnd(row) }));
+  return rows.map(({ closedAt: at, closedHow: how, closedBy: by, ...row }) =>
+    at === undefined || how === undefined ? row : { ...row, closed: { at, how, ...omitUndefined({ by }) } },
+  );
 }
 
 /** @throws RangeError */
@@ -317,31 +233,4 @@ function parsePlace(after: string): { sinceMs: number; workId: string } {
   const sinceMs = Number(after.slice(0, dot));
   if (dot < 1 || !Number.isSafeInteger(sinceMs)) throw new RangeError('after must be the next of a page');
   return { sinceMs, workId: after.slice(dot + 1) };
-}
-
-/** Sorts like the database, by any collation: ids of rows are hexadecimal, those of overdue attempts begin with `z`. */
-function byAge(a: Row, b: Row): number {
-  return a.since - b.since || (a.work_id < b.work_id ? -1 : 1);
-}
-
-function toWorkRow(row: Row): WorkRow {
-  return {
-    ...toFields(row, SHOWN),
-    since: utcInstant(row.since),
-    gatewayProfile: row.profile,
-    ...readDetails(row),
-    ...(row.refusal_kept === 1 ? { refusalKept: true as const } : {}),
-  };
-}
-
-function readDetails({ details, resend_from }: Row): Pick<WorkRow, 'details'> {
-  const resend = resend_from === null ? {} : { resendFrom: utcInstant(resend_from) };
-  const all = { ...resend, ...(details === null ? {} : JSON.parse(details)) };
-  return Object.keys(all).length === 0 ? {} : { details: all };
-}
-
-function readEnd({ closed_at, closed_how, closed_by }: Row): { closed?: WorkEnd } {
-  if (closed_at === null || closed_how === null) return {};
-  const by = closed_by === null ? {} : { by: closed_by };
-  return { closed: { at: utcInstant(closed_at), how: closed_how, ...by } };
 }

@@ -15,9 +15,9 @@ import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
 import { NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import { Ending, type Transaction, type Unsealed, undone, type Written } from '../database/sql-session.ts';
+import { Ending, type Transaction, undone, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
-import { LedgerChangedError, LedgerRestoredError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
+import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
 import { noteWaiting } from '../pauses.ts';
 import type {
@@ -61,13 +61,6 @@ import {
 import { decideOutcome } from './outcome.ts';
 import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
 
-/** The inquiry, in the ledger that the run has used before. */
-async function ownState(tx: Unsealed, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
-  const state = await readState(tx, customerTraceNumber);
-  requireSameLedger(ledgerId, state.ledgerId);
-  return state;
-}
-
 /**
  * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digest` it reveals nothing of
  * attempts for another request: it throws `RequestDiffersError`.
@@ -78,7 +71,8 @@ export async function lookUp(
   customerTraceNumber: string,
   digest?: string,
 ): Promise<AttemptView | null> {
-  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
+  requireSameLedger(ledgerId, state.ledgerId);
   if (digest !== undefined) requireSameRequest(state, digest);
   return latestView(state, tx.cipher);
 }
@@ -168,11 +162,9 @@ export async function recordAttempt(
   record: OutcomeRecord,
   kept: Kept,
 ): Promise<Written<RecordVerdict>> {
-  const { customerTraceNumber, attempt } = record;
-  const [, state] = await Promise.all([
-    lockInquiry(tx, customerTraceNumber),
-    ownState(tx, record.ledgerId, customerTraceNumber),
-  ]);
+  const { customerTraceNumber, attempt, ledgerId } = record;
+  const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
+  requireSameLedger(ledgerId, state.ledgerId);
   const row = findClaimed(state, attempt);
   const isRepeated = row !== undefined && says(row, record, tx.cipher);
   const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
@@ -227,7 +219,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   const { customerTraceNumber } = inquiry;
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
-  const state = await ownState(tx, request.ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
   requireSameRequest(state, request.digest);
   const known = { ...state, ...(await readDoubt(tx.session, request.begunAt)) };
   const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
@@ -236,8 +228,6 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       throw new LedgerChangedError(`attempt ${attempt}, or the one before it, may be missing`);
     case 'ledgerRestored':
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
-    case 'writerTooOld':
-      throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
     case 'close': {
       const closedAt = await insertClosed(tx, request, decision.permittedBy);
       return { attempt, state: 'notSent', ...omitUndefined({ closedAt }), runId: run.runId };
@@ -254,7 +244,6 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
  */
 export async function decide(
   tx: Transaction,
-  ledgerId: string,
   inquiry: InquiryDescription,
   decision: DecisionRecord,
 ): Promise<Written<DecisionVerdict>> {
@@ -262,7 +251,7 @@ export async function decide(
   if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
-  const state = await ownState(tx, ledgerId, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
   const differing = differencesToDecided(state, decision, tx.cipher);
   if (differing.length > 0) {
     return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
@@ -427,7 +416,7 @@ async function othersConsumer(
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
-    const [row] = await session.rows<{ known: number; own: number | null }>(
+    const [row] = await session.read<{ known: number; own?: number }>(
       `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
            WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))

@@ -8,7 +8,7 @@ import type { InquiryDescription } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
-import type { RawRow as Row } from '../database/tables.ts';
+import type { Row } from '../database/tables.ts';
 
 /** A refusal's body, ready to be written. */
 export interface SealedRefusal {

@@ -2,7 +2,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startSandbox } from '../../../sandbox/server.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -17,57 +16,25 @@ import {
   envFile,
   readReadyFile,
   readyVariables,
-  writeEnvFile,
-  writeReadyFile,
+  writeFiles,
 } from './dev-variables.ts';
-import { type ProgramControl, programProcess } from './program-process.ts';
+import { programProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
   /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */
   headless?: boolean;
-  /** Default `credit-journeys-sandbox`. */
-  taskQueue?: string;
   /** Called with sentences for the operator. */
   onEvent?: (message: string) => void;
-  /** Default: the process's own. */
-  env?: NodeJS.ProcessEnv;
 }
 
-export interface DevEnvironment {
-  temporalAddress: string;
-  namespace: string;
-  taskQueue: string;
-  /** Absent when headless. */
-  uiUrl?: string;
-  /** The codec server's address with its unguessable path. Every caller that knows it may decode, masked. */
-  codecEndpoint: string;
-  sandboxUrl: string;
-  apiUrl: string;
-  /** A file with a token that is valid for this session, and for everything. */
-  apiTokenFile: string;
-  /** A file that a shell sources for programs of any language. Its owner alone may read it. */
-  envFile: string;
-  /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
-  pageUrl: string;
-  /** Absolute. */
-  dataDir: string;
-  worker: ProgramControl;
-  /** Variables by which the CLI and the client find this environment from a shell. */
-  variables: Record<string, string>;
-  /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */
-  broken: Promise<string>;
-  /** Ends everything in order, within seconds. The data stay. */
-  stop(): Promise<void>;
-}
+export type DevEnvironment = Awaited<ReturnType<typeof startDevEnvironment>>;
 
 /** Thrown when another process runs an environment on this data directory. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 }
-
-const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
 
 const NAMESPACE = 'default';
 
@@ -78,9 +45,9 @@ const NAMESPACE = 'default';
  * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
  *   with what it said. Nothing is left running.
  */
-export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
+export async function startDevEnvironment(options: DevEnvironmentOptions) {
   const dataDir = resolve(options.dataDir);
-  const { onEvent = () => {}, headless = false, env: inherited = process.env } = options;
+  const { onEvent = () => {}, headless = false } = options;
   await using parts = new AsyncDisposableStack();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await lockDataDirectory(dataDir, parts);
@@ -90,11 +57,11 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
   const addresses = {
     temporalAddress: `127.0.0.1:${ports.temporalPort}`,
     namespace: NAMESPACE,
-    taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+    taskQueue: 'credit-journeys-sandbox',
     sandboxUrl: sandbox.url,
     dataDir,
   };
-  const env = childEnvironment(addresses, inherited);
+  const env = childEnvironment(addresses, process.env);
   await prepareFiles(env, dataDir);
   await prepareLedger(dataDir, onEvent);
   const death = Promise.withResolvers<string>();
@@ -111,7 +78,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
   }).start();
   const server = await startTemporalServer({
-    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint, env: inherited },
+    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint },
     ...{ port: ports.temporalPort, uiPort: ports.uiPort },
   });
   parts.defer(() => server.stop());
@@ -128,25 +95,31 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     }).start(),
     worker.start(),
   ]);
-  const ready = readyVariables(addresses, inherited);
+  const ready = readyVariables(addresses, process.env);
   const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: apiTokenFile };
-  parts.defer(await writeEnvFile(dataDir, { ...ready, ...programs }));
-  parts.defer(await writeReadyFile(dataDir, ready));
+  parts.defer(await writeFiles(dataDir, ready, programs));
   void server.ended.then((exitCode) =>
     death.resolve(`the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`),
   );
   const open = parts.move();
   return {
     ...addresses,
-    ...omitUndefined({ uiUrl: server.uiUrl }),
+    uiUrl: server.uiUrl,
+    /** The codec server's address with its unguessable path. Every caller that knows it may decode, masked. */
     codecEndpoint: codec.endpoint,
     apiUrl: api.url,
+    /** A file with a token that is valid for this session, and for everything. */
     apiTokenFile,
+    /** A file that a shell sources for programs of any language. Its owner alone may read it. */
     envFile: envFile(dataDir),
+    /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
     pageUrl: `${api.url}/#token=${token}`,
     worker,
+    /** Variables by which the CLI and the client find this environment from a shell. */
     variables: ready,
+    /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */
     broken: death.promise,
+    /** Ends everything in order, within seconds. The data stay. */
     stop: () => open.disposeAsync(),
   };
 }

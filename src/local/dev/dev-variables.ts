@@ -80,22 +80,33 @@ export function envFile(dataDir: string): string {
 }
 
 /**
- * Writes the file and returns its removal. It holds the path of the codec server, a secret, so only its owner may read
- * it.
+ * Writes both files for their owner alone, and returns their removal.
+ *
+ * @param programs variables for programs alone, such as the codec server's address, whose path is a secret
  */
-export async function writeEnvFile(dataDir: string, variables: Record<string, string>): Promise<() => Promise<void>> {
-  const path = envFile(dataDir);
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quoteForShell(value)}\n`);
-  // An existing file would keep its mode.
-  await rm(path, { force: true });
-  await writeFile(
-    path,
-    `# Made by each start of \`credit-journey dev\`, and removed when it stops.\n${lines.join('')}`,
-    {
-      mode: 0o600,
-    },
+export async function writeFiles(
+  dataDir: string,
+  variables: Record<string, string>,
+  programs: Record<string, string>,
+): Promise<() => Promise<void>> {
+  const exports = Object.entries({ ...variables, ...programs }).map(
+    ([name, value]) => `export ${name}=${quoteForShell(value)}\n`,
   );
-  return () => rm(path, { force: true });
+  const ready: ReadyFile = { pid: process.pid, variables };
+  const files = [
+    [
+      envFile(dataDir),
+      `# Made by each start of \`credit-journey dev\`, and removed when it stops.\n${exports.join('')}`,
+    ],
+    [readyFile(dataDir), `${JSON.stringify(ready)}\n`],
+  ] as const;
+  const remove = async () => {
+    for (const [path] of files) await rm(path, { force: true });
+  };
+  // An existing file would keep its mode.
+  await remove();
+  for (const [path, content] of files) await writeFile(path, content, { mode: 0o600 });
+  return remove;
 }
 
 function quoteForShell(value: string): string {
@@ -113,14 +124,6 @@ interface ReadyFile {
   pid: number;
   /** For the environment of a command. */
   variables: Record<string, string>;
-}
-
-/** Writes the file and returns its removal. It holds paths and loopback addresses, no key. */
-export async function writeReadyFile(dataDir: string, variables: Record<string, string>): Promise<() => Promise<void>> {
-  const path = readyFile(dataDir);
-  const content: ReadyFile = { pid: process.pid, variables };
-  await writeFile(path, `${JSON.stringify(content)}\n`, { mode: 0o600 });
-  return () => rm(path, { force: true });
 }
 
 /**

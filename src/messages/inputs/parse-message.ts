@@ -10,9 +10,9 @@ import { parseWith } from '../../fields/problems.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import type { Checked, MessageOf } from '../message.ts';
 
-/** A profile's limit (interface 8: typically 1 to 2). */
+/** A profile's limit (interface 8: typically 1 to 2), which workers alone know. */
 interface ApplicantLimit {
-  maxApplicants: number;
+  maxApplicants?: number;
 }
 
 const TABLES = { report: applicantsSchema, failsafe: failsafeApplicantsSchema };
@@ -28,24 +28,23 @@ export function completeSchema<Form extends Checked['schema']>(
 // Building a schema costs far more than using it.
 const built = new Map<Checked['schema'], z.ZodType>();
 
-/** @param limit of the profile; only a message without applicants does without it */
 export function parseMessage<D extends Checked>(
   definition: D,
   value: unknown,
-  ...[limit]: D extends { applicants: string } ? [ApplicantLimit] : [ApplicantLimit?]
+  { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit = {},
 ): MessageOf<D> {
   const { schema, forms = [schema], chooseForm, rules } = definition;
   const content = isRecord(value) ? value : undefined;
   const form = (content ? chooseForm?.(content) : forms[0]) ?? schema;
   const complete = built.get(form) ?? completeSchema(definition, form);
   built.set(form, complete);
-  const tooMany = limit ? applicantLimitProblems(content?.applicants, limit.maxApplicants) : [];
+  const tooMany = applicantLimitProblems(content?.applicants, maxApplicants);
   const others = [...tooMany, ...((content && rules?.(content)) ?? [])];
   return parseWith(complete, value, '', others) as MessageOf<D>;
 }
 
 /** A list of applicants by itself; paths are under `/applicants`. */
-export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
+export function parseApplicants(value: unknown, limit: ApplicantLimit = {}): Applicant[] {
   return parseList(applicantsSchema, value, limit);
 }
 
@@ -54,6 +53,10 @@ export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): 
   return parseList(failsafeApplicantsSchema, value, limit);
 }
 
-function parseList<T>(schema: z.ZodType<T>, value: unknown, { maxApplicants }: ApplicantLimit): T {
+function parseList<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit,
+): T {
   return parseWith(schema, value, '/applicants', applicantLimitProblems(value, maxApplicants));
 }

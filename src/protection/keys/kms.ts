@@ -1,5 +1,7 @@
-/** Opens a key management service by its name. */
-import { type KeyManagementService, KmsError } from '../key-management-service.ts';
+/** AWS KMS, which may wrap the key ring's keys. Its SDK is an optional package that only this file loads, on demand. */
+import type { KMSServiceException as ServiceException } from '@aws-sdk/client-kms';
+import { isLoopback } from '../../base/loopback.ts';
+import { KmsError, type KmsFailure } from '../errors.ts';
 
 const AWS_KMS = 'aws-kms:';
 /** A key's ARN, an alias' ARN, an alias or a key id. */
@@ -31,9 +33,144 @@ export async function withKeyServices<T>(work: (serviceOf: KeyServiceOf) => Prom
   }
 }
 
-async function openKeyService(name: string): Promise<KeyManagementService> {
+type KeyManagementService = Awaited<ReturnType<typeof openKeyService>>;
+
+/** KMS answers within some ten milliseconds, or some hundred from another continent. */
+const CONNECT_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+/** Throttling and lost connections end within moments or last long. After three attempts the caller gets the error. */
+const MAX_ATTEMPTS = 3;
+
+type Sdk = typeof import('@aws-sdk/client-kms');
+
+/**
+ * Opens AWS KMS with the credentials that the SDK finds (docs/configuration.md). It wraps and unwraps the key ring's
+ * keys. Bytes that were wrapped under one context open under no other. KMS logs contexts, so nothing in a context is
+ * secret.
+ *
+ * @throws KmsError `notInstalled` or `region`
+ */
+async function openKeyService(name: string) {
   if (!isKmsName(name)) throw new KmsError('unknown', `its name ${KMS_NAME_RULE}`);
-  // Loaded on demand, since most key rings do not need it.
-  const { openAwsKms } = await import('./aws-kms.ts');
-  return openAwsKms(name.slice(AWS_KMS.length), AWS_KMS);
+  const KeyId = name.slice(AWS_KMS.length);
+  const sdk = await loadSdk();
+  const region = parseRegion(KeyId);
+  const client = new sdk.KMSClient({
+    ...(region === undefined ? {} : { region }),
+    maxAttempts: MAX_ATTEMPTS,
+    // Without `throwOnRequestTimeout` the SDK only warns.
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+  // Checks each request itself, because the SDK takes addresses from many places.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      requireTls(args.request);
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  await client.config.region().catch(() => {
+    throw kmsError('region');
+  });
+  return {
+    /** `kms` names the key's own ARN, also where the caller gave an alias: an alias may point to another key tomorrow. */
+    async wrap(Plaintext: Uint8Array, EncryptionContext: Record<string, string>) {
+      const command = new sdk.EncryptCommand({ KeyId, Plaintext, EncryptionContext });
+      const { CiphertextBlob, KeyId: arn } = await client.send(command).catch(translate);
+      if (!CiphertextBlob || !arn) throw kmsError('unknown');
+      return { wrapped: CiphertextBlob, kms: `${AWS_KMS}${arn}` };
+    },
+    async unwrap(CiphertextBlob: Uint8Array, EncryptionContext: Record<string, string>): Promise<Uint8Array> {
+      // Names the key. Otherwise KMS would take any key that these bytes claim to be wrapped under.
+      const command = new sdk.DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext });
+      const { Plaintext } = await client.send(command).catch(translate);
+      if (!Plaintext) throw kmsError('unknown');
+      return Plaintext;
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** Requires TLS: requests to KMS and its answers contain keys. */
+function requireTls(request: unknown): void {
+  const { protocol, hostname } = request as { protocol: string; hostname: string };
+  if (protocol !== 'https:' && !isLoopback(hostname)) throw kmsError('insecure');
+}
+
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@aws-sdk/client-kms');
+  } catch {
+    throw kmsError('notInstalled');
+  }
+}
+
+function parseRegion(key: string): string | undefined {
+  return key.startsWith('arn:') ? key.split(':')[3] : undefined;
+}
+
+/** Failures by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
+const FAILURES: Record<Exclude<KmsFailure, 'insecure' | 'region' | 'notInstalled' | 'unknown'>, ReadonlySet<string>> = {
+  unreachable: new Set([
+    ...['TimeoutError', 'AbortError', 'ThrottlingException', 'TooManyRequestsException', 'LimitExceededException'],
+    ...['DependencyTimeoutException', 'KMSInternalException', 'ServiceUnavailable', 'RequestTimeout'],
+    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ]),
+  credentials: new Set([
+    ...['CredentialsProviderError', 'TokenProviderError', 'UnrecognizedClientException', 'InvalidClientTokenId'],
+    ...['ExpiredToken', 'ExpiredTokenException', 'InvalidSignatureException', 'SignatureDoesNotMatch', 'InvalidToken'],
+    ...['MissingAuthenticationToken', 'MissingAuthenticationTokenException', 'IncompleteSignature'],
+  ]),
+  denied: new Set(['AccessDeniedException', 'AccessDenied']),
+  keyUnusable: new Set([
+    ...['NotFoundException', 'DisabledException', 'KMSInvalidStateException', 'KeyUnavailableException'],
+    ...['InvalidKeyUsageException', 'InvalidArnException'],
+  ]),
+  notOpened: new Set(['InvalidCiphertextException', 'IncorrectKeyException']),
+};
+
+const TO_DO: Record<KmsFailure, string> = {
+  unreachable: 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again',
+  credentials:
+    'AWS KMS was asked without credentials that it takes: give the process valid ones, as the AWS SDK finds them',
+  denied: 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key',
+  keyUnusable: 'that key of AWS KMS cannot be used: enable it, cancel its deletion, or correct its name',
+  notOpened:
+    'AWS KMS did not wrap this with that key, for this key id and use: bring the key ring back from its copy, or correct `kms`',
+  insecure: 'AWS KMS would be asked over http, beyond this machine: give AWS_ENDPOINT_URL_KMS an https address',
+  region: 'AWS KMS has no region: set AWS_REGION, or name the key by its ARN',
+  notInstalled: 'the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`',
+  unknown: 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)',
+};
+
+function translate(error: unknown): never {
+  throw kmsError(toFailure(error));
+}
+
+function toFailure(error: unknown): KmsFailure {
+  if (error instanceof KmsError) return error.code;
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? String(error.code) : '';
+  for (const [failure, names] of Object.entries(FAILURES)) {
+    if (names.has(error.name) || names.has(code)) return failure as KmsFailure;
+  }
+  return byStatus(error);
+}
+
+/**
+ * An answer in a form that the SDK does not read. It comes from something in front of KMS: a proxy, or an endpoint's
+ * policy.
+ */
+function byStatus(error: Error): KmsFailure {
+  const { httpStatusCode: status = 0 } = (error as Partial<ServiceException>).$metadata ?? {};
+  if (status >= 500) return 'unreachable';
+  return status === 401 || status === 403 ? 'denied' : 'unknown';
+}
+
+function kmsError(failure: KmsFailure): KmsError {
+  return new KmsError(failure, TO_DO[failure]);
 }

@@ -8,7 +8,7 @@ import type { UndecodableReason } from '../../model/undecodable.ts';
 import { decrypt, encrypt } from '../aead.ts';
 import { SealBrokenError } from '../errors.ts';
 import type { RingKey } from '../keys/key-ring.ts';
-import { KEY_ID_FORM } from '../keys/key-ring-file.ts';
+import { KEY_ID_FORM } from '../keys/key-ring.ts';
 
 /**
  * The start of each deflate window, so that a message of a hundred bytes shrinks too (docs/payload-format.md). It holds
