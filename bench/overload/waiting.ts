@@ -67,13 +67,10 @@ function awaitingConsent(): LendingJourneyInput {
 
 async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'], say: (text: string) => void) {
   const client = getSdkClient(site.journeys);
+  const waitsFor = at === 'consent' ? 'consents' : 'gate';
   let toldAt = performance.now();
   for (;;) {
-    // A run at its gate shows that only when it is queried. Its first activity is over when no queue has any.
-    const waits =
-      at === 'consent'
-        ? (await client.workflow.count('ExecutionStatus = "Running" AND JourneyStage = "awaitingConsent"')).count
-        : count - (await backlogOf(site));
+    const { count: waits } = await client.workflow.count(`ExecutionStatus = "Running" AND WaitsFor = "${waitsFor}"`);
     if (waits >= count) return;
     if (performance.now() - toldAt > 30_000) {
       say(`${waits} of ${count} wait`);
@@ -81,22 +78,6 @@ async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'],
     }
     await delay(2_000);
   }
-}
-
-async function backlogOf(site: Site): Promise<number> {
-  const { workflowService, options } = getSdkClient(site.journeys);
-  const counts = await Promise.all(
-    [1, 2].map(async (taskQueueType) => {
-      const { stats } = await workflowService.describeTaskQueue({
-        namespace: options.namespace,
-        taskQueue: { name: site.taskQueue },
-        taskQueueType,
-        reportStats: true,
-      });
-      return Number(stats?.approximateBacklogCount ?? 0);
-    }),
-  );
-  return counts.reduce((sum, value) => sum + value, 0);
 }
 
 async function overAWhile(pid: number, seconds: number) {
