@@ -15,7 +15,7 @@ import {
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { KEY_SET, type Server, startServer, token } from '../codec-server/fixtures.ts';
+import { type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -28,14 +28,15 @@ const closing: (() => Promise<void>)[] = [];
 before(async () => {
   harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
   closing.push(() => harness.close());
-  const { config, dataDir } = harness;
+  const { config } = harness;
   const keys = await loadKeyRing(config.keyRingFile);
-  const keySet = join(dataDir, 'jwks.json');
-  writeFileSync(keySet, JSON.stringify(KEY_SET));
-  server = await startServer({ after: (close) => void closing.unshift(close as () => Promise<void>) }, keySet, {
-    keys,
-    namespaces: [config.temporal.namespace],
-  });
+  server = await startServer(
+    { after: (close) => void closing.unshift(close as () => Promise<void>) },
+    {
+      keys,
+      namespaces: [config.temporal.namespace],
+    },
+  );
   platform = await connected(['encode', 'decode']);
 });
 after(async () => {

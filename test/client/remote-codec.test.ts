@@ -15,15 +15,13 @@ import { loadClientSettings } from '../../src/config/client.ts';
 import { UndecodablePayloadError } from '../../src/protection/errors.ts';
 import { createPayloadCodec, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
-import { APPLICANT, KEY_SET, NAMESPACE, type Server, startServer, token } from '../codec-server/fixtures.ts';
+import { APPLICANT, NAMESPACE, type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { decodedValue, payloadOf } from '../protection/codec-fixtures.ts';
 import { createCertificate } from '../support/certificates.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'remote-codec-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
-const keySet = join(directory, 'jwks.json');
-writeFileSync(keySet, JSON.stringify(KEY_SET));
 
 const SERVICE = ['encode', 'decode'];
 
@@ -75,7 +73,7 @@ async function listening(t: TestContext, answer: RequestListener): Promise<{ url
 
 describe('the remote codec', { concurrency: 4 }, () => {
   test('encrypts as a worker decrypts, and decrypts what a worker has encrypted', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const remote = await codecOf(t, server);
     const workers = workersCodec(server.ring);
     const values = [APPLICANT, null, 'a text', [1, 2]];
@@ -94,7 +92,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('asks for nothing where nothing is encrypted, and keeps the order where some is', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const remote = await codecOf(t, server);
     const clear = [payloadOf('one'), payloadOf('two')];
     assert.deepEqual(await remote.decode(clear), clear);
@@ -106,13 +104,13 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('says so where a payload is larger than the server takes', async (t) => {
-    const server = await startServer(t, keySet, { limits: { bodyBytes: 8_192 } });
+    const server = await startServer(t, { limits: { bodyBytes: 8_192 } });
     const remote = await codecOf(t, server);
     await refusal(remote.encode([payloadOf('.'.repeat(9_000))]), 'tooLarge');
   });
 
   test('refuses to send what was shown masked, before the server is asked', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const person = await codecOf(t, server, ['encode', 'decode-redacted']);
     const [shown] = await person.decode(await workersCodec(server.ring).encode([payloadOf(APPLICANT)]));
     assert.match(JSON.stringify(decodedValue(shown as Payload)), new RegExp(MASKED));
@@ -122,7 +120,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('takes nothing for a message that could not be decoded', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const [foreign] = await workersCodec(keyRing('other')).encode([payloadOf(APPLICANT)]);
     const [elsewhere] = await workersCodec(server.ring, 'cards').encode([payloadOf(APPLICANT)]);
     for (const roles of [['decode'], ['decode-redacted']]) {
@@ -133,7 +131,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('says what is wrong with the token, the role or the namespace', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const expired = await codecOf(t, server, SERVICE, { expiresAt: 1_000 });
     assert.match((await refusal(expired.encode([payloadOf(1)]), 'tokenRefused')).message, /The token has expired/);
     const foreign = await codecOf(t, server, SERVICE, { isForeign: true });
@@ -151,7 +149,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('reads the token anew for each call, so that it can be renewed', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     const file = join(directory, 'token');
     writeFileSync(file, `${await token({ roles: SERVICE, expiresAt: 1_000 })}\n`);
     const { payloads } = loadClientSettings({ CODEC_SERVER_URL: server.endpoint, CODEC_SERVER_TOKEN_FILE: file });
@@ -166,7 +164,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('works with the unguessable path of the embedded default, which no error tells', async (t) => {
-    const server = await startServer(t, keySet, { environment: 'sandbox', authentication: { kind: 'path' } });
+    const server = await startServer(t, { environment: 'sandbox', authentication: { kind: 'path' } });
     const remote = codecAt(t, { url: server.endpoint });
     assert.ok((await remote.encode([payloadOf(1)])).every(wasEncrypted));
     await server.close();
@@ -174,7 +172,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   test('waits a moment for a server that is busy or just restarting', async (t) => {
-    const server = await startServer(t, keySet);
+    const server = await startServer(t);
     let calls = 0;
     const proxy = await listening(t, async (request, response) => {
       calls += 1;
@@ -207,7 +205,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
 
   test('trusts the system’s authorities and the one it is given, whatever the process does', async (t) => {
     const tls = await createCertificate({ name: 'codec', altName: { ip: '127.0.0.1' } });
-    const server = await startServer(t, keySet, { tls });
+    const server = await startServer(t, { tls });
     const bearer = await token({ roles: SERVICE });
     const access = { url: server.endpoint, readToken: async () => bearer };
     const trusting = codecAt(t, { ...access, caCertificate: tls.cert });

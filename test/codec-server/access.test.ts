@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startCodecServer } from '../../src/codec/server.ts';
@@ -17,8 +16,10 @@ import {
   call,
   clear,
   decodedOf,
+  directory,
   ISSUER,
   KEY_SET,
+  keySet,
   NAMESPACE,
   PUBLIC_PEM,
   SENTINELS,
@@ -27,11 +28,7 @@ import {
   UI,
 } from './fixtures.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-const keySet = join(directory, 'jwks.json');
-writeFileSync(keySet, JSON.stringify(KEY_SET));
-
+const server = await startServer({ after });
 const BODY = { payloads: [clear({ applicants: [APPLICANT] })] };
 
 describe('a caller is not let in', () => {
@@ -55,14 +52,13 @@ describe('a caller is not let in', () => {
     ['with a token whose content was changed', async () => altered(await token()), 'signature'],
   ];
   for (const [title, make, reason] of cases) {
-    test(title, async (t) => {
-      const server = await startServer(t, keySet);
+    test(title, async () => {
       const { status, json, headers, text } = await server.call('/decode', { token: await make(), body: BODY });
       assert.equal(status, 401);
       assert.equal(json.error.reason, reason);
       assert.equal(headers.get('www-authenticate'), 'Bearer');
       assert.ok(!text.includes('Annabel'));
-      const [line] = server.audited();
+      const line = server.audited().at(-1);
       assert.equal(line?.refused, reason);
       assert.equal(line?.subject, undefined);
     });
@@ -79,16 +75,15 @@ describe('a role is for one thing in one namespace:', () => {
     ['reveal decodes', ['reveal'], '/decode', 200],
   ];
   for (const [title, roles, path, status] of cases) {
-    test(title, async (t) => {
-      const server = await startServer(t, keySet);
+    test(title, async () => {
       const answer = await server.call(path, { token: await token({ roles }), body: BODY });
       assert.equal(answer.status, status);
-      assert.equal(server.audited()[0]?.status, status);
+      assert.equal(server.audited().at(-1)?.status, status);
     });
   }
 
   test('X-Namespace must be one that is served and that the token has a role in', async (t) => {
-    const server = await startServer(t, keySet, { namespaces: [NAMESPACE, 'cards'] });
+    const server = await startServer(t, { namespaces: [NAMESPACE, 'cards'] });
     const loans = await token({ roles: ['decode', 'absent:decode'] });
     const both = await token({ roles: ['decode', 'cards:decode'] });
     const status = async (caller: string, namespace: string | null) =>
@@ -106,7 +101,7 @@ describe('a role is for one thing in one namespace:', () => {
   });
 
   test('a payload of another namespace is not decoded by a role in this one', async (t) => {
-    const server = await startServer(t, keySet, { namespaces: [NAMESPACE, 'cards'] });
+    const server = await startServer(t, { namespaces: [NAMESPACE, 'cards'] });
     const body = { payloads: [await server.encrypted('for cards', 'cards')] };
     const { json } = await server.call('/decode', { token: await token({ roles: ['decode'] }), body });
     assert.equal(decodedOf(json.payloads[0]).undecodable.reason, 'foreignNamespace');
@@ -123,12 +118,12 @@ describe('keys that tokens are checked against', () => {
     t.after(() => issuer.close());
     const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks.json`;
     const authentication = { kind: 'jwt', jwks: { url }, issuer: ISSUER, audience: AUDIENCE } as const;
-    const good = await startServer(t, keySet, { authentication });
+    const good = await startServer(t, { authentication });
     for (const algorithm of ['RS256', 'ES256'] as const) {
       assert.equal((await good.call('/decode', { token: await token({ algorithm }), body: BODY })).status, 200);
     }
     isUp = false;
-    const bad = await startServer(t, keySet, { authentication });
+    const bad = await startServer(t, { authentication });
     const { status, json } = await bad.call('/decode', { token: await token(), body: BODY });
     assert.deepEqual([status, json.error.reason], [503, 'keySet']);
   });
@@ -136,7 +131,9 @@ describe('keys that tokens are checked against', () => {
   test('follow their file', async (t) => {
     const file = join(directory, 'rotated.json');
     writeFileSync(file, JSON.stringify({ keys: KEY_SET.keys.slice(0, 1) }));
-    const server = await startServer(t, file);
+    const server = await startServer(t, {
+      authentication: { kind: 'jwt', jwks: { file }, issuer: ISSUER, audience: AUDIENCE },
+    });
     const elliptic = { token: await token({ algorithm: 'ES256' }), body: BODY };
     assert.equal((await server.call('/decode', elliptic)).status, 401);
     writeFileSync(file, JSON.stringify(KEY_SET));
@@ -145,15 +142,14 @@ describe('keys that tokens are checked against', () => {
 
   test('may be held to some algorithms', async (t) => {
     const authentication = { kind: 'jwt', jwks: { file: keySet }, issuer: ISSUER, audience: AUDIENCE } as const;
-    const server = await startServer(t, keySet, { authentication: { ...authentication, algorithms: ['ES256'] } });
+    const server = await startServer(t, { authentication: { ...authentication, algorithms: ['ES256'] } });
     const { json } = await server.call('/decode', { token: await token(), body: BODY });
     assert.equal(json.error.reason, 'algorithm');
   });
 });
 
 describe('pages', () => {
-  test('of the UI get the headers that allow their calls', async (t) => {
-    const server = await startServer(t, keySet);
+  test('of the UI get the headers that allow their calls', async () => {
     const { status, headers } = await server.call('/decode', {
       method: 'OPTIONS',
       namespace: null,
@@ -175,8 +171,7 @@ describe('pages', () => {
   });
 
   for (const origin of ['https://evil.example.com', 'null', `${UI}.evil.example.com`, UI.replace('https', 'http')]) {
-    test(`of ${origin} are refused, with a good token too`, async (t) => {
-      const server = await startServer(t, keySet);
+    test(`of ${origin} are refused, with a good token too`, async () => {
       const good = await token();
       const asked = await server.call('/decode', {
         method: 'OPTIONS',
@@ -192,8 +187,7 @@ describe('pages', () => {
     });
   }
 
-  test('of the UI can read why they were refused', async (t) => {
-    const server = await startServer(t, keySet);
+  test('of the UI can read why they were refused', async () => {
     const { status, headers } = await server.call('/decode', { origin: UI, body: BODY });
     assert.deepEqual([status, headers.get('access-control-allow-origin')], [401, UI]);
   });
@@ -203,7 +197,7 @@ describe('without tokens', () => {
   const path = { kind: 'path' } as const;
 
   test('an unguessable path lets in, and shows people what they may see', async (t) => {
-    const server = await startServer(t, keySet, { environment: 'sandbox', authentication: path });
+    const server = await startServer(t, { environment: 'sandbox', authentication: path });
     assert.match(server.path ?? '', /^\/[\w-]{43}$/);
     const { status, json } = await server.call('/decode', { body: BODY, origin: UI });
     assert.equal(status, 200);
@@ -211,27 +205,20 @@ describe('without tokens', () => {
     assert.equal((await server.call('/encode', { body: { payloads: [clear(1)] } })).status, 200);
     assert.equal((await server.call('/reveal/decode', { body: BODY })).status, 403);
     assert.ok(!server.lines.join('').includes(server.path ?? ''));
-    assert.equal(server.audited()[0]?.subject, 'path');
+    assert.equal(server.audited().at(-1)?.subject, 'path');
   });
 
   test('every other path is nothing', async (t) => {
-    const server = await startServer(t, keySet, { environment: 'sandbox', authentication: path });
+    const server = await startServer(t, { environment: 'sandbox', authentication: path });
     for (const other of ['', '/wrong', `${server.path}x`, `/${'A'.repeat(43)}`]) {
       assert.equal((await call(`${server.url}${other}/decode`, { body: BODY })).status, 404);
     }
     assert.equal((await call(`${server.url}/healthz`)).status, 200);
   });
 
-  test('another start has another path', async (t) => {
-    const [one, other] = await Promise.all(
-      [1, 2].map(() => startServer(t, keySet, { environment: 'sandbox', authentication: path })),
-    );
-    assert.notEqual(one?.path, other?.path);
-  });
-
   test('it may be given the role reveal', async (t) => {
     const authentication = { kind: 'path', roles: ['reveal'] } as const;
-    const server = await startServer(t, keySet, { environment: 'sandbox', authentication });
+    const server = await startServer(t, { environment: 'sandbox', authentication });
     const { json } = await server.call('/reveal/decode', { body: BODY });
     assert.deepEqual(decodedOf(json.payloads[0]).applicants, [APPLICANT]);
   });
@@ -248,15 +235,14 @@ describe('without tokens', () => {
 });
 
 describe('the audit log', () => {
-  test('says who saw what and how much of it, and never a value', async (t) => {
-    const server = await startServer(t, keySet);
+  test('says who saw what and how much of it, and never a value', async () => {
     const sub = 'someone-9';
     const caller = await token({ roles: ['encode', 'reveal'], claims: { sub } });
     await server.call('/encode', { token: caller, body: BODY });
     await server.call('/reveal/decode', { token: caller, body: { payloads: [...BODY.payloads, clear(1)] } });
     await server.call('/decode', { token: caller, body: '{"Annabel": ' });
     const about = { subject: sub, issuer: ISSUER, address: '127.0.0.1', namespace: NAMESPACE };
-    assert.deepEqual(server.audited(), [
+    assert.deepEqual(server.audited().slice(-3), [
       { ...about, route: '/encode', count: 1, status: 200 },
       { ...about, route: '/decode', count: 2, undecodable: 0, revealed: true, status: 200 },
       { ...about, route: '/decode', status: 400, refused: 'notJson' },
@@ -267,7 +253,7 @@ describe('the audit log', () => {
 
   test('is a file that its owner alone reads', async (t) => {
     const file = join(directory, 'audit.log');
-    const server = await startServer(t, keySet, { audit: { file } });
+    const server = await startServer(t, { audit: { file } });
     await server.call('/decode', { token: await token(), body: BODY });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(JSON.parse(readFileSync(file, 'utf8')).audit.status, 200);
@@ -277,7 +263,7 @@ describe('the audit log', () => {
     const write = () => {
       throw new Error('ENOSPC');
     };
-    const server = await startServer(t, keySet, { audit: { write } });
+    const server = await startServer(t, { audit: { write } });
     const { status, text } = await server.call('/decode', { token: await token({ roles: ['decode'] }), body: BODY });
     assert.equal(status, 503);
     assert.ok(!text.includes('payloads'));
@@ -286,8 +272,7 @@ describe('the audit log', () => {
 });
 
 describe('there is a limit on', () => {
-  test('a body of 100 MB, whatever it says of itself', async (t) => {
-    const server = await startServer(t, keySet);
+  test('a body of 100 MB, whatever it says of itself', async () => {
     const caller = await token();
     for (const headers of [{ 'content-length': String(100 * 1024 * 1024) }, { 'transfer-encoding': 'chunked' }]) {
       const { status, sentBytes } = await sendForever(`${server.url}/decode`, caller, headers);
@@ -295,17 +280,13 @@ describe('there is a limit on', () => {
       // What the sockets of both sides hold is sent in any case.
       assert.ok(sentBytes < 50 * 1024 * 1024, String(sentBytes));
     }
+    const length = { 'content-length': String(100 * 1024 * 1024) };
+    assert.equal((await sendForever(`${server.url}/decode`, 'a.b.c', length)).status, 401, 'nothing of it is read');
     assert.deepEqual(server.unexpected, []);
     assert.equal((await server.call('/decode', { token: caller, body: BODY })).status, 200);
   });
 
-  test('a body of 100 MB from a caller without a token, of which nothing is read', async (t) => {
-    const server = await startServer(t, keySet);
-    const length = { 'content-length': String(100 * 1024 * 1024) };
-    assert.equal((await sendForever(`${server.url}/decode`, 'a.b.c', length)).status, 401);
-  });
-
-  test('a thousand requests at once: all are answered, and few are worked on together', async (t) => {
+  test('two hundred requests at once: all are answered, and few are worked on together', async (t) => {
     const keys = keyRing();
     let [working, most] = [0, 0];
     const find: KeyRing['find'] = async (use, id) => {
@@ -316,23 +297,23 @@ describe('there is a limit on', () => {
       return keys.find(use, id);
     };
     const watched = { current: keys.current.bind(keys), find };
-    const server = await startServer(t, keySet, {
+    const server = await startServer(t, {
       keys: watched,
       limits: { work: { ...DEFAULT_LIMITS.work, running: 4 } },
     });
     const caller = await token({ roles: ['encode', 'decode'] });
     const { json: body } = await server.call('/encode', { token: caller, body: BODY });
     const answers = await Promise.all(
-      Array.from({ length: 1_000 }, () => server.call('/decode', { token: caller, body })),
+      Array.from({ length: 200 }, () => server.call('/decode', { token: caller, body })),
     );
-    assert.deepEqual(countOf(answers.map(({ status }) => status)), { 200: 1_000 });
+    assert.deepEqual(countOf(answers.map(({ status }) => status)), { 200: 200 });
     assert.ok(most >= 1 && most <= 4, String(most));
-    assert.equal(server.lines.length, 1_001);
+    assert.equal(server.lines.length, 201);
     assert.deepEqual(server.unexpected, []);
   });
 
   test('how many of one caller are answered at once', async (t) => {
-    const server = await startServer(t, keySet, { limits: { burst: 20, perSecond: 1 } });
+    const server = await startServer(t, { limits: { burst: 20, perSecond: 1 } });
     const [one, other] = await Promise.all([token(), token({ claims: { sub: 'other' } })]);
     const statuses: number[] = [];
     let retryAfter: string | null = null;
@@ -350,7 +331,7 @@ describe('there is a limit on', () => {
   });
 
   test('how often an address may guess', async (t) => {
-    const server = await startServer(t, keySet, { limits: { burst: 10, perSecond: 1 } });
+    const server = await startServer(t, { limits: { burst: 10, perSecond: 1 } });
     const statuses: number[] = [];
     for (let sent = 0; sent < 20; sent++) statuses.push((await server.call('/decode', { body: BODY })).status);
     const { 401: guesses = 0, 429: refused = 0 } = countOf(statuses);
@@ -359,7 +340,7 @@ describe('there is a limit on', () => {
 
   test('how many wait, and what a caller frees that hangs up', async (t) => {
     const limits = { bodies: { ...DEFAULT_LIMITS.bodies, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
-    const server = await startServer(t, keySet, { limits });
+    const server = await startServer(t, { limits });
     const caller = await token();
     const slow = httpRequest(`${server.url}/decode`, {
       method: 'POST',
@@ -375,29 +356,28 @@ describe('there is a limit on', () => {
 
 describe('behind a proxy', () => {
   test('its word is taken for where a request comes from', async (t) => {
-    const server = await startServer(t, keySet, { trustedProxies: ['127.0.0.0/8'] });
+    const server = await startServer(t, { trustedProxies: ['127.0.0.0/8'] });
     const headers = { 'x-forwarded-for': '198.51.100.9' };
     await server.call('/decode', { token: await token(), body: BODY, headers });
-    assert.equal(server.audited()[0]?.address, '198.51.100.9');
+    assert.equal(server.audited().at(-1)?.address, '198.51.100.9');
   });
 
   test('other clients may connect only for health', async (t) => {
-    const server = await startServer(t, keySet, { trustedProxies: ['192.0.2.1'] });
+    const server = await startServer(t, { trustedProxies: ['192.0.2.1'] });
     const { status, json } = await server.call('/decode', { token: await token(), body: BODY });
     assert.deepEqual([status, json.error.reason], [403, 'proxy']);
     assert.equal((await server.call('/healthz')).status, 200);
   });
+});
 
-  test('without one no caller’s forwarded address counts', async (t) => {
-    const server = await startServer(t, keySet);
-    await server.call('/decode', { token: await token(), body: BODY, headers: { 'x-forwarded-for': '198.51.100.9' } });
-    assert.equal(server.audited()[0]?.address, '127.0.0.1');
-  });
+test('without a proxy no caller’s forwarded address counts', async () => {
+  await server.call('/decode', { token: await token(), body: BODY, headers: { 'x-forwarded-for': '198.51.100.9' } });
+  assert.equal(server.audited().at(-1)?.address, '127.0.0.1');
 });
 
 test('an unknown address, and one that is none, tell nothing', async (t) => {
   const counted: unknown[] = [];
-  const server = await startServer(t, keySet, { onAnswered: (operation, status) => counted.push([operation, status]) });
+  const server = await startServer(t, { onAnswered: (operation, status) => counted.push([operation, status]) });
   for (const path of ['/Annabel', '/decode/Annabel', '/%zz-Annabel']) {
     const { status, text } = await server.call(path, { body: BODY });
     assert.ok(status === 404 || status === 400);

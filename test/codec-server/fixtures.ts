@@ -1,5 +1,7 @@
 /** A codec server with a key set of its own, and requests to it. All persons are invented. */
-import type { TestContext } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Payload } from '@temporalio/common';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { type RunningCodecServer, startCodecServer } from '../../src/codec/server.ts';
@@ -44,6 +46,12 @@ export const KEY_SET = {
   ],
 };
 
+/** Of the test file that imports this. */
+export const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+export const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
 interface TokenParts {
   roles?: string[];
   claims?: JWTPayload;
@@ -87,8 +95,7 @@ export interface CallOptions {
 }
 
 export async function startServer(
-  t: Pick<TestContext, 'after'>,
-  keySetFile: string,
+  t: { after(close: () => Promise<void>): void },
   options: Partial<CodecServerOptions> = {},
 ): Promise<Server> {
   const ring = keyRing();
@@ -97,7 +104,7 @@ export async function startServer(
   const server = await startCodecServer({
     environment: 'production',
     keys: ring,
-    authentication: { kind: 'jwt', jwks: { file: keySetFile }, issuer: ISSUER, audience: AUDIENCE },
+    authentication: { kind: 'jwt', jwks: { file: keySet }, issuer: ISSUER, audience: AUDIENCE },
     namespaces: [NAMESPACE],
     uiOrigins: [UI],
     audit: { write: (line) => lines.push(line) },

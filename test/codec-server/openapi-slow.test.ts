@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonPackages } from '../support/python.ts';
-import { clear, KEY_SET, startServer, token } from './fixtures.ts';
+import { clear, directory, startServer, token } from './fixtures.ts';
 
 const SCHEMATHESIS = 'schemathesis==4.32.5';
-
-const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-const keySet = join(directory, 'jwks.json');
-writeFileSync(keySet, JSON.stringify(KEY_SET));
 
 const file = fileURLToPath(new URL('../../schemas/codec-server.openapi.json', import.meta.url));
 const document: { paths: Record<string, Record<string, object>> } = JSON.parse(readFileSync(file, 'utf8'));
 
 test('every path of the OpenAPI document is there, and takes a token', async (t) => {
-  const server = await startServer(t, keySet);
+  const server = await startServer(t);
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of Object.keys(operations)) {
       const body = method === 'post' ? { payloads: [clear(1)] } : undefined;
@@ -34,7 +27,7 @@ test('schemathesis finds nothing that is answered otherwise than the document sa
   timeout: 280_000,
 }, async (t) => {
   const packages = await pythonPackages(SCHEMATHESIS);
-  const server = await startServer(t, keySet);
+  const server = await startServer(t);
   const caller = await token({ roles: ['encode', 'decode'] });
   const checks = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
   const command = ['-m', 'schemathesis.cli', 'run', file, '--url', server.url, '--checks', checks];

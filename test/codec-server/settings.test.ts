@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { loadCodecServerSettings } from '../../src/codec/settings.ts';
 import { DEFAULT_PORTS } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli, spawnCli } from '../cli/run-cli.ts';
 import { createCertificate } from '../support/certificates.ts';
-import { call, clear, KEY_SET, startServer } from './fixtures.ts';
-
-const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-const keySet = join(directory, 'jwks.json');
-writeFileSync(keySet, JSON.stringify(KEY_SET));
+import { call, clear, directory, keySet, startServer } from './fixtures.ts';
 
 const PRODUCTION = {
   GATEWAY_ENVIRONMENT: 'production',
@@ -131,7 +125,7 @@ test('it speaks TLS where it is given a certificate', async (t) => {
   const env = { ...PRODUCTION, CODEC_TLS_CERT_FILE: certFile, CODEC_TLS_KEY_FILE: keyFile };
   const { tls } = loadCodecServerSettings(env).options;
   assert.ok(tls);
-  const server = await startServer(t, keySet, { tls });
+  const server = await startServer(t, { tls });
   assert.match(server.url, /^https:/);
   const asked = request(`${server.url}/healthz`, { ca: cert }).end();
   const [response] = await once(asked, 'response');

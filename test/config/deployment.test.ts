@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/model/problems.ts';
-
-function variablesOf(load: () => unknown): string[] {
-  try {
-    load();
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.problems.map(({ variable }) => variable);
-  }
-  return [];
-}
+import { variablesOf } from './problems.ts';
 
 describe('the deployment of a worker', () => {
   it('is none until it is named, whatever build id the image has', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
+import { problemsOf } from './problems.ts';
 
 async function withFile(t: TestContext, content: unknown, env: Record<string, string> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-profiles-'));
@@ -16,13 +17,7 @@ async function withFile(t: TestContext, content: unknown, env: Record<string, st
 
 async function rulesOf(t: TestContext, content: unknown, env: Record<string, string> = {}): Promise<string[]> {
   const variables = await withFile(t, content, env);
-  try {
-    loadConfig(variables);
-  } catch (error) {
-    assert.ok(error instanceof ConfigError, String(error));
-    return error.problems.map(({ rule }) => rule);
-  }
-  return [];
+  return problemsOf(() => loadConfig(variables)).map(({ rule }) => rule);
 }
 
 describe('GATEWAY_PROFILES_FILE', () => {

@@ -8,6 +8,7 @@ import { loadConfig, loadDecisionTrust } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
 import { DECISION_KEYS } from '../support/decision-proofs.ts';
+import { problemsOf } from './problems.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-proof-keys-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -24,14 +25,8 @@ const proving = file('profiles.json', {
 });
 
 function rulesOf(env: NodeJS.ProcessEnv): string[] {
-  try {
-    loadConfig(env);
-    return [];
-  } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    const ours = error.problems.filter(({ variable }) => /^(CONSENT|DECISION)_/.test(variable));
-    return ours.map(({ variable, rule }) => `${variable} ${rule}`);
-  }
+  const ours = problemsOf(() => loadConfig(env)).filter(({ variable }) => /^(CONSENT|DECISION)_/.test(variable));
+  return ours.map(({ variable, rule }) => `${variable} ${rule}`);
 }
 
 test('consents are believed as the environment says, and each profile may say otherwise', () => {

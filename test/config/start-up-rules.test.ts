@@ -61,13 +61,8 @@ function refused(env: Env, load: (env: Env) => unknown = loadConfig): string[] {
 const without = (variable: string): Env => ({ [variable]: '' });
 const profiles = (of: object) => ({ GATEWAY_PROFILES_FILE: file(JSON.stringify({ profiles: of })) });
 
-interface Rule {
-  what: string;
-  change: Env;
-  /** The variable that is named. */
-  names: string;
-  by: readonly Environment[];
-}
+/** What is wrong, the variable that is named, who refuses it, and the change that makes it so. */
+type Rule = [what: string, names: string, by: readonly Environment[], change: Env];
 
 const ALL: readonly Environment[] = ['sandbox', 'uat', 'production'];
 const OUTSIDE: readonly Environment[] = ['uat', 'production'];
@@ -86,134 +81,91 @@ const REQUIRED = [
 ];
 
 const RULES: readonly Rule[] = [
-  {
-    what: 'a gateway that may be a real one',
-    change: { GATEWAY_BASE_URL: 'https://gateway.example.com' },
-    names: 'GATEWAY_BASE_URL',
-    by: ['sandbox'],
-  },
-  {
-    what: 'a token service that may be a real one',
-    change: { GATEWAY_AUTH_URL: 'http://192.0.2.1' },
-    names: 'GATEWAY_AUTH_URL',
-    by: ALL,
-  },
-  ...REQUIRED.map((names) => ({ what: `no ${names}`, change: without(names), names, by: OUTSIDE })),
-  {
-    what: 'no client secret',
-    change: without('GATEWAY_CLIENT_SECRET_FILE'),
-    names: 'GATEWAY_CLIENT_SECRET',
-    by: OUTSIDE,
-  },
-  {
-    what: 'http to another machine',
-    change: { GATEWAY_AUTH_URL: 'http://auth.example.com' },
-    names: 'GATEWAY_AUTH_URL',
-    by: ALL,
-  },
-  {
-    what: 'http to this machine',
-    change: { GATEWAY_BASE_URL: 'http://127.0.0.1:7280' },
-    names: 'GATEWAY_BASE_URL',
-    by: PRODUCTION,
-  },
-  {
-    what: 'a sandbox',
-    change: { GATEWAY_BASE_URL: 'https://sandbox.example.com' },
-    names: 'GATEWAY_BASE_URL',
-    by: PRODUCTION,
-  },
-  {
-    what: 'any certificate',
-    change: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-    names: 'NODE_TLS_REJECT_UNAUTHORIZED',
-    by: OUTSIDE,
-  },
-  { what: 'payloads in the clear', change: { PAYLOAD_ENCRYPTION: 'off' }, names: 'PAYLOAD_ENCRYPTION', by: OUTSIDE },
-  { what: 'logs of whole tasks', change: { LOG_LEVEL: 'TRACE' }, names: 'LOG_LEVEL', by: OUTSIDE },
-  { what: 'no such log level', change: { LOG_LEVEL: 'LOUD' }, names: 'LOG_LEVEL', by: ALL },
-  { what: 'debugging output of Node', change: { NODE_DEBUG: 'http' }, names: 'NODE_DEBUG', by: OUTSIDE },
-  { what: 'a debugger', change: { NODE_OPTIONS: '--inspect' }, names: 'NODE_OPTIONS', by: PRODUCTION },
-  { what: 'TLS keys written down', change: { NODE_OPTIONS: '--tls-keylog=x' }, names: 'NODE_OPTIONS', by: PRODUCTION },
-  {
-    what: 'another environment’s task queue',
-    change: { TASK_QUEUE: 'credit-journeys-uat' },
-    names: 'TASK_QUEUE',
-    by: ['sandbox', 'production'],
-  },
-  {
-    what: 'a host that two environments share',
-    change: profiles({
+  [
+    'a gateway that may be a real one',
+    'GATEWAY_BASE_URL',
+    ['sandbox'],
+    { GATEWAY_BASE_URL: 'https://gateway.example.com' },
+  ],
+  ['a token service that may be a real one', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://192.0.2.1' }],
+  ...REQUIRED.map((name) => [`no ${name}`, name, OUTSIDE, without(name)] satisfies Rule),
+  ['no client secret', 'GATEWAY_CLIENT_SECRET', OUTSIDE, without('GATEWAY_CLIENT_SECRET_FILE')],
+  ['http to another machine', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://auth.example.com' }],
+  ['http to this machine', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'http://127.0.0.1:7280' }],
+  ['a sandbox', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'https://sandbox.example.com' }],
+  ['any certificate', 'NODE_TLS_REJECT_UNAUTHORIZED', OUTSIDE, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
+  ['payloads in the clear', 'PAYLOAD_ENCRYPTION', OUTSIDE, { PAYLOAD_ENCRYPTION: 'off' }],
+  ['logs of whole tasks', 'LOG_LEVEL', OUTSIDE, { LOG_LEVEL: 'TRACE' }],
+  ['no such log level', 'LOG_LEVEL', ALL, { LOG_LEVEL: 'LOUD' }],
+  ['debugging output of Node', 'NODE_DEBUG', OUTSIDE, { NODE_DEBUG: 'http' }],
+  ['a debugger', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--inspect' }],
+  ['TLS keys written down', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--tls-keylog=x' }],
+  ['another environment’s task queue', 'TASK_QUEUE', ['sandbox', 'production'], { TASK_QUEUE: 'credit-journeys-uat' }],
+  [
+    'a host that two environments share',
+    'GATEWAY_PROFILES_FILE',
+    ALL,
+    profiles({
       one: { environment: 'uat', customerId: 'U1', baseUrl: 'https://shared.example.com' },
       two: { environment: 'production', customerId: 'P1', baseUrl: 'https://shared.example.com' },
     }),
-    names: 'GATEWAY_PROFILES_FILE',
-    by: ALL,
-  },
-  {
-    what: 'a client secret in a variable',
-    change: { GATEWAY_CLIENT_SECRET_FILE: '', GATEWAY_CLIENT_SECRET: 'sentinel-secret' },
-    names: 'GATEWAY_CLIENT_SECRET',
-    by: PRODUCTION,
-  },
-  {
-    what: 'a database password in a variable',
-    change: { LEDGER_URL: 'postgres://u:sentinel@ledger.example.com/credit?sslmode=verify-full' },
-    names: 'LEDGER_URL',
-    by: PRODUCTION,
-  },
-  ...['TEMPORAL_API_KEY', 'TEMPORAL_GRPC_META_AUTHORIZATION', 'PGPASSWORD', 'AWS_SECRET_ACCESS_KEY'].map((names) => ({
-    what: `${names} in a variable`,
-    change: { [names]: 'sentinel-secret' },
-    names,
-    by: PRODUCTION,
-  })),
-  {
-    what: 'a client secret that everybody may read',
-    change: { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
-    names: 'GATEWAY_CLIENT_SECRET_FILE',
-    by: PRODUCTION,
-  },
-  {
-    what: 'a ledger’s address that everybody may read',
-    change: {
+  ],
+  [
+    'a client secret in a variable',
+    'GATEWAY_CLIENT_SECRET',
+    PRODUCTION,
+    { GATEWAY_CLIENT_SECRET_FILE: '', GATEWAY_CLIENT_SECRET: 'sentinel-secret' },
+  ],
+  [
+    'a database password in a variable',
+    'LEDGER_URL',
+    PRODUCTION,
+    { LEDGER_URL: 'postgres://u:sentinel@ledger.example.com/credit?sslmode=verify-full' },
+  ],
+  ...['TEMPORAL_API_KEY', 'TEMPORAL_GRPC_META_AUTHORIZATION', 'PGPASSWORD', 'AWS_SECRET_ACCESS_KEY'].map(
+    (name) => [`${name} in a variable`, name, PRODUCTION, { [name]: 'sentinel-secret' }] satisfies Rule,
+  ),
+  [
+    'a client secret that everybody may read',
+    'GATEWAY_CLIENT_SECRET_FILE',
+    PRODUCTION,
+    { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
+  ],
+  [
+    'a ledger’s address that everybody may read',
+    'LEDGER_URL_FILE',
+    PRODUCTION,
+    {
       LEDGER_URL: '',
       LEDGER_URL_FILE: file('postgres://u:p@ledger.example.com/credit?sslmode=verify-full', 0o644),
     },
-    names: 'LEDGER_URL_FILE',
-    by: PRODUCTION,
-  },
-  {
-    what: 'a Temporal configuration that everybody may read',
-    change: { TEMPORAL_CONFIG_FILE: file('[profile.default]\n', 0o644) },
-    names: 'TEMPORAL_CONFIG_FILE',
-    by: PRODUCTION,
-  },
-  {
-    what: 'traces in the clear to another machine',
-    change: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.com' },
-    names: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    by: OUTSIDE,
-  },
-  {
-    what: 'a collector’s credentials in a variable',
-    change: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-secret' },
-    names: 'OTEL_EXPORTER_OTLP_HEADERS',
-    by: PRODUCTION,
-  },
-  { what: 'Temporal without TLS', change: { TEMPORAL_TLS: 'false' }, names: 'TEMPORAL_TLS', by: PRODUCTION },
-  {
-    what: 'a database without TLS',
-    change: { LEDGER_URL: 'postgres://ledger.example.com/credit' },
-    names: 'LEDGER_URL',
-    by: PRODUCTION,
-  },
-  {
-    what: 'a database of any certificate',
-    change: { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
-    names: 'LEDGER_URL',
-    by: PRODUCTION,
-  },
+  ],
+  [
+    'a Temporal configuration that everybody may read',
+    'TEMPORAL_CONFIG_FILE',
+    PRODUCTION,
+    { TEMPORAL_CONFIG_FILE: file('[profile.default]\n', 0o644) },
+  ],
+  [
+    'traces in the clear to another machine',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    OUTSIDE,
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.com' },
+  ],
+  [
+    'a collector’s credentials in a variable',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    PRODUCTION,
+    { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-secret' },
+  ],
+  ['Temporal without TLS', 'TEMPORAL_TLS', PRODUCTION, { TEMPORAL_TLS: 'false' }],
+  ['a database without TLS', 'LEDGER_URL', PRODUCTION, { LEDGER_URL: 'postgres://ledger.example.com/credit' }],
+  [
+    'a database of any certificate',
+    'LEDGER_URL',
+    PRODUCTION,
+    { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
+  ],
 ];
 
 describe('each environment', () => {
@@ -223,7 +175,7 @@ describe('each environment', () => {
     });
   }
 
-  for (const { what, change, names, by } of RULES) {
+  for (const [what, names, by, change] of RULES) {
     test(`${what}: refused by ${by.join(', ')} alone`, () => {
       const found = ALL.filter((environment) => refused({ ...ENVIRONMENTS[environment], ...change }).includes(names));
       assert.deepEqual(found, by);

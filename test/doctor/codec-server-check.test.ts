@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -8,14 +8,12 @@ import { inspectCodecServer, inspectConfig } from '../../src/config/config.ts';
 import { createContext } from '../../src/doctor/check.ts';
 import { codecServerChecks } from '../../src/doctor/key-checks.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
+import { NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
 import { deadPort, startServer as startScripted } from '../gateway/scripted-server.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'doctor-codec-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
-const keySet = join(directory, 'jwks.json');
-writeFileSync(keySet, JSON.stringify(KEY_SET));
 const keyRingFile = join(directory, 'keys.json');
 const workersRing = await createKeyRing(keyRingFile);
 const { config } = inspectConfig({ KEY_RING_FILE: keyRingFile, TEMPORAL_NAMESPACE: NAMESPACE });
@@ -29,7 +27,7 @@ async function finding(access: CodecServerAccess, problems: readonly { variable:
 
 /** A server with these keys, and how a caller with these roles reaches it. */
 async function serverWith(t: TestContext, keys: KeyRing, roles: string[]) {
-  const server = await startServer(t, keySet, { keys });
+  const server = await startServer(t, { keys });
   const bearer = await token({ roles });
   return { server, access: { url: server.endpoint, readToken: async () => bearer } };
 }

@@ -226,10 +226,3 @@ test('`doctor` prints the checks as JSON and ends with 0', async () => {
   assert.equal(healthy, true);
   assert.deepEqual(checks[0].check, 'configuration');
 });
-
-test('`doctor` ends with 1 where a check fails', async () => {
-  const env = { ...environment(), LEDGER_ID: 'ledger-other' };
-  const { code, stdout } = await runCli(['doctor', '--json', '--timeout', '9'], { env });
-  assert.equal(code, 1);
-  assert.equal(JSON.parse(stdout).healthy, false);
-});

@@ -1,8 +1,5 @@
 /** Payloads that anybody who may signal can send, against the codec and the codec server. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/common';
 import fc from 'fast-check';
 import { CodecWork } from '../../src/codec/codec-work.ts';
@@ -18,7 +15,7 @@ import {
   readEncoding,
   readPayloadEnvelope,
 } from '../../src/protection/payloads/payload-envelope.ts';
-import { call, KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
+import { call, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {
   type ByteMutation,
@@ -253,11 +250,8 @@ const serverWork = property({
 });
 
 async function openRoutes() {
-  const directory = await mkdtemp(join(tmpdir(), 'fuzz-codec-'));
-  const file = join(directory, 'jwks.json');
-  await writeFile(file, JSON.stringify(KEY_SET));
   const closing: (() => unknown)[] = [];
-  const server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, file, {
+  const server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, {
     limits: { ...DEFAULT_LIMITS, burst: 1e9, perSecond: 1e9 },
   });
   const bearer = await token({ roles: ['encode', 'decode-redacted'] });
@@ -301,7 +295,6 @@ async function openRoutes() {
   });
   const close = async () => {
     for (const one of closing) await one();
-    await rm(directory, { recursive: true });
   };
   return { routes, close };
 }

@@ -112,17 +112,6 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received([gate, hold, consent]), [2, 2, 2]);
     }
 
-    test('that meets an empty ledger is held, sends nothing, and goes on with its own', async () => {
-      const waiting = await waitingJourneys();
-      await whileStopped(async () => {
-        await store.backUp('own');
-        await store.empty();
-      });
-      await goOnInVain(waiting);
-      await whileStopped(() => store.restore('own'));
-      await goOn(waiting);
-    });
-
     test('that is given up on an empty ledger says that no ledger has the decision', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {

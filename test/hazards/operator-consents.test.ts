@@ -11,7 +11,6 @@ import {
   type JourneyHandle,
   journeyInput,
   newSsn,
-  type ReceivedRequest,
   startHarness,
   untilStatus,
   update,
@@ -129,26 +128,6 @@ describe('a share', { concurrency: 4 }, () => {
     assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
   });
 
-  test('that was revoked after posting, and is forgotten by a reset, is known as posted all the same, and flagged', async () => {
-    const input = { ...sharesTo('S1'), sharesOpenFor: 'P1D' };
-    const handle = await harness.start(input);
-    const grant = grantFor(input.journeyId, 'S1');
-    await update(handle, 'recordConsent', grant);
-    await untilShared(handle, 'S1');
-    await update(handle, 'recordConsent', revocationOf(grant));
-    // Both messages are admitted again before the share could be sent: the run knows of no grant that stands.
-    const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
-    const { shares } = await untilStatus(again, (status) => status.shares[0]?.state === 'posted');
-    assert.equal(shares[0]?.attention, 'revokedAfterPosting');
-    await update(again, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
-    await again.result();
-    const { customerTraceNumber } = (await share(input.journeyId)) ?? {};
-    // Not the harness's own count: it goes by the numbers that the run knows.
-    const requests = (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as ReceivedRequest[];
-    assert.equal(requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length, 1);
-    assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
-  });
-
   test('whose consent was revoked between two runs of its journey is not posted by the second', async () => {
     const input = sharesTo('S1');
     const { journeyId } = input;
@@ -182,12 +161,6 @@ const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<un
   'a grant that named another person, and its time': async (run, journeyId) => {
     await update(run, 'recordConsent', grantFor(journeyId, 'S1'));
     await amendAsOther(run);
-  },
-  'silence, and its time': amendAsOther,
-  'a denial': async (run, journeyId) => {
-    await amendAsOther(run);
-    const { evidence: _, ...grant } = grantFor(journeyId, 'S1');
-    await update(run, 'recordConsent', { ...grant, decision: 'denied' });
   },
   'the journey’s withdrawal': async (run, journeyId) => {
     await amendAsOther(run);

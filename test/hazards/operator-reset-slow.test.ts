@@ -207,26 +207,6 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     assert.deepEqual(await again.result(), result);
     assert.equal((await harness.received(currentRun(harness, handle))).length, 2);
   });
-
-  test('reset to before its consents are admitted again posts its share once', async () => {
-    const input = journeyInput({
-      stages: ['PREQUAL'],
-      applicants: [applicant('1A'), applicant('2A')],
-      shares: [share],
-    });
-    const handle = await harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    await update(handle, 'recordConsent', consentMessage(input.journeyId, { applicantId: '1A' }));
-    const early = await resetTo(harness, handle, await taskOfMessage(handle, 'recordConsent'));
-    const waiting = await untilStatus(early, ({ shares }) => shares[0]?.waitingFor.length === 1);
-    assert.deepEqual(waiting.shares[0]?.waitingFor, ['2A']);
-    await early.signal('consent', consentMessage(input.journeyId, { applicantId: '2A' }));
-    const result = await early.result();
-    assert.equal(result.shares[0]?.state, 'posted');
-    const late = await resetTo(harness, early, await taskOfMessage(early, 'consent'));
-    assert.deepEqual(await late.result(), result);
-    assert.equal((await harness.received(late)).length, 2);
-  });
 });
 
 describe('a journey whose first share is withdrawn, whose second is revoked, and whose third is posted', () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyReferences } from '../../src/messages/journey/shapes.ts';
 import {
@@ -51,14 +50,6 @@ async function answeredAndTerminated(input: LendingJourneyInput): Promise<Journe
 const twoStages = () => journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
 
 describe('a journey that is started again', { concurrency: 8 }, () => {
-  test('while it runs is refused, and sends nothing more', async () => {
-    const input = oneStage('4011');
-    const handle = await startInFlight(input);
-    await assert.rejects(harness.start(input), WorkflowExecutionAlreadyStartedError);
-    await handle.result();
-    assert.equal((await harness.received(handle)).length, 1);
-  });
-
   test('in place of a run whose request is in flight waits for that answer, and uses it', async () => {
     const input = oneStage('4011');
     const first = await startInFlight(input);
@@ -85,23 +76,6 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     await update(again, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
     assert.equal((await again.result()).outcome, 'completed');
     assert.equal((await harness.received(again)).length, 2);
-  });
-
-  test('after it timed out is held as before, if the answer was lost', async () => {
-    const input = oneStage('4002');
-    const handle = (await harness.client.workflow.start('lendingJourney', {
-      workflowId: `journey-${input.journeyId}`,
-      taskQueue: harness.config.taskQueue,
-      workflowExecutionTimeout: '2s',
-      args: [input],
-    })) as JourneyHandle;
-    await assert.rejects(handle.result());
-    assert.equal((await handle.describe()).status.name, 'TIMED_OUT');
-    const again = await harness.start(input);
-    const status = await untilStatus(again, ({ state }) => state === 'held');
-    assert.equal(status.holds[0]?.failureType, 'OutcomeUnknown');
-    assert.equal((await harness.received(again)).length, 1);
-    await again.terminate();
   });
 });
 

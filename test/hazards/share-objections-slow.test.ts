@@ -106,14 +106,6 @@ describe('a journey’s share whose report', () => {
 
 describe('a share by itself whose report', () => {
   for (const [what, make] of Object.entries(GONE)) {
-    test(`is ${what} while it waits ends as reportGone`, async () => {
-      const { handle, shareId, runKey, owner } = await waitingShare();
-      await make(runKey);
-      await update(handle, 'recordConsent', grant(owner, shareId));
-      assert.equal(await outcomeOf(handle), 'reportGone');
-      await assertNothingSent(owner);
-    });
-
     test(`is ${what} while the attempt is queued ends as reportGone`, async () => {
       const { handle, shareId, runKey, owner } = await waitingShare();
       await withoutGatewayWorker(harness, async () => {
@@ -151,17 +143,6 @@ describe('a grant that becomes too old while the attempt is queued', () => {
     await assertNothingSent(journeyId);
     await update(handle, 'recordConsent', grant(journeyId, shareId));
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
-  });
-
-  test('makes a share by itself wait again, for its applicant', async () => {
-    const { handle, shareId, owner } = await waitingShare({ consentValidFor });
-    await queueUntilTooOld(handle, grant(owner, shareId));
-    const { consentsMissing, refusedMessages } = await untilShareIs(handle, 'waitingForConsent');
-    assert.deepEqual(consentsMissing, ['1A']);
-    assert.match(refusedMessages.at(-1)?.reason ?? '', /too old/);
-    await assertNothingSent(owner);
-    await update(handle, 'recordConsent', grant(owner, shareId));
-    assert.equal(await outcomeOf(handle), 'posted');
   });
 });
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/dev-variables.ts';
@@ -54,19 +52,6 @@ test('a development environment says that its worker was killed; its next start 
   const found = variablesOfRunningDev({}, folder);
   assert.deepEqual(found, first.variables);
   assert.equal(found.TEMPORAL_CONFIG_FILE, join(dataDir, 'temporal.toml'));
-
-  // As programs of any language do.
-  const { stdout } = await promisify(execFile)('bash', ['-c', `source '${first.envFile}'; env -0`], { env: {} });
-  const sourced = Object.fromEntries(stdout.split('\0').map((line) => line.split(/=(.*)/s, 2) as [string, string]));
-  const { codecEndpoint, apiUrl, apiTokenFile } = first;
-  for (const [name, value] of Object.entries({
-    ...found,
-    CODEC_SERVER_URL: codecEndpoint,
-    API_URL: apiUrl,
-    API_TOKEN_FILE: apiTokenFile,
-  })) {
-    assert.equal(sourced[name], value, name);
-  }
 
   const input = journeyInput();
   const journeys = await connect(first);

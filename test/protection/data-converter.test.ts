@@ -23,7 +23,7 @@ import {
   createDataConverter,
   FAILURE_CONVERTER_PATH,
 } from '../../src/protection/payloads/data-converter.ts';
-import { createPayloadCodec, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { testServer } from '../support/temporal.ts';
 import { payloadRing, rawPayload } from './codec-fixtures.ts';
@@ -182,21 +182,6 @@ describe('what Temporal stores', () => {
     assert.ok(!bytesOf(await rawHistory(noted)).includes(SENTINEL));
   });
 
-  test('says whether a run was started in the clear', async () => {
-    const inputOf = async (handle: Probe) =>
-      (await rawHistory(handle)).events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    const sealed = await start(await encryptingClient(), { messages: 0 });
-    const clear = await start(await clientWith(), { messages: 0 });
-    assert.equal(wasEncrypted(await inputOf(sealed)), true);
-    assert.equal(wasEncrypted(await inputOf(clear)), false);
-    await sealed.result();
-    const refused = (await encryptingClient()).workflow.getHandle(clear.workflowId);
-    await assert.rejects(
-      refused.result(),
-      ({ cause }) => cause instanceof ApplicationFailure && /inTheClear/.test(cause.message),
-    );
-  });
-
   test('shows a workflow’s failure where the bundle lacks the converter, and the check tells the two apart', async () => {
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
     assert.equal(bundleHasFailureConverter(code), false);
@@ -211,13 +196,6 @@ describe('what Temporal stores', () => {
     };
     assert.equal(await stored(queues.without), true);
     assert.equal(await stored(queues.baked), false);
-  });
-
-  test('shows no failure either where the worker bundles by itself', async () => {
-    const taskQueue = await startWorker({ path: workflowsPath });
-    const handle = await start(await encryptingClient(), { messages: 0, failWith: SENTINEL }, taskQueue);
-    await assert.rejects(handle.result());
-    assert.ok(!bytesOf(await rawHistory(handle)).includes(SENTINEL));
   });
 });
 

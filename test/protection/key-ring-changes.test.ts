@@ -139,17 +139,6 @@ describe('the age of keys', () => {
     assert.deepEqual(at(90.1), ['retired', 'overdue', 'overdue']);
     assert.equal(keyAges(ring, madeMs - DAY_MS)[1]?.ageDays, 0);
   });
-
-  test('is told without any secret', () => {
-    assert.deepEqual(keyAges(ring, madeMs + 80 * DAY_MS)[1], {
-      id: 'payload-a',
-      use: 'payload',
-      status: 'current',
-      createdAt: '2026-01-01T00:00:00Z',
-      ageDays: 80,
-      verdict: 'due',
-    });
-  });
 });
 
 describe('a watched key ring', () => {

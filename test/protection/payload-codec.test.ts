@@ -333,19 +333,6 @@ describe('a payload in the clear', () => {
       return !`${error.stack}`.includes('SENTINEL');
     });
   });
-
-  test('of any bytes never throws in the worker', async () => {
-    for (let times = 0; times < 300; times += 1) {
-      const encoding = ['json/plain', 'binary/encrypted-cj1', 'binary/plain', 'x'][times % 4] as string;
-      const metadata = {
-        encoding: Buffer.from(encoding),
-        'key-id': randomBytes(times % 5),
-        namespace: Buffer.from(NAMESPACE),
-      };
-      const [decoded] = await worker.decode([{ metadata, data: randomBytes(times) }]);
-      assert.ok(isUndecodable(decodedValue(decoded)) || encoding === 'binary/plain');
-    }
-  });
 });
 
 describe('the marker', () => {

@@ -45,14 +45,6 @@ test('an SSN that ends in 3401 is answered 401 until another token comes', async
   assert.deepEqual(await statuses(caller, request, 1), [200]);
 });
 
-test('throttles once with Retry-After in seconds (3429), as a date (4429) or without (4430)', async (t) => {
-  const caller = await Caller.start(t);
-  const after = async (digits: string) => (await caller.post(of(digits))).headers['retry-after'];
-  assert.equal(await after('3429'), '1');
-  assert.ok(Date.parse(String(await after('4429'))) > Date.now() - 1000);
-  assert.equal(await after('4430'), undefined);
-});
-
 test('lets the first applicant with a fault decide for a joint request, and each for its own outcome', async (t) => {
   const caller = await Caller.start(t);
   assert.deepEqual(await statuses(caller, of('0001', '1403'), 1), [403]);

@@ -324,7 +324,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the original request’s where the profile says so',
   ],
   '4.2 rule 4: each is an inquiry': [
-    'test/workflows/consents.test.ts › two of them to two secondary users are two inquiries, each under its own number',
+    'test/workflows/bending-journeys.test.ts › shares one report with several investors, each by consents of its own',
     'test/model/trace-number.test.ts › each part counts, and parts are kept apart',
     'test/workflows/share-report.test.ts › outlives its journey’s history, and goes to two secondary users, each with a consent of its own',
   ],
@@ -354,7 +354,9 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/config/profiles-file.test.ts › gives profiles credentials of their own, shared by name',
     'test/gateway/token-source.test.ts › keeps tokens apart by address, audience and client, and shares them between profiles alike in these',
   ],
-  '5 5 delivered apart': ['test/config/config.test.ts › refuses a client secret in a variable'],
+  '5 5 delivered apart': [
+    'test/config/start-up-rules.test.ts › a client secret in a variable: refused by production alone',
+  ],
   '5 6 separate addresses': [
     'test/config/profiles-file.test.ts › refuses a host that two environments share',
     'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds what began before, sends nothing, and goes on once it is back',

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { KEY_SET, startServer, token } from '../codec-server/fixtures.ts';
+import { startServer, token } from '../codec-server/fixtures.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from './journey-harness.ts';
 import { testServer } from './temporal.ts';
 
@@ -34,7 +34,7 @@ export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<
   };
   const keys = await loadKeyRing(config.keyRingFile);
   const { namespace } = temporal;
-  const codecServer = await startServer(t, await put('jwks.json', KEY_SET), {
+  const codecServer = await startServer(t, {
     keys,
     namespaces: [namespace],
   });

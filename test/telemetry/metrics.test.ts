@@ -4,30 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Context } from '@temporalio/activity';
-import { ApplicationFailure, type MetricMeter, type MetricTags } from '@temporalio/common';
+import { ApplicationFailure, type MetricMeter } from '@temporalio/common';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
 import { METRICS, Metrics } from '../../src/telemetry/metrics.ts';
 import { keyRing } from '../ledger/fixtures.ts';
+import { aboveZero, recordMetrics } from './recorded-metrics.ts';
 
-/** As the SDK's meter, and what was put into it that is not 0. */
-function recorded() {
-  const puts: string[] = [];
-  const put = (name: string) => (value: number, labels?: MetricTags) => {
-    if (value !== 0) puts.push([name, ...Object.values(labels ?? {})].join(' '));
-  };
-  const meter = {
-    createCounter: (name: string) => ({ add: put(name) }),
-    createGauge: (name: string) => ({ set: put(name) }),
-    createHistogram: (name: string) => ({ record: put(name) }),
-  } as unknown as MetricMeter;
-  return { metrics: new Metrics(meter), puts };
-}
-
-const ATTEMPTS = 'credit_journey_attempts';
-const INQUIRIES = 'credit_journey_inquiries';
-const WEBHOOKS = 'credit_journey_webhooks';
+const COUNTERS = ['attempts', 'inquiries', 'webhooks'] as const;
 const answered = (answer: Partial<Answer>) => async () => ({ kind: 'answered', answer });
 const failed = (type: string, claimed: boolean) => async () => {
   throw ApplicationFailure.create({ type, details: [{ attempt: 1, claimed, recorded: true }] });
@@ -41,31 +26,31 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
     'submitInquiry',
     { inquiry },
     answered({ kind: 'outcome', outcome: 'noRecord' }),
-    [`${ATTEMPTS} PREQUAL answered`, `${INQUIRIES} PREQUAL noRecord`],
+    ['attempts PREQUAL answered', 'inquiries PREQUAL noRecord'],
   ],
   [
     'an answer that nobody understands',
     'submitInquiry',
     { inquiry },
     answered({ kind: 'returnCodeUnknown' }),
-    [`${ATTEMPTS} PREQUAL ReturnCodeUnknown`],
+    ['attempts PREQUAL ReturnCodeUnknown'],
   ],
   [
     'an answer that is not to be trusted',
     'submitInquiry',
     { inquiry },
     answered({ kind: 'unexpectedResponse' }),
-    [`${ATTEMPTS} PREQUAL UnexpectedResponse`],
+    ['attempts PREQUAL UnexpectedResponse'],
   ],
-  ['an event that was delivered', 'deliverWebhook', {}, async () => ({ httpStatus: 204 }), [`${WEBHOOKS} delivered`]],
-  ['an event that was refused', 'deliverWebhook', {}, failed('WebhookRefused', false), [`${WEBHOOKS} WebhookRefused`]],
+  ['an event that was delivered', 'deliverWebhook', {}, async () => ({ httpStatus: 204 }), ['webhooks delivered']],
+  ['an event that was refused', 'deliverWebhook', {}, failed('WebhookRefused', false), ['webhooks WebhookRefused']],
   ['what the ledger knew already', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
   [
     'a failure after the claim',
     'submitInquiry',
     { inquiry },
     failed('Throttled', true),
-    [`${ATTEMPTS} PREQUAL Throttled`],
+    ['attempts PREQUAL Throttled'],
   ],
   ['a failure before any claim', 'submitInquiry', { inquiry }, failed('TokenUnavailable', false), []],
   [
@@ -73,21 +58,21 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
     'submitInquiry',
     { inquiry: { productCode: 'Zaphod' } },
     failed('Throttled', true),
-    [`${ATTEMPTS} other Throttled`],
+    ['attempts other Throttled'],
   ],
   [
     'a decision to abandon',
     'recordDecision',
     { inquiry, decision: { action: 'abandon' } },
     decided,
-    [`${INQUIRIES} PREQUAL abandoned`],
+    ['inquiries PREQUAL abandoned'],
   ],
   [
     'a decision to accept',
     'recordDecision',
     { inquiry, decision: { action: 'accept', answer: { kind: 'outcome', outcome: 'record' } } },
     decided,
-    [`${INQUIRIES} PREQUAL record`],
+    ['inquiries PREQUAL record'],
   ],
   ['a decision to try again', 'recordDecision', { inquiry, decision: { action: 'resend' } }, decided, []],
   [
@@ -102,11 +87,14 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
 
 for (const [what, activityType, args, activity, expected] of CASES) {
   test(`${what} counts as ${expected.join(' and ') || 'nothing'}`, async () => {
-    const { metrics, puts } = recorded();
+    const { metrics, of } = recordMetrics();
     const { inbound } = activityMetrics(metrics)({ info: { activityType } } as Context);
     const input = { args: [args], headers: {} };
     await inbound?.execute?.(input, activity).catch((error: unknown) => assert.ok(error instanceof ApplicationFailure));
-    assert.deepEqual(puts, expected);
+    const counted = COUNTERS.flatMap((key) =>
+      Object.keys(aboveZero(of(key)) ?? {}).map((labels) => `${key} ${labels}`),
+    );
+    assert.deepEqual(counted, expected);
   });
 }
 
@@ -122,7 +110,7 @@ test('a meter that fails costs nothing', () => {
 });
 
 test('logs why a payload cannot be decoded, and nothing of its content', async () => {
-  const { metrics, puts } = recorded();
+  const { metrics, of } = recordMetrics();
   const codec = createPayloadCodec({
     keys: keyRing(),
     namespace: 'default',
@@ -131,10 +119,7 @@ test('logs why a payload cannot be decoded, and nothing of its content', async (
   });
   const encoding = (name: string) => ({ metadata: { encoding: Buffer.from(name) }, data: Buffer.from('Zaphod') });
   await codec.decode([encoding('json/plain'), encoding('binary/strange')]);
-  assert.deepEqual(puts.sort(), [
-    'credit_journey_undecodable_payloads foreignEncoding',
-    'credit_journey_undecodable_payloads unparsable',
-  ]);
+  assert.deepEqual(of('undecodable'), { foreignEncoding: 1, unparsable: 1 });
 });
 
 test('every name is of ours, says its unit, tells what it counts, and is documented', () => {

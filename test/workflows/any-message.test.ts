@@ -21,8 +21,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
-import { decideFirstHold, firstHold, reportPull, startPull } from '../support/pull-scenarios.ts';
-import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
 import { workflowBundle } from '../support/temporal.ts';
 import { untilQuery } from '../support/until-query.ts';
@@ -223,30 +222,6 @@ test('a run that is started by such a signal goes on to its end', async () => {
   const { refusedMessagesTotal } = (await handle.result()) as { refusedMessagesTotal?: number };
   assert.ok(refusedMessagesTotal === undefined || refusedMessagesTotal === 1);
   await assertSound(harness, handle as unknown as Run);
-});
-
-test('a pull goes on to its end', async () => {
-  const { harness } = stage;
-  const input = reportPull('4002');
-  const handle = await startPull(harness, input);
-  await firstHold(handle);
-  await assertRefused(handle, await sendEverything(harness, handle, ['withdraw', 'resolveInquiry']));
-  await decideFirstHold(handle, input.pullId, { action: 'abandon' });
-  await handle.result();
-  await assertSound(harness, handle);
-});
-
-test('a share by itself goes on to its end', async () => {
-  const { harness } = stage;
-  const { pullId, ...pull } = reportPull();
-  await (await startPull(harness, { pullId, ...pull })).result();
-  const input = shareInput({ pullId, productCode: 'CR' });
-  const handle = await startShare(harness, input);
-  await untilShareIs(handle, 'waitingForConsent');
-  await assertRefused(handle, await sendEverything(harness, handle, ['recordConsent', 'extend', 'withdraw']));
-  await update(handle, 'recordConsent', consentToShare(input.shareId, 'granted'));
-  await handle.result();
-  await assertSound(harness, handle);
 });
 
 test('a portfolio review goes on to its end', async () => {

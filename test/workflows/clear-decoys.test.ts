@@ -28,7 +28,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a late grant in the clear is refused, also beside the members of a refusal', async () => {
+test('a late grant in the clear is refused, also beside the members of a refusal, and a late denial counts', async () => {
   const clear = await clearClient(harness);
   const journeyId = `T-${randomUUID().slice(0, 13)}`;
   const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -40,6 +40,12 @@ test('a late grant in the clear is refused, also beside the members of a refusal
   await late.catch(() => undefined);
   const { hasConsents } = await withLedger(harness, (ledger) => ledger.startFacts(journeyId));
   assert.equal(hasConsents, false);
+  const taken = await clear.workflow.execute<Workflow>('recordLateConsent', {
+    workflowId: `late-${journeyId}`,
+    taskQueue: harness.config.taskQueue,
+    args: [{ consent: { ...grant, decision: 'denied' } }],
+  });
+  assert.equal((taken as { duplicate: boolean }).duplicate, false, 'a refusal of consent counts');
 });
 
 for (const [what, decoy] of [

@@ -18,10 +18,7 @@ import {
   type Harness,
   journeyInput,
   newSsn,
-  refusalOf,
   startHarness,
-  untilStatus,
-  update,
 } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { shareInput } from '../support/share-scenarios.ts';
@@ -113,23 +110,4 @@ describe('a start in the clear at a worker that encrypts', { concurrency: 5 }, (
   test('posts nothing', async () => {
     assert.deepEqual(await received(), []);
   });
-});
-
-test('messages in the clear count only where they stop something, in the sandbox too', async () => {
-  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
-  const { journeyId } = input;
-  const handle = await harness.start(input);
-  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-  const plain = clear.workflow.getHandle(handle.workflowId);
-  const advance = { journeyId, to: 'PREAPP', applicants: [{ ...person, applicantId: '1A' }] };
-  assert.match(await refusalOf(plain.executeUpdate('advance', { args: [advance] })), /came in the clear/);
-  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
-  const { refusedMessages } = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 1);
-  assert.match(refusedMessages[0]?.reason ?? '', /came in the clear/);
-  await plain.executeUpdate('recordConsent', {
-    args: [consentMessage(journeyId, { applicantId: '1A', decision: 'denied' })],
-  });
-  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
-  const { outcome, shares } = await handle.result();
-  assert.deepEqual([outcome, shares[0]?.state], ['completed', 'denied']);
 });

@@ -1,11 +1,9 @@
 /** A grant that is too old: whom its share waits for then, in status, in the list and in the events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import {
   applicant,
   consentMessage,
-  type JourneyHandle,
   journeyInput,
   refusalOf,
   statusOf,
@@ -13,9 +11,7 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { lateRefusal, shareInput, startShare } from '../support/share-scenarios.ts';
-import { untilQuery } from '../support/until-query.ts';
+import { lateRefusal } from '../support/share-scenarios.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
 let stage: WebhookStage;
@@ -32,10 +28,6 @@ async function missingTold(subject: string, count: number): Promise<string[][]> 
   return told.flatMap(({ event }) =>
     event?.type === 'consent.missing' ? [(event.data as unknown as { waitingFor: string[] }).waitingFor] : [],
   );
-}
-
-function untilMissing(handle: JourneyHandle, wanted: string[]): Promise<ShareReportStatus> {
-  return untilQuery<ShareReportStatus>(handle, (status) => status.consentsMissing.join() === wanted.join());
 }
 
 describe('a share with a grant that is too old', { concurrency: 4 }, () => {
@@ -89,31 +81,6 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
       ['1A', '2A'],
     ]);
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-  });
-
-  test('does the same by itself', async () => {
-    const { harness } = stage;
-    const pull = reportPull('0001', { applicants: joint });
-    const started = await harness.client.workflow.start('creditReport', {
-      workflowId: `pull-${pull.pullId}`,
-      taskQueue: harness.config.taskQueue,
-      args: [pull],
-    });
-    await started.result();
-    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, { consentValidFor: 'PT4S' });
-    const { shareId } = input;
-    const handle = await startShare(harness, input);
-    await untilMissing(handle, ['1A', '2A']);
-    const grant = { shareId, applicantId: '1A' };
-    await update(handle, 'recordConsent', consentMessage(`share:${shareId}`, { ...grant, ...decidedAgo(0) }));
-    await untilMissing(handle, ['2A']);
-    assert.match((await untilMissing(handle, ['1A', '2A'])).waitingFor ?? '', /1A, 2A/);
-    assert.deepEqual(await missingTold(`share:${shareId}`, 2), [
-      ['1A', '2A'],
-      ['1A', '2A'],
-    ]);
-    await update(handle, 'withdraw', { shareId, by: 'test', reason: 'done' });
     await handle.result();
   });
 });

@@ -7,13 +7,10 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
 import { lateConsentWorkflowId } from '../../src/client/connection/run-messages.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { LateConsentResult } from '../../src/messages/journey/shapes.ts';
-import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { traceOf, until } from '../hazards/operator-hands.ts';
-import { readSealedReport } from '../ledger/fixtures.ts';
 import {
   applicant,
   consentMessage,
@@ -25,7 +22,6 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { openLedgerOf } from '../support/ledger-access.ts';
 import { sharesPosted } from '../support/share-scenarios.ts';
 
 let harness: Harness;
@@ -57,17 +53,6 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(harness, handle), 0);
   });
 
-  test('whose grant is revoked before the other consents is revoked, and nothing is posted', async () => {
-    const { handle, journeyId } = await startJoint();
-    const grant = consentMessage(journeyId, { applicantId: '1A' });
-    await update(handle, 'recordConsent', grant);
-    const { evidence: _, ...rest } = grant;
-    await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
-    const result = await handle.result();
-    assert.equal(result.shares[0]?.state, 'revoked');
-    assert.equal(await sharesPosted(harness, handle), 0);
-  });
-
   test('asked for later uses the consents that came early, and only those for its secondary user', async () => {
     const { handle, journeyId } = await startJoint({ shares: [], sharesOpenFor: 'P1D' });
     await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
@@ -87,45 +72,6 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(harness, handle), 1);
   });
 
-  test('that nobody has requested keeps every consent, in the ledger', async () => {
-    const { handle, journeyId } = await startJoint({ shares: [], sharesOpenFor: 'P1D' });
-    for (const decision of ['denied', 'granted', 'revoked'] as const) {
-      for (let index = 0; index < 21; index++) {
-        const shareId = `${decision}-${index}`;
-        await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId, decision }));
-      }
-    }
-    const ledger = await openLedgerOf(harness);
-    try {
-      await until(async () => {
-        let count = 0;
-        for await (const { consentId } of ledger.consentsBetween({ runKey: journeyId })) count += consentId ? 1 : 0;
-        return count === 63;
-      }, 'the ledger has not all of them');
-    } finally {
-      await ledger.close();
-    }
-    assert.equal((await statusOf(handle)).refusedMessagesTotal, 0);
-    await handle.terminate();
-  });
-
-  test('that has been posted is flagged when its consent is revoked, and is not posted again', async () => {
-    const { handle, journeyId } = await startJoint({ sharesOpenFor: 'P1D' });
-    const grants = ['1A', '2A'].map((applicantId) => consentMessage(journeyId, { applicantId }));
-    for (const grant of grants) await handle.signal('consent', grant);
-    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
-    for (const grant of grants) assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true);
-    const { evidence: _, ...first } = grants[0] as ConsentMessage;
-    await handle.signal('consent', { ...first, decision: 'revoked' });
-    const status = await untilStatus(handle, ({ shares }) => shares[0]?.attention !== undefined);
-    assert.equal(status.shares[0]?.state, 'posted');
-    const description = await handle.describe();
-    assert.deepEqual(description.searchAttributes.NeedsAttention, ['revokedAfterPosting']);
-    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    assert.equal(await sharesPosted(harness, handle), 1);
-  });
-
   test('revoked while the gateway makes it wait is not tried again', async () => {
     const journeyId = `T-${randomUUID().slice(0, 13)}`;
     // For longer than the revocation can take on any machine.
@@ -141,69 +87,6 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(result.shares[0]?.state, 'revoked');
     assert.equal(await sharesPosted(harness, handle), 0);
     assert.equal((await harness.received(handle)).length, 2);
-  });
-
-  test('two of them to two secondary users are two inquiries, each under its own number', async () => {
-    const { handle, journeyId } = await startJoint({
-      applicants: [applicant('1A')],
-      shares: [share, { shareId: 'S2', endUser: 'Second Example Bank' }],
-    });
-    await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
-    await handle.signal(
-      'consent',
-      consentMessage(journeyId, {
-        applicantId: '1A',
-        shareId: 'S2',
-        secondaryUser: { endUser: 'Second Example Bank' },
-      }),
-    );
-    const result = await handle.result();
-    assert.deepEqual(
-      result.shares.map(({ state }) => state),
-      ['posted', 'posted'],
-    );
-    assert.notEqual(result.shares[0]?.customerTraceNumber, result.shares[1]?.customerTraceNumber);
-    assert.equal(await sharesPosted(harness, handle), 2);
-  });
-
-  test('has its consents in the ledger, with the attempt that they permitted', async () => {
-    const { handle, journeyId } = await startJoint();
-    for (const applicantId of ['1A', '2A']) await handle.signal('consent', consentMessage(journeyId, { applicantId }));
-    await handle.result();
-    const ledger = await openLedger({
-      url: harness.config.ledger.url,
-      environment: 'sandbox',
-      keyRing: await loadKeyRing(harness.config.keyRingFile),
-    });
-    try {
-      const inquiries = await ledger.inquiriesOf(journeyId);
-      assert.deepEqual(
-        inquiries.map(({ productCode, attempts }) => [productCode, attempts.map(({ state }) => state)]),
-        [
-          ['PREQUAL', ['answered']],
-          ['SECONDUSE', ['answered']],
-        ],
-      );
-      const report = await readSealedReport(ledger, journeyId, 'PREQUAL');
-      assert.equal(JSON.parse(report?.body ?? '{}').returnCode, 'Record');
-    } finally {
-      await ledger.close();
-    }
-  });
-
-  test('consent that comes after the end of its journey is recorded, and posts nothing', async () => {
-    const { handle, journeyId } = await startJoint({ shares: [] });
-    await handle.result();
-    const consent = consentMessage(journeyId, { applicantId: '1A' });
-    const late = await harness.client.workflow.execute('recordLateConsent', {
-      workflowId: `late-consent-${journeyId}`,
-      taskQueue: harness.config.taskQueue,
-      args: [{ consent }],
-    });
-    const { stands, ...rest } = late;
-    assert.deepEqual(rest, { duplicate: false, postedSharesFlagged: 0, unmatched: 'share' });
-    assert.deepEqual([stands.decision, stands.changed], ['granted', true]);
-    assert.equal(await sharesPosted(harness, handle), 0);
   });
 
   test('evidence that looks personal counts neither by signal nor by update, and is repeated by neither', async () => {

@@ -258,11 +258,3 @@ test('the text stays short enough for the URL that the UI makes of it', () => {
     assert.ok(length < limit, `${length}`);
   }
 });
-
-test('the draft of an amendment names no applicants: as it stands it keeps them, and it says how to correct them', () => {
-  const details = currentDetails(view({ holds: [hold('RequestRefused')] }));
-  const [amend] = inputsIn(details);
-  assert.equal(amend?.action, 'amend');
-  assert.ok(amend && !('applicants' in amend));
-  assert.match(details, /\*\*`amend`\*\*: .*As it stands: with the same applicants\. Corrected ones: add `applicants`/);
-});

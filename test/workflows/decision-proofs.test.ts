@@ -8,15 +8,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import {
-  decisionContent,
-  type PortfolioHandle,
-  type PortfolioStatus,
-  type ResolveInquiryMessage,
-} from '../../src/client.ts';
+import { decisionContent, type ResolveInquiryMessage } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import { rowRunKey } from '../../src/model/run-key.ts';
 import { decideInLedger } from '../../src/operator/ledger-decisions.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
@@ -24,7 +18,6 @@ import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
-  consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
@@ -35,9 +28,6 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
-import { csvText, writePortfolio } from '../support/portfolio-files.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { newShareId } from '../support/share-scenarios.ts';
 
 const MISSING = '/proof is required: the profile takes a decision only with a proof (decisionTrust)';
 const REFUSED = '/proof is refused: ';
@@ -236,47 +226,6 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('a single pull’s needs one', async () => {
-    const input = reportPull('4001', { profile: 'deciding' });
-    const pull = await journeys.pull(input);
-    const runKey = `pull:${input.pullId}`;
-    for await (const { state, holds } of pull.watch()) {
-      if (state !== 'held') continue;
-      const message = resendOf(holds[0] ?? assert.fail());
-      for (const [bad, reason] of await badProofs(message)) {
-        assert.equal(await reasonOf(pull.resolve(bad as Message)), reason);
-      }
-      assert.equal(await sentFor(runKey), 1);
-      await pull.resolve(await provenDecision(message));
-      break;
-    }
-    await pull.result();
-    assert.deepEqual(await decided(runKey), [['resend', 'operator', 'decisions']]);
-  });
-
-  test('a share’s by itself needs one', async () => {
-    const source = reportPull('9001', { profile: 'deciding' });
-    await (await journeys.pull(source)).result();
-    const shareId = newShareId();
-    const report = { pullId: source.pullId, productCode: 'CR' } as const;
-    const purpose = { endUserCode: 'EU999', permissiblePurposeCode: '02', profile: 'deciding' };
-    const share = await journeys.shareReport({ shareId, report, ...purpose });
-    const { journeyId: _, shareId: __, ...grant } = consentMessage(`share:${shareId}`, { shareId, applicantId: '1A' });
-    await share.recordConsent(grant);
-    for await (const { state, holds } of share.watch()) {
-      if (state !== 'held') continue;
-      const message = resendOf(holds[0] ?? assert.fail());
-      for (const [bad, reason] of await badProofs(message)) {
-        assert.equal(await reasonOf(share.resolve({ ...(bad as Message), action: 'resend' })), reason);
-      }
-      assert.equal(await sentFor(`share:${shareId}`), 1);
-      await share.resolve({ ...(await provenDecision(message)), action: 'resend' });
-      break;
-    }
-    await share.result();
-    assert.deepEqual(await decided(`share:${shareId}`), [['resend', 'operator', 'decisions']]);
-  });
-
   test('one for an inquiry whose run is gone needs one', async () => {
     const { handle, journeyId, hold } = await heldJourney();
     await handle.terminate('gone');
@@ -289,38 +238,6 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     assert.equal((await decideInLedger(journeys, proven)).duplicate, false);
     assert.equal((await decideInLedger(journeys, await provenDecision(message))).duplicate, true);
     assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
-  });
-});
-
-describe('a portfolio review whose decisions need a proof', () => {
-  const untilState = async (review: PortfolioHandle, isWanted: (status: PortfolioStatus) => boolean) => {
-    for await (const status of review.watch()) if (isWanted(status)) return status;
-    throw new Error('waited in vain');
-  };
-  const reviewOf = (file: string) => ({
-    ...{ reviewId: `R-${randomUUID().slice(0, 13)}`, profile: 'deciding', file, window: 3 },
-    ...{ endUserCode: 'EU123', permissiblePurposeCode: '01' },
-  });
-
-  test('takes none about a row without one', async () => {
-    const file = await writePortfolio(
-      directory,
-      'row.csv',
-      csvText(3, (index) => (index === 1 ? '4001' : '0001')),
-      'deciding/EU123',
-    );
-    const input = reviewOf(file);
-    const review = await journeys.reviewPortfolio(input);
-    const { holds } = await untilState(review, ({ state }) => state === 'held');
-    const message = resendOf(holds[0] ?? assert.fail());
-    for (const [bad, reason] of await badProofs(message)) {
-      assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
-    }
-    const runKey = rowRunKey(input.reviewId, 'ACC-1');
-    assert.equal(await sentFor(runKey), 1);
-    await review.resolve(await provenDecision(message));
-    assert.equal((await review.result()).record, 3);
-    assert.deepEqual(await decided(runKey), [['resend', 'operator', 'decisions']]);
   });
 });
 

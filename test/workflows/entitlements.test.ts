@@ -14,8 +14,6 @@ import {
   journeyInput,
   startHarness,
 } from '../support/journey-harness.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { shareInput } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -115,34 +113,6 @@ test('a journey’s share that was held for its profile goes on once that was co
   await journey.resolve({ ...resend(hold), decisionId: 'D2' });
   assert.equal((await journey.result()).shares[0]?.state, 'posted');
   assert.equal(await postedTo(endUserCode), 1);
-});
-
-test('a share by itself, and a stage, go on in the same way', async () => {
-  const pulled = reportPull();
-  const pull = await journeys.pull({ ...pulled });
-  await pull.result();
-  const endUserCode = 'EU662';
-  const share = await journeys.shareReport(shareInput({ pullId: pulled.pullId, productCode: 'CR' }, { endUserCode }));
-  for await (const { state } of share.watch()) if (state === 'waitingForConsent') break;
-  const hold = await whileAllowed({ SECONDUSE: { endUserCodes: ['EU0'] } }, async () => {
-    const { shareId: _share, ...consent } = grant;
-    await share.recordConsent({ ...consent, secondaryUser: { endUserCode } });
-    return firstHoldOf(share);
-  });
-  assert.deepEqual(hold.allowedActions, ['resend', 'abandon']);
-  await share.resolve({ ...resend(hold), action: 'resend' });
-  assert.equal((await share.result()).outcome, 'posted');
-  assert.equal(await postedTo(endUserCode), 1);
-
-  const staged = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
-  for await (const { state } of staged.watch()) if (state === 'waitingAtGate') break;
-  const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {
-    await staged.advance({ to: 'PREAPP' });
-    return firstHoldOf(staged);
-  });
-  assert.deepEqual(held.allowedActions, ['resend', 'amend', 'abandon']);
-  await staged.resolve(resend(held));
-  assert.equal((await staged.result()).stages[1]?.state, 'record');
 });
 
 test('a stage that went on by a resend is sent once, also after resets to before the decision and before the hold', async () => {

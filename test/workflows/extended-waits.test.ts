@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
-import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { extendObjection, takeExtension } from '../../src/workflows/run/run-decisions.ts';
-import { resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
   consentMessage,
@@ -20,8 +17,6 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { decidedAbout, lockLedger, openLedgerOf } from '../support/ledger-access.ts';
-import { reportPull, startPull } from '../support/pull-scenarios.ts';
-import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 let ledger: Ledger;
@@ -97,9 +92,9 @@ describe('what extend may do', () => {
     const until = inDays(20);
     takeExtension(journey, extend(until));
     takeExtension(journey, extend(until));
-    const { early = [] } = journey.toState().events;
+    const { waiting: told = [] } = journey.toState().events;
     assert.deepEqual(
-      early.map(({ type, data }) => ({ type, data })),
+      told.map(({ type, data }) => ({ type, data })),
       [{ type: 'wait.extended', data: { gate: 'PREAPP', until } }],
     );
   });
@@ -185,50 +180,6 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
       result.shares.map(({ state, until }) => [state, until]),
       [['posted', undefined]],
     );
-  });
-
-  test('a share by itself waits until then, in the next run too', async () => {
-    const pull = reportPull();
-    const pulled = await startPull(harness, pull);
-    await pulled.result();
-    const input = shareInput({ pullId: pull.pullId, productCode: pull.productCode }, { awaitConsentFor: 'PT5S' });
-    const { shareId } = input;
-    const handle = await startShare(harness, input);
-    const { until: first = '' } = await untilShareIs(handle, 'waitingForConsent');
-    const until = inDays(3);
-    const send = (message: object) => handle.executeUpdate<UpdateAnswer, [object]>('extend', { args: [message] });
-    const answer = await send({ shareId, until, ...who });
-    assert.equal((answer.status as unknown as ShareReportStatus).until, until);
-    const [decided] = await decidedAbout(ledger, `share:${shareId}`);
-    assert.deepEqual([answer.recorded, decided?.shareId, decided?.by], [true, shareId, who.by]);
-    assert.equal((await send({ shareId, until, ...who })).duplicate, true);
-    assert.match(await refusalOf(send({ shareId: 'another', until, ...who })), /names another share/);
-    const details = await detailsOf(handle);
-    assert.ok(details.includes(`credit-journey extend share:${shareId}`) && details.includes(until.slice(0, 10)));
-    await handsOver(handle);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(first) - Date.now() + 200)));
-    await untilShareIs(handle, 'waitingForConsent');
-    await handle.executeUpdate('recordConsent', { args: [consentToShare(shareId, 'granted')] });
-    assert.equal((await handle.result()).outcome, 'posted');
-  });
-
-  test('a reset forgets an extension whose wait is not there yet, and says so by a wait of its own', async () => {
-    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
-    const isAtGate = ({ state }: JourneyStatus) => state === 'waitingAtGate';
-    await untilStatus(handle, isAtGate);
-    const extend = { journeyId, gate: 'PREAPP', until: inDays(90), ...who };
-    await update(handle, 'extend', extend);
-    const [firstTask] = await workflowTasksOf(handle);
-    assert.ok(firstTask);
-    const again = await resetTo(harness, handle, firstTask);
-    const { waitingUntil = '' } = await untilStatus(again, isAtGate);
-    assert.ok(waitingUntil < inDays(31));
-    assert.equal((await update(again, 'extend', extend)).duplicate, false);
-    await update(again, 'withdraw', { journeyId, ...who });
-    await again.result();
-    assert.equal((await harness.posted(handle)).length, 1);
   });
 });
 

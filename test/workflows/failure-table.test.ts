@@ -222,12 +222,6 @@ describe('what the gateway wrote beside a refusal', { concurrency: 4 }, () => {
       assert.doesNotMatch(JSON.stringify(await statusOf(handle)), /The sandbox was told/);
     });
   }
-
-  test('a hold without one does not say so', async () => {
-    const { handle } = await startWith('4002');
-    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-    assert.equal(holds[0]?.refusalKept, undefined);
-  });
 });
 
 describe('what a person decides', { concurrency: 12 }, () => {
@@ -317,61 +311,6 @@ describe('what a person decides', { concurrency: 12 }, () => {
     assert.equal(result.stages[0]?.customerTraceNumber, `${first.slice(0, -2)}02`);
     assert.equal((await harness.received(handle)).length, 3);
     assert.equal((await harness.posted(handle)).length, 1);
-  });
-
-  test('what makes no sense is refused, and changes nothing', async () => {
-    const { handle, journeyId } = await startWith('4002');
-    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-    const trace = holds[0]?.customerTraceNumber;
-    const cases: [object, RegExp][] = [
-      [{ action: 'resend', providerSaid: 'notAsked' }, /providerSaid must be posted or notPosted or unknown/],
-      [{ action: 'amend', applicants: [applicant('1A')] }, /allows resend, accept, abandon/],
-      [{ action: 'resend', attempt: 2 }, /attempt 1/],
-      [{ action: 'accept' }, /outcome is required/],
-      [{ action: 'accept', outcome: 'record' }, /reference is required/],
-      [{ action: 'accept', outcome: 'noRecord', providerSaid: 'notAsked' }, /providerSaid must be posted or notPosted/],
-      [{ action: 'accept', outcome: 'noReport', providerSaid: 'unknown' }, /providerSaid must be posted or notPosted/],
-      ...(['notPosted', 'unknown', 'notAsked'] as const).map((providerSaid): [object, RegExp] => [
-        {
-          action: 'accept',
-          outcome: 'record',
-          providerSaid,
-          reference: {
-            reportReferenceNumber: 'R',
-            requestedAt: '2026-01-05T10:00:00Z',
-            applicants: [{ applicantId: '1A', consumerId: 'X' }],
-          },
-        },
-        /providerSaid must be posted/,
-      ]),
-      [
-        {
-          action: 'accept',
-          outcome: 'record',
-          reference: { reportReferenceNumber: 'R', requestedAt: '2026-01-05T10:00:00Z', applicants: [] },
-        },
-        /not empty/,
-      ],
-      [
-        {
-          action: 'accept',
-          outcome: 'record',
-          providerSaid: 'posted',
-          reference: {
-            reportReferenceNumber: 'R',
-            requestedAt: '2026-01-05T10:00:00Z',
-            applicants: [{ applicantId: '9Z', consumerId: 'X' }],
-          },
-        },
-        /each of the inquiry/,
-      ],
-      [{ action: 'resend', customerTraceNumber: 'UNKNOWN' }, /no inquiry/],
-    ];
-    for (const [more, reason] of cases) {
-      assert.match(await refusalOf(update(handle, 'resolveInquiry', decision(journeyId, trace, more))), reason);
-    }
-    assert.equal((await harness.received(handle)).length, 1);
-    await handle.terminate();
   });
 
   test('a withdrawn journey keeps its hold until it is resolved without sending', async () => {

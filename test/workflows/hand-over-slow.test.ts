@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { traceOf, until } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver, untilNextRun } from '../support/floods.ts';
 import {
@@ -35,20 +35,6 @@ function journeyIdOf(handle: JourneyHandle): string {
   return handle.workflowId.replace('journey-', '');
 }
 
-/** An update's answer has a timer, too. */
-const LONGEST_ANSWER_S = 10;
-
-/** When the latest timer of a run fires that a person would notice. */
-async function timerOf(handle: JourneyHandle, runId: string): Promise<number> {
-  const { events } = await harness.client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
-  const timer = events?.findLast(
-    ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds ?? 0) > LONGEST_ANSWER_S,
-  );
-  const { seconds, nanos } = timer?.timerStartedEventAttributes?.startToFireTimeout ?? {};
-  const startedMs = Number(timer?.eventTime?.seconds) * 1_000 + Number(timer?.eventTime?.nanos) / 1e6;
-  return startedMs + Number(seconds) * 1_000 + Number(nanos ?? 0) / 1e6;
-}
-
 async function decide(handle: JourneyHandle, decision: object): Promise<void> {
   const { holds, journeyId } = await statusOf(handle);
   const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
@@ -60,44 +46,6 @@ async function decide(handle: JourneyHandle, decision: object): Promise<void> {
 }
 
 describe('a journey with a long history hands over to a new run', () => {
-  test('at a gate, which expires when it would have', async () => {
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
-    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-    const runs = await handsOver(handle);
-    const status = await statusOf(handle);
-    assert.equal(status.state, 'waitingAtGate');
-    assert.equal(status.refusedMessagesTotal, 110);
-    assert.equal(status.stages[0]?.state, 'record');
-    const [first, second] = [await timerOf(handle, runs.before), await timerOf(handle, runs.after)];
-    assert.ok(Math.abs(first - second) < 1_000, `${first} and ${second} are one instant, but for the clock of a task`);
-    await update(handle, 'advance', { journeyId: status.journeyId, to: 'PREAPP' });
-    const result = await handle.result();
-    assert.equal(result.outcome, 'completed');
-    assert.deepEqual(
-      result.stages.map(({ state }) => state),
-      ['record', 'record'],
-    );
-    assert.equal((await harness.posted(handle)).length, 2);
-  });
-
-  test('while it waits for consent: what was granted before stands, and the wait is no longer', async () => {
-    const applicants = [applicant('1A'), applicant('2A')];
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants, shares: [share] }));
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    const journeyId = journeyIdOf(handle);
-    const grant = consentMessage(journeyId, { applicantId: '1A' });
-    await update(handle, 'recordConsent', grant);
-    const runs = await handsOver(handle);
-    assert.deepEqual((await statusOf(handle)).shares[0]?.waitingFor, ['2A']);
-    const [first, second] = [await timerOf(handle, runs.before), await timerOf(handle, runs.after)];
-    assert.ok(Math.abs(first - second) < 1_000);
-    assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true);
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '2A' }));
-    const result = await handle.result();
-    assert.equal(result.shares[0]?.state, 'posted');
-    assert.equal((await harness.posted(handle)).length, 2);
-  });
-
   test('while an inquiry is held: the decision comes to the new run, which knows it again in the next', async () => {
     const applicants = [applicant('1A', newSsn('4002'))];
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants }));
@@ -131,34 +79,6 @@ describe('a journey with a long history hands over to a new run', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('while an amended inquiry is held: a further decision amends that one', async () => {
-    const applicants = [applicant('1A', newSsn('1422'))];
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants }));
-    await untilStatus(handle, ({ state }) => state === 'held');
-    await decide(handle, { action: 'amend', applicants: [applicant('1A', newSsn('1422'))] });
-    await untilStatus(handle, ({ holds }) => holds[0]?.customerTraceNumber.endsWith('01') === true);
-    await handsOver(handle);
-    await decide(handle, { action: 'amend', applicants: [applicant('1A')], decisionId: 'D2' });
-    const result = await handle.result();
-    assert.equal(result.stages[0]?.state, 'record');
-    assert.equal(result.stages[0]?.customerTraceNumber?.slice(-2), '02');
-  });
-
-  test('with a withdrawal in the middle of the flood', async () => {
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
-    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-    const withdrawal = { journeyId: journeyIdOf(handle), by: 'borrower', reason: 'bought elsewhere' };
-    await floodWithNonsense(handle, 60);
-    const flood = floodWithNonsense(handle, 200).catch((error: unknown) => {
-      // The withdrawal has ended it before the flood was over.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    });
-    await Promise.all([flood, handle.signal('requestWithdrawal', withdrawal)]);
-    const result = await handle.result();
-    assert.equal(result.outcome, 'withdrawn');
-    assert.equal(result.shares[0]?.state, 'abandoned');
-  });
-
   test('while the ledger is away, with the correction of a share that it does not have yet', {
     skip: !runsSlowParts,
   }, async () => {
@@ -188,26 +108,6 @@ describe('a journey with a long history hands over to a new run', () => {
       consentMessage(journeyId, { applicantId: '1A', shareId: 'S2', secondaryUser }),
     );
     assert.equal((await handle.result()).shares[1]?.state, 'posted');
-  });
-
-  test('while it takes further shares, and no longer than it would have', async () => {
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
-    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
-    const journeyId = journeyIdOf(handle);
-    await update(handle, 'requestShare', { journeyId, share });
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
-    await handsOver(handle);
-    const second = { shareId: 'S2', endUserCode: 'EU998' };
-    await update(handle, 'requestShare', { journeyId, share: second });
-    assert.equal((await update(handle, 'requestShare', { journeyId, share })).duplicate, true);
-    const secondaryUser = { endUserCode: 'EU998' };
-    const grant = consentMessage(journeyId, { applicantId: '1A', shareId: 'S2', secondaryUser });
-    await update(handle, 'recordConsent', grant);
-    await untilStatus(handle, ({ shares }) => shares[1]?.state === 'posted');
-    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    assert.equal((await harness.posted(handle)).length, 3);
   });
 
   test('while a retry waits: the attempt that comes next has the next number', async () => {

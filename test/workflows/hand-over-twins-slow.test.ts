@@ -1,6 +1,5 @@
 /** A run that hands over acts as its twin that receives the same messages and does not. */
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
@@ -20,7 +19,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { untilQuery } from '../support/until-query.ts';
@@ -78,13 +77,6 @@ async function decide(handle: JourneyHandle, owner: object, decision: object = {
   });
 }
 
-/** Also of those that are not listed yet. */
-function unmatchedShares({ harness }: Twin, journeyId: string): unknown[] {
-  using ledger = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { readOnly: true, timeout: 2_000 });
-  const rows = ledger.prepare('SELECT share_id FROM consents WHERE journey_id = ? AND unmatched IS NOT NULL');
-  return rows.all(journeyId).map((row) => row.share_id);
-}
-
 interface Row {
   name: string;
   /** Returns the run and what else is to be compared. */
@@ -128,24 +120,6 @@ const ROWS: readonly Row[] = [
       const denial = consentMessage(journeyId, { applicantId: '2A', consentId: 'C2', decision: 'denied' });
       await update(handle, 'recordConsent', denial);
       return { handle, runKey: journeyId };
-    },
-  },
-  {
-    name: 'a journey that is asked for the share of an early consent while the ledger is away: it does not stay unmatched',
-    async play(twin) {
-      const { handle, journeyId } = await started(twin, { applicants: two(), sharesOpenFor: 'P1D' });
-      await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
-      const early = await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-      const unlock = lockLedger(twin.harness);
-      const consent = consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' });
-      await handle.signal('consent', consent).finally(() => setTimeout(unlock, 1_000));
-      // Both answers need the ledger: they come once it is back.
-      await Promise.all([update(handle, 'requestShare', { journeyId, share }), twin.flood(handle)]);
-      const denial = consentMessage(journeyId, { applicantId: '2A', decision: 'denied' });
-      await update(handle, 'recordConsent', denial);
-      await update(handle, 'withdraw', { journeyId, ...withdrawal });
-      await handle.result();
-      return { handle, runKey: journeyId, seen: [early.unmatched, unmatchedShares(twin, journeyId)] };
     },
   },
   {

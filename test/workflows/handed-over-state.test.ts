@@ -1,20 +1,17 @@
 /** What a run hands over, member by member: the next run takes each up, and would hand the same over again. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunConfig, ShareConfig } from '../../src/activities/contract.ts';
+import type { RunConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { refuse } from '../../src/model/refusals.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
-import { Pull, type PullRunState } from '../../src/workflows/pull/pull.ts';
+import type { PullRunState } from '../../src/workflows/pull/pull.ts';
 import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
 import type { HoldsState } from '../../src/workflows/run/holds.ts';
-import { ReportShare, type ShareReportRunState } from '../../src/workflows/share/share-report.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { shareInput } from '../support/share-scenarios.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
 const RUN: RunConfig = {
@@ -60,11 +57,10 @@ const HOLDS: Required<HoldsState> = {
     },
   ],
 };
-const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {
+const EVENTS: Required<CarriedEvents> = {
   occurrences: { '["gate.reached","PREAPP"]': 2 },
-  waiting: [
-    { id: 'E1', type: 'gate.reached', timestamp: AT, data: { journeyId: 'J', environment: 'sandbox', occurredAt: AT } },
-  ],
+  // The run's profile has no endpoints.
+  waiting: [],
 };
 const COMMON = {
   holds: HOLDS,
@@ -183,54 +179,10 @@ describe('the next run of a journey takes up', () => {
   takesUpEach<JourneyRunState>(past, (state) => new Journey(input, state));
 });
 
-describe('the next run of a pull takes up', () => {
-  const input = reportPull();
-  const past: Required<PullRunState> = {
-    ...COMMON,
-    config: RUN,
-    withdrawal: { pullId: input.pullId, by: 'borrower', reason: 'by mistake' },
-    stages: [
-      {
-        ...{ status: { productCode: 'CR', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
-        ...{ since: AT, ordinal: 1, inquiry: INQUIRY },
-      },
-    ],
-    shares: [],
-    consents: { standings: [] },
-    extensions: [],
-  };
-  takesUpEach<PullRunState>(past, (state) => new Pull(input, state));
-});
-
-describe('the next run of a share by itself takes up', () => {
-  const input = shareInput({ pullId: 'P1', productCode: 'CR' });
-  const run: ShareConfig = {
-    ...RUN,
-    report: { kind: 'given' },
-    reference: REFERENCE,
-    standing: { applicants: [], position: 1 },
-  };
-  const past: Omit<Required<ShareReportRunState>, 'withdrawal'> = {
-    ...COMMON,
-    config: run,
-    stages: [],
-    shares: [
-      {
-        ...{ input: { shareId: input.shareId, endUserCode: 'EU999' }, state: 'posting', until: AT },
-        ...{ toldMissing: ['1A'], customerTraceNumber: TRACE, attempts: 2, inquiry: INQUIRY },
-        withdrawal: { by: 'borrower', reason: 'by mistake' },
-      },
-    ],
-    consents: consentsTo(`share:${input.shareId}`, input.shareId),
-    extensions: [{ until: AT, by: 'ops', reason: 'late' }],
-  };
-  takesUpEach<ShareReportRunState>(past, (state) => new ReportShare(input, state));
-});
-
 test('what was told before the input was checked is told by the next run', () => {
   const input = journeyInput();
   const { config: _, events: __, ...rest } = new Journey(input).toState();
-  const early = [{ type: 'consent.refused' as const, key: ['C1', 'no'], data: { reason: 'no' }, timestamp: AT }];
-  const state = { ...rest, events: { occurrences: {}, waiting: [], early } };
+  const waiting = [{ type: 'consent.refused' as const, key: ['C1', 'no', 0], data: { reason: 'no' }, timestamp: AT }];
+  const state = { ...rest, events: { occurrences: {}, waiting } };
   assert.deepEqual(new Journey(input, copied(state)).toState().events, state.events);
 });

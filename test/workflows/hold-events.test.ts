@@ -25,8 +25,9 @@ const decision: Decision = {
 /** What makes the id of the event that the decision has ended the hold, and what the event says. */
 function resolved(how: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
   const emitted: Parameters<EventsOut['emit']>[] = [];
-  const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) } as unknown as EventsOut;
-  new Holds(() => undefined, events, { open: [{ status, applicantIds: ['1A'], inquiry }] }).settle(decision, how);
+  const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) };
+  const run = { publish: () => undefined, events } as unknown as ConstructorParameters<typeof Holds>[0];
+  new Holds(run, { open: [{ status, applicantIds: ['1A'], inquiry }] }).settle(decision, how);
   const [[type, key, body] = []] = emitted;
   assert.equal(type, 'hold.resolved');
   return { key: JSON.stringify(key), body };

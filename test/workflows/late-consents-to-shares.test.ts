@@ -80,14 +80,4 @@ describe('said to the ended journey, for a share by itself that waits', { concur
     const { outcome, attempts } = await waiting.share.result();
     assert.deepEqual([outcome, attempts], ['denied', 0]);
   });
-
-  test('a revocation takes back a grant that the share was given itself', async () => {
-    const waiting = await waitingShare();
-    const { share, shareId, journeyId } = waiting;
-    const { journeyId: _, shareId: __, ...grant } = consentMessage(journeyId, { shareId, applicantId: '1A' });
-    await share.recordConsent(grant);
-    await say(waiting, { applicantId: '1A', decision: 'revoked', decidedAt: new Date().toISOString() });
-    const { outcome, attempts } = await share.result();
-    assert.deepEqual([outcome, attempts], ['revoked', 0]);
-  });
 });

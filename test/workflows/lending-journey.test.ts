@@ -184,23 +184,6 @@ describe('a journey', { concurrency: 8 }, () => {
     await handle.result();
   });
 
-  test('withdrawn at a gate ends without another inquiry', async () => {
-    const input = journeyInput({ shares: [shareWith('EU999')] });
-    const handle = await harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-    const message = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
-    const { status } = await update(handle, 'withdraw', message);
-    assert.deepEqual([status.state, status.waitingFor], ['running', undefined]);
-    const result = await handle.result();
-    assert.equal(result.outcome, 'withdrawn');
-    assert.deepEqual(
-      result.stages.map(({ state }) => state),
-      ['record', 'skipped', 'skipped'],
-    );
-    assert.equal(result.shares[0]?.state, 'abandoned');
-    assert.equal((await harness.posted(handle)).length, 1);
-  });
-
   test('withdrawn by signal while an attempt is in flight ends after its answer', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
     const handle = await harness.start(input);
@@ -265,20 +248,6 @@ describe('a journey', { concurrency: 8 }, () => {
       });
       assert.equal((await failureOf(handle.result())).type, 'InvalidInput');
     }
-  });
-
-  test('under a workflow id of another journey is refused', async () => {
-    const handle = await harness.client.workflow.start('lendingJourney', {
-      workflowId: `other-${Math.random()}`,
-      taskQueue: harness.config.taskQueue,
-      args: [journeyInput()],
-    });
-    const failure = await failureOf(handle.result());
-    assert.equal(failure.type, 'InvalidInput');
-    assert.deepEqual(
-      (failure.details?.[0] as { problems: { path: string }[] } | undefined)?.problems.map(({ path }) => path),
-      ['/journeyId'],
-    );
   });
 
   test('refuses messages that make no sense, with the reason, and shows refused signals', async () => {

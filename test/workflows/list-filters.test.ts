@@ -8,7 +8,6 @@ import {
   applicant,
   consentMessage,
   type Harness,
-  type JourneyHandle,
   journeyInput,
   newSsn,
   startHarness,
@@ -100,31 +99,6 @@ describe('documented list filters', { concurrency: true }, () => {
     const trace = shares[0]?.customerTraceNumber ?? '';
     await untilListed(filterNamed('the trace number that the provider asks about', [[example, trace]]), workflowId);
     await handle.terminate();
-  });
-
-  test('find a share on hold at the stage that was begun last, whether it waited for consent or not', async () => {
-    const stageOf = async (handle: JourneyHandle) => (await handle.describe()).searchAttributes.JourneyStage;
-    for (const waits of [true, false]) {
-      const input = journeyInput({
-        ...{ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } },
-        applicants: [applicant('1A', newSsn('9001'))],
-        shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
-      });
-      const { journeyId } = input;
-      const handle = await harness.start(input);
-      if (waits) {
-        await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-        await untilListed(filterNamed('waiting for consent'), handle.workflowId);
-      }
-      await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-      const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-      assert.deepEqual([holds[0]?.shareId, await stageOf(handle)], ['S1', ['PREAPP']]);
-      const { customerTraceNumber = '', attempts: attempt } = holds[0] ?? {};
-      const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'notPosted' };
-      await update(handle, 'resolveInquiry', { journeyId, ...decision, by: 'ops', reason: 'asked' });
-      await handle.result();
-      assert.deepEqual(await stageOf(handle), ['PREAPP']);
-    }
   });
 
   test('leave out the workflow that watches the ledger, since it is not a run', async () => {

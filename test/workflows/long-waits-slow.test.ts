@@ -90,30 +90,6 @@ test('a consent after 29 days is in time', async () => {
   assert.equal((await harness.posted(handle)).length, 2);
 });
 
-test('a grant that is too old when its turn comes does not stand', async () => {
-  const input = journeyInput({
-    stages: ['PREQUAL', 'PREAPP'],
-    shares: [
-      { shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREAPP', consentValidFor: 'P5D', awaitConsentFor: 'P2D' },
-    ],
-  });
-  const handle = await harness.start(input);
-  await untilStages(handle, 1);
-  const decidedAt = new Date(await environment.currentTimeMs()).toISOString();
-  await handle.signal('consent', consentMessage(input.journeyId, { applicantId: '1A', decidedAt }));
-  await environment.sleep(6 * DAY_MS);
-  await handle.signal('requestWithdrawal', { journeyId: 'another', by: 'x', reason: 'refused' });
-  const advance = harness.client.workflow.getHandle(handle.workflowId);
-  await advance.executeUpdate('advance', { args: [{ journeyId: input.journeyId, to: 'PREAPP' }] });
-  const result = await resultOf(handle);
-  assert.deepEqual(
-    result.stages.map(({ state }) => state),
-    ['record', 'record'],
-  );
-  assert.equal(result.shares[0]?.state, 'expired');
-  assert.equal((await harness.posted(handle)).length, 2);
-});
-
 test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a resend goes on', async () => {
   const input = oneStage({ applicants: [applicant('1A', newSsn('0001'))] });
   await harness.addFaults([{ target: 'token', fault: 'unavailable', times: 1_000_000 }]);
@@ -214,28 +190,4 @@ test('a review says what it waits for where its files are away, and goes on by i
   const result = (await resultOf(handle)) as unknown as PortfolioResult;
   assert.deepEqual([result.record, result.abandoned], [2, 1]);
   assert.equal((await readFile(join(portfolios, result.resultFile), 'utf8')).trimEnd().split('\n').length, 3);
-});
-
-test('an extended gate waits past its time, and a share for consent as well', async () => {
-  const send = async (handle: JourneyHandle, message: object) => {
-    const journeyId = handle.workflowId.replace('journey-', '');
-    const until = new Date((await environment.currentTimeMs()) + 60 * DAY_MS).toISOString();
-    const who = { by: 'underwriting', reason: 'the buyer asked for it' };
-    await handle.executeUpdate<unknown, [object]>('extend', { args: [{ journeyId, until, ...who, ...message }] });
-  };
-  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'P5D' } } });
-  const handle = await harness.start(input);
-  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-  await send(handle, { gate: 'PREAPP' });
-  await environment.sleep(50 * DAY_MS);
-  assert.equal((await statusOf(handle)).state, 'waitingAtGate');
-  assert.equal((await resultOf(handle)).outcome, 'expired');
-
-  const shared = oneStage({ shares: [{ shareId: 'S1', endUserCode: 'EU999', awaitConsentFor: 'P5D' }] });
-  const sharing = await harness.start(shared);
-  await untilStatus(sharing, ({ shares: [share] }) => share?.until !== undefined);
-  await send(sharing, { shareId: 'S1' });
-  await environment.sleep(50 * DAY_MS);
-  assert.equal((await statusOf(sharing)).shares[0]?.state, 'awaitingConsent');
-  assert.equal((await resultOf(sharing)).shares[0]?.state, 'expired');
 });

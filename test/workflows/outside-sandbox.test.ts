@@ -19,7 +19,6 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 
 /** As an ITIN may look: this profile sends it. */
 const SENT_SSN = '912700001';
@@ -138,67 +137,6 @@ describe('messages in the clear outside the sandbox', () => {
     await update(handle, 'resolveInquiry', decision);
     assert.equal((await handle.result()).outcome, 'withdrawn');
   });
-
-  test('start nothing', async () => {
-    const clear = await clearClient(harness);
-    const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)] });
-    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
-    const pull = samplePull({ pullId: input.journeyId, productCode: 'CR', loseAnswer: false });
-    const { client } = harness;
-    harness.client = clear;
-    try {
-      for (const [workflow, workflowId, start] of [
-        ['lendingJourney', `journey-${input.journeyId}`, input],
-        ['creditReport', `pull-${input.journeyId}`, pull],
-        ['portfolioReview', `portfolio-${input.journeyId}`, { file: 'customers.csv', endUserCode: 'EU123' }],
-        // A run would count it, and a later one would hear it.
-        ['recordLateConsent', `late-${input.journeyId}`, { consent: grant }],
-      ] as const) {
-        const [problem] = await refusedWith(workflow, workflowId, start);
-        assert.match(problem?.rule ?? '', /^must be encrypted/, workflow);
-      }
-      const refusal = { ...grant, decision: 'denied' as const };
-      const taken = await clear.workflow.execute<Workflow>('recordLateConsent', {
-        workflowId: `late-${input.journeyId}`,
-        taskQueue: harness.config.taskQueue,
-        args: [{ consent: refusal }],
-      });
-      assert.equal((taken as { duplicate: boolean }).duplicate, false);
-    } finally {
-      harness.client = client;
-    }
-  });
-});
-
-test('a share by itself outside the sandbox hears what is said to the ended journey', async () => {
-  const input = journeyInput({ applicants: [applicant('1A', '912700003')], stages: ['PREQUAL'] });
-  const { journeyId } = input;
-  const journey = await harness.start(input);
-  const { holds } = await untilStatus(journey, ({ state }) => state === 'held');
-  const reference = {
-    ...{ reportReferenceNumber: `R-${journeyId}`.slice(0, 30), requestedAt: new Date().toISOString() },
-    applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
-  };
-  await update(journey, 'resolveInquiry', {
-    ...{ journeyId, decisionId: 'D-1', customerTraceNumber: holds[0]?.customerTraceNumber, attempt: 1 },
-    ...{ action: 'accept', outcome: 'record', reference, by: 'operator', reason: 'asked', providerSaid: 'posted' },
-  });
-  await journey.result();
-  for (const decision of ['granted', 'denied'] as const) {
-    const share = shareInput({ journeyId, productCode: 'PREQUAL' });
-    const { shareId } = share;
-    const waiting = await startShare(harness, share);
-    await untilShareIs(waiting, 'waitingForConsent');
-    await harness.client.workflow.execute<Workflow>('recordLateConsent', {
-      workflowId: `late-${shareId}`,
-      taskQueue: harness.config.taskQueue,
-      args: [{ consent: consentMessage(journeyId, { shareId, applicantId: '1A', decision }) }],
-    });
-    // The worker rejects the answer to the posting, too.
-    const status = await untilShareIs(waiting, decision === 'granted' ? 'held' : 'denied');
-    assert.equal(status.refusedMessagesTotal, 0);
-    if (decision === 'granted') await waiting.terminate();
-  }
 });
 
 test('a message in the clear is what it does, not what it looks like', () => {

@@ -318,28 +318,6 @@ describe('a portfolio review', () => {
     }
   });
 
-  test('takes a file as a spreadsheet writes it, sends nothing for what is wrong in it, and loses nothing else', async () => {
-    const lines = csvText(6).trimEnd().split('\n');
-    lines[2] = lines[2]?.replace('12 Example Street', '"12 Example Street, rear"') ?? '';
-    lines[3] = lines[3]?.replace('Casey', 'x'.repeat(1_000_000)) ?? '';
-    lines[4] = lines[4]?.replace('Casey', '"Casey') ?? '';
-    const file = await writePortfolio(directory, 'spreadsheet.csv', `\ufeff${lines.join('\r\n')}\r\n`);
-    const posted = await postedCount();
-    const result = await (await journeys.reviewPortfolio(reviewOf(file))).result();
-    assert.deepEqual([result.rows, result.badRows, result.record], [4, 2, 4]);
-    assert.equal((await postedCount()) - posted, 4);
-    const ids = (await resultsIn(result.resultFile)).map(({ accountId }) => accountId);
-    assert.deepEqual(ids.sort(), ['ACC-0', 'ACC-1', 'ACC-4', 'ACC-5']);
-    const report = await readFile(join(directory, result.badRowsFile ?? ''), 'utf8');
-    const bad = report.trimEnd().split('\n');
-    assert.deepEqual(
-      bad.map((line) => (JSON.parse(line) as { line: number }).line),
-      [4, 5],
-    );
-    assert.match(report, /longer than 65536 bytes[\s\S]*quotation mark/);
-    assert.doesNotMatch(report, /xxx|Casey|Example/);
-  });
-
   test('is refused with a file that it could not use, and another input under its id', async () => {
     await writePortfolio(directory, 'wrong.csv', csvText(2).replace('ssn,', ''));
     const posted = await postedCount();

@@ -356,15 +356,6 @@ async function jointFailsafe(...variants: string[]): Promise<Awaited<ReturnType<
   }
 }
 
-test('a joint FAILSAFE as the interface shows it tells each outcome, and no consumerId of an unknown owner', async () => {
-  const { outcome, consumers } = await jointFailsafe();
-  assert.equal(outcome, 'noRecord');
-  assert.deepEqual(consumers, [
-    { applicantId: '1A', outcome: 'noRecord' },
-    { applicantId: '2A', outcome: 'noRecord' },
-  ]);
-});
-
 test('a joint FAILSAFE whose answer shows the people is told apart by them, each with a number of its own', async () => {
   const { consumers, reference, unattributed } = await jointFailsafe('failsafe-records', 'failsafe-ssns');
   const [found, missing] = consumers ?? [];

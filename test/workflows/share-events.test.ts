@@ -13,8 +13,6 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { reportPull, startPull } from '../support/pull-scenarios.ts';
-import { shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
 let stage: WebhookStage;
@@ -157,16 +155,4 @@ describe('a share of a journey', { concurrency: 4 }, () => {
       ],
     ]);
   });
-});
-
-test('a share by itself that is withdrawn is told so', async () => {
-  const pull = reportPull('0001');
-  await (await startPull(stage.harness, pull)).result();
-  const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
-  const { shareId } = input;
-  const handle = await startShare(stage.harness, input);
-  await untilShareIs(handle, 'waitingForConsent');
-  await update(handle, 'withdraw', { shareId, ...WHO });
-  await handle.result();
-  assert.deepEqual(await toldOf(`share:${shareId}`, 2), [['share.ended', { shareId, outcome: 'withdrawn' }]]);
 });

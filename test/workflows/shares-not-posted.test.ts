@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ShareReportResult } from '../../src/messages/share/shapes.ts';
 import {
   applicant,
   consentMessage,
@@ -15,8 +14,6 @@ import {
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { readAttention } from '../support/open-inquiries.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
@@ -96,28 +93,4 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
       assert.deepEqual(await readAttention(ledger, trace), []);
     });
   }
-
-  test('ends so by itself', async () => {
-    const { harness, receiver } = stage;
-    const pull = reportPull('9001');
-    const started = await harness.client.workflow.start('creditReport', {
-      workflowId: `pull-${pull.pullId}`,
-      taskQueue: harness.config.taskQueue,
-      args: [pull],
-    });
-    await started.result();
-    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
-    const { shareId } = input;
-    const handle = await startShare(harness, input);
-    await untilShareIs(handle, 'waitingForConsent');
-    await handle.signal('consent', consentToShare(shareId, 'granted'));
-    const { holds } = await untilShareIs(handle, 'held');
-    const trace = holds[0]?.customerTraceNumber ?? '';
-    await accept(handle, { shareId }, trace, SAYINGS[0]);
-    const result = (await handle.result()) as unknown as ShareReportResult;
-    assert.deepEqual([result.outcome, result.reportReferenceNumber], ['notPosted', undefined]);
-    const told = typesOf(await receiver.accepted('/all', `share:${shareId}`, 4));
-    assert.deepEqual(told, ['consent.missing', 'inquiry.held', 'hold.resolved', 'share.ended']);
-    await assertNotPosted(`share:${shareId}`, trace);
-  });
 });

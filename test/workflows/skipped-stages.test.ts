@@ -13,7 +13,6 @@ import { inquiriesOf, resetTo, workflowTasksOf } from '../hazards/operator-hands
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
   applicant,
-  consentMessage,
   type Harness,
   journeyInput,
   newSsn,
@@ -102,7 +101,7 @@ describe('what may be skipped', () => {
     assert.equal(advanceObjection(journey, { journeyId: 'J', to: 'PRECLOSE' }), null, 'its gate part was accepted');
     assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), false);
     assert.deepEqual(
-      journey.toState().events.early?.map(({ type, data }) => [type, data]),
+      journey.toState().events.waiting?.map(({ type, data }) => [type, data]),
       [['stage.skipped', { stage: 'PREAPP' }]],
     );
   });
@@ -234,29 +233,6 @@ describe('a journey', { concurrency: 5 }, () => {
     assert.deepEqual(posted.map(({ productCode, endUserCode }) => [productCode, endUserCode]).sort(), [
       ['PREAPP', 'EU200'],
       ['PREQUAL', 'EU123'],
-    ]);
-  });
-
-  test('shares the report of one stage with the end user of another', async () => {
-    const input = journeyInput({
-      ...{ stages: ['PREAPP', 'PRECLOSE'], endUserCodes: { PRECLOSE: 'EU300' }, gates: { PRECLOSE: { pass: 'auto' } } },
-      shares: [{ shareId: 'S1', endUserCode: 'EU300', reportOf: 'PREAPP' }],
-    });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
-    const secondaryUser = { endUserCode: 'EU300' };
-    await update(
-      handle,
-      'recordConsent',
-      consentMessage(journeyId, { applicantId: '1A', shareId: 'S1', secondaryUser }),
-    );
-    const result = await handle.result();
-    assert.equal(result.shares[0]?.state, 'posted');
-    const posted = await harness.posted(handle);
-    assert.deepEqual(posted.map(({ productCode, endUserCode }) => [productCode, endUserCode]).sort(), [
-      ['PREAPP', 'EU123'],
-      ['PRECLOSE', 'EU300'],
-      ['SECONDUSE', 'EU300'],
     ]);
   });
 });

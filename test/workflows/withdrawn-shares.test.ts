@@ -23,10 +23,9 @@ import {
 } from '../support/journey-harness.ts';
 import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
-import { consentToShare, shareInput, sharesPosted, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { shareInput, sharesPosted, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { ROOMY_TIMEOUTS, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
-import { untilQuery } from '../support/until-query.ts';
 
 let harness: Harness;
 let ledger: Ledger;
@@ -228,21 +227,6 @@ test('while the ledger is away an answer says that nothing is recorded, and the 
 
 const inSlowRuns = { skip: !runsSlowParts };
 
-test('while inquiries are paused it is withdrawn at once, and nothing is sent when they are resumed', async () => {
-  const { handle, journeyId } = await startWaiting();
-  const { ledgerId } = ledger.identity;
-  await ledger.pauses.begin(ledgerId, {}, WHO);
-  try {
-    await handle.signal('consent', granted(journeyId));
-    await untilStatus(handle, ({ waitingFor = '' }) => /paused/.test(waitingFor));
-    assert.equal((await withdraw(handle, journeyId)).recorded, true);
-  } finally {
-    await ledger.pauses.end(ledgerId, {}, WHO);
-  }
-  assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
-  assert.equal(await sharesPosted(harness, handle), 0);
-});
-
 test(
   'a withdrawal that the ledger has not taken when the run is cancelled is recorded before the run ends',
   inSlowRuns,
@@ -287,38 +271,6 @@ describe('a share by itself', () => {
     });
     assert.equal((await again.result()).outcome, 'withdrawn');
     assert.deepEqual(await ledger.inquiriesOf(`share:${shareId}`), []);
-  });
-
-  test(
-    'ends as withdrawn only once the ledger has it, and says until then that nothing is recorded',
-    inSlowRuns,
-    async () => {
-      const { handle, input } = await startByItself();
-      const { shareId } = input;
-      const unlock = lockLedger(harness);
-      try {
-        assert.equal((await update(handle, 'withdraw', { shareId, ...WHO })).recorded, false);
-      } finally {
-        unlock();
-      }
-      assert.equal(((await handle.result()) as unknown as { outcome: string }).outcome, 'withdrawn');
-      assert.equal((await inLedger(`share:${shareId}`)).length, 1);
-    },
-  );
-
-  test('whose posting came first refuses the withdrawal', async () => {
-    const { handle, input } = await startByItself();
-    const { shareId } = input;
-    const runKey = `share:${shareId}`;
-    await harness.addFaults([
-      { productCode: 'SECONDUSE', fault: 'slowAfterPosting', delayMs: ON_THE_WIRE_MS, times: 1 },
-    ]);
-    await handle.signal('consent', consentToShare(shareId, 'granted'));
-    await until(async () => (await ledger.inquiriesOf(runKey)).length === 1, 'it was never claimed');
-    assert.match(await refusalOf(update(handle, 'withdraw', { shareId, ...WHO })), /claim came first/);
-    const { outcome } = (await handle.result()) as unknown as { outcome: string };
-    assert.equal(outcome, 'posted');
-    await untilQuery(handle, () => true);
   });
 });
 

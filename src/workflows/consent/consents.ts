@@ -25,12 +25,10 @@ import { consentValidForMs } from '../../messages/request-share.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import { untilDone } from '../run/activity-stubs.ts';
+import { untilRecorded } from '../run/activity-stubs.ts';
 import { inBackground } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
-import type { Continuation } from '../run/continuation.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import { findApplicationFailure } from '../run/failures.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import {
   type Accepted,
@@ -39,7 +37,7 @@ import {
   refuseMessage,
   toAccepted,
 } from '../run/messages/message-answers.ts';
-import { ANSWER_WITHIN_MS, type Extensions, type RunDecisions } from '../run/run-decisions.ts';
+import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 import { isOpen, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
@@ -51,9 +49,6 @@ export interface ConsentHost {
   readonly consents: Consents;
   readonly events: Pick<EventsOut, 'emit'>;
   readonly inFlight: InFlightActivities;
-  readonly continuation: Continuation;
-  readonly extensions: Extensions;
-  readonly decided: Pick<RunDecisions, 'isAboutShare'>;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
   /** Everybody whose word about the share may count. */
@@ -197,15 +192,12 @@ export class Consents {
     };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
-    try {
-      const summary = `looking up what was said about sharing ${shareId}`;
-      const [standing] = await untilDone('lookUpShares', { summary }, args);
-      if (standing) this.learn(shareId, standing);
-    } catch (error) {
-      if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
+    const summary = `looking up what was said about sharing ${shareId}`;
+    const standings = await untilRecorded('lookUpShares', { summary }, args);
+    if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
-    }
+    } else if (standings[0]) this.learn(shareId, standings[0]);
   }
 
   /** Takes what the ledger says. An answer that was read before another one changes nothing. */
@@ -334,23 +326,22 @@ export class Consents {
       shares: known.map((share) => askAbout(this.#host, share)),
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
-    try {
-      const { taken, standings } = await untilDone('recordConsents', { summary }, args);
-      this.#faults = this.#faults.slice(faultyGrants.length);
-      for (const [index, waitingConsent] of batch.entries())
-        this.#settle(waitingConsent, taken[index] ?? { kind: 'unjudged' });
-      this.#dropSettled();
-      for (const [index, standing] of standings.entries()) this.learn(known[index]?.input.shareId ?? '', standing);
-    } catch (error) {
-      if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
+    const recorded = await untilRecorded('recordConsents', { summary }, args);
+    this.#faults = this.#faults.slice(faultyGrants.length);
+    if (recorded === 'ledgerChanged') {
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
-      this.#faults = this.#faults.slice(faultyGrants.length);
       for (const waitingConsent of batch) {
         if (!waitingConsent.isInNoLedger) this.#refuse(waitingConsent.record, OF_ANOTHER_LEDGER);
         waitingConsent.isInNoLedger = true;
         waitingConsent.isUnjudged = true;
       }
+      return;
     }
+    for (const [index, waitingConsent] of batch.entries())
+      this.#settle(waitingConsent, recorded.taken[index] ?? { kind: 'unjudged' });
+    this.#dropSettled();
+    for (const [index, standing] of recorded.standings.entries())
+      this.learn(known[index]?.input.shareId ?? '', standing);
   }
 
   #dropSettled(): void {

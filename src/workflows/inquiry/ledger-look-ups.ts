@@ -19,7 +19,7 @@ import {
   isKnownNotPosted,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
-import { untilDone } from '../run/activity-stubs.ts';
+import { untilDone, untilRecorded } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
@@ -144,19 +144,14 @@ export async function recordStep(
   if (step.recorded) return;
   const record = toOutcomeRecord(host.config, inquiry, step);
   if (!record) return;
-  try {
-    const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
-    const verdict = await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
-    if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
-  } catch (error) {
-    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
-    // The run writes nothing into another ledger. The answer is in this history, and the run uses it.
-    const { customerTraceNumber, productCode } = inquiry;
-    log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
-      customerTraceNumber,
-      productCode,
-    });
-  }
+  const { customerTraceNumber, productCode } = inquiry;
+  const summary = `${productCode} · recording the outcome of attempt ${record.attempt}`;
+  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordOutcome', { summary }, record));
+  if (verdict === 'ledgerChanged') {
+    // The answer is in this history, and the run uses it.
+    const message = 'an outcome was not recorded: the ledger is not the one that the run has used';
+    log.warn(message, { customerTraceNumber, productCode });
+  } else if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
 }
 
 function toOutcomeRecord(

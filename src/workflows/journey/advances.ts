@@ -9,6 +9,7 @@ import { STAGES, type StageCode } from '../../model/products.ts';
 import { type MessageRefusal, refuse, refuseDifference, refusePaths } from '../../model/refusals.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { RepeatDecision } from '../run/holds.ts';
+import { findEndOfWait } from '../run/run-decisions.ts';
 import type { Journey, Skip, StageRecord, WantedRepeat } from './journey.ts';
 
 const ENDING = refuse('ending', 'the journey is ending');
@@ -267,7 +268,7 @@ export async function passGate(journey: Journey, gate: ClosedGate): Promise<Pass
 function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
-  const until = journey.extensions.findEnd({ gate: productCode }, untilMs);
+  const until = findEndOfWait(journey.extensions, { gate: productCode }, untilMs);
   journey.gateTimes = { since: new Date().toISOString(), until };
   journey.publish();
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });

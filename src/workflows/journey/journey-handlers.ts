@@ -38,10 +38,9 @@ export function handleMessages(journey: Journey): void {
   handleExtensions(journey, extend, ({ journeyId: _, ...message }: ExtendMessage) => message);
   handleShares(journey);
   handleConsents(journey, consent);
-  handleWithdrawals(journey, withdrawJourney, {
-    objection: () => (journey.stageWasAbandoned ? refuse('ending', 'the journey is ending already') : null),
-    record: { runKey: journey.journeyId },
-  });
+  handleWithdrawals(journey, withdrawJourney, () =>
+    journey.stageWasAbandoned ? refuse('ending', 'the journey is ending already') : null,
+  );
   handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);

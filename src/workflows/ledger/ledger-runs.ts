@@ -2,8 +2,8 @@
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { untilDone } from '../run/activity-stubs.ts';
-import { findApplicationFailure, undecodableInput } from '../run/failures.ts';
+import { untilRecorded } from '../run/activity-stubs.ts';
+import { undecodableInput } from '../run/failures.ts';
 
 /** A day of looks at most, if the server suggests no earlier end: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;
@@ -30,15 +30,14 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
  * the missing one.
  */
 async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
-  try {
-    const summary = 'looking for the newest attempt';
-    const { newest, lost } = await untilDone('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
-    const isNew = newest && (newest.position !== seen?.position || newest.claimedAt !== seen.claimedAt);
-    return isNew && !lost ? newest : seen;
-  } catch (error) {
-    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
+  const summary = 'looking for the newest attempt';
+  const looked = await untilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
+  if (looked === 'ledgerChanged') {
     // No run claims anything in the ledger that answers, and the watched one may return.
     log.warn('the ledger that answers is not the one that is watched', {});
     return seen;
   }
+  const { newest, lost } = looked;
+  const isNew = newest && (newest.position !== seen?.position || newest.claimedAt !== seen.claimedAt);
+  return isNew && !lost ? newest : seen;
 }

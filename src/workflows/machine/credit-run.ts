@@ -17,7 +17,7 @@ import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record
 import type { CarriedInquiry, InquiryProgress } from '../inquiry/inquiry-spec.ts';
 import { passingIn } from '../inquiry/retries.ts';
 import { Run, type RunAttributes, type RunState } from '../run/run.ts';
-import { type Extension, Extensions, type Wait } from '../run/run-decisions.ts';
+import type { Extension, Wait } from '../run/run-decisions.ts';
 
 type Attention = NonNullable<StageStatus['attention']>;
 
@@ -64,13 +64,13 @@ export abstract class CreditRun<
   readonly stages: Step[];
   readonly shares = new Map<string, ShareRecord>();
   readonly consents: Consents;
-  readonly extensions: Extensions;
+  readonly extensions: Extension[];
 
   /** @param state from continue-as-new */
   constructor(input: Input, state?: CreditRunState<Withdrawal, Prepared, Step>) {
     super(input, state);
     this.consents = new Consents(this, state?.consents);
-    this.extensions = new Extensions(state?.extensions);
+    this.extensions = [...(state?.extensions ?? [])];
     this.stages = state?.stages ?? [];
     for (const share of state?.shares ?? []) this.shares.set(share.input.shareId, share);
   }
@@ -79,7 +79,7 @@ export abstract class CreditRun<
     return {
       ...super.toState(),
       ...{ stages: this.stages, shares: [...this.shares.values()] },
-      ...{ consents: this.consents.carried, extensions: this.extensions.carried },
+      ...{ consents: this.consents.carried, extensions: this.extensions },
     };
   }
 

@@ -24,6 +24,7 @@ import {
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
+import { findEndOfWait } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 import {
   CLAIM_CAME_FIRST,
@@ -100,7 +101,11 @@ class SharePosting {
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
     const { shareId } = share.input;
-    share.until ??= this.#run.extensions.findEnd({ shareId }, Date.now() + (parseDurationMs(awaitConsentFor) ?? 0));
+    share.until ??= findEndOfWait(
+      this.#run.extensions,
+      { shareId },
+      Date.now() + (parseDurationMs(awaitConsentFor) ?? 0),
+    );
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();

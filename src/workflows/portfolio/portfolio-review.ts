@@ -18,6 +18,7 @@ import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
 import { rowRunKey } from '../../model/run-key.ts';
 import { traceNumber } from '../../model/trace-number.ts';
+import { runActivities } from '../run/activity-stubs.ts';
 import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
 import { untilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
@@ -25,11 +26,11 @@ import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { takenDecision } from '../run/run-decisions.ts';
 import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
-import { type FileState, preparePortfolio, Review, type ReviewState } from './review.ts';
+import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
-  handleWithdrawals(review, steerReview, { record: { runKey: review.runKey } });
+  handleWithdrawals(review, steerReview);
   handleDecisions(review, resolvePortfolio);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, steerReview, action, {
@@ -81,7 +82,8 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
     const path = `${portfolioFolder(input)}/${input.file}`;
     return { endUserCode: input.endUserCode, files: cause === undefined ? undefined : { path, away: cause } };
   },
-  prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  prepare: ({ input }) =>
+    runActivities.preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (review, config) => reviewRows(review, config, review.state ?? (await examine(review))),
   handsOver: true,
 };

@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
-import type { PortfolioActivities, RunActivities } from '../../activities/index.ts';
+import type { PortfolioActivities } from '../../activities/index.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -30,7 +30,7 @@ import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
-import { HEARTBEATS, hasRunOut, UNHURRIED } from '../run/activity-stubs.ts';
+import { hasRunOut } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { Run, type RunState } from '../run/run.ts';
 
@@ -86,12 +86,6 @@ const triesForAnHour = fileActivities({
   initialInterval: '10 seconds',
   maximumInterval: '1 minute',
   maximumAttempts: 60,
-});
-
-export const { preparePortfolio } = proxyActivities<Pick<RunActivities, 'preparePortfolio'>>({
-  startToCloseTimeout: '20 seconds',
-  ...HEARTBEATS,
-  retry: { ...UNHURRIED, ...FINAL },
 });
 
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.

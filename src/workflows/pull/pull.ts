@@ -92,7 +92,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
 }
 
 function handlePullMessages(pull: Pull): void {
-  handleWithdrawals(pull, withdrawPull, { record: { runKey: pull.runKey } });
+  handleWithdrawals(pull, withdrawPull);
   handleDecisions(pull, resolvePull);
   handleQueries(pull, QUERIES.pull);
   handleUnknownSignals(pull);

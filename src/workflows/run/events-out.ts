@@ -7,7 +7,6 @@ import type { RunConfig } from '../../activities/contract.ts';
 import {
   carriedOccurrences,
   occurrenceName,
-  type WebhookEvent,
   type WebhookEventData,
   type WebhookEventType,
   type WebhookRun,
@@ -37,35 +36,26 @@ export interface CarriedEvents {
   /** How often each event was emitted. */
   occurrences?: Readonly<Record<string, number>>;
   /** Emitted, and not known to be handed over. */
-  waiting?: readonly WebhookEvent[];
-  /** Noted before the input was checked. */
-  early?: readonly Noted[];
+  waiting?: readonly Noted[];
 }
 
 export class EventsOut {
-  #run: RunConfig | undefined;
-  #subject: WebhookRun | undefined;
-  readonly #waiting: WebhookEvent[];
+  /** Absent until the input is checked: until then it is not known whether and as whose events go out. */
+  #config: RunConfig | undefined;
+  readonly #waiting: Noted[];
   readonly #occurrences: Map<string, number>;
-  /** Noted before it is known whether and as whose events go out; `undefined` from then on. */
-  #early: Noted[] | undefined;
 
   /** @param past state from continue-as-new */
-  constructor({ occurrences = {}, waiting = [], early = [] }: CarriedEvents = {}) {
+  constructor({ occurrences = {}, waiting = [] }: CarriedEvents = {}) {
     this.#occurrences = new Map(Object.entries(occurrences));
     this.#waiting = [...waiting];
-    this.#early = [...early];
   }
 
   /** Starts handing over events if the run's profile has endpoints, first those that were noted before. */
   begin(config: RunConfig, subject: WebhookRun): void {
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    if (!config.sendsEvents) return;
-    this.#run = config;
-    this.#subject = subject;
-    for (const noted of early) this.#put(noted);
-    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(config)));
+    this.#config = config;
+    if (config.sendsEvents) inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(config, subject)));
+    else this.#waiting.length = 0;
   }
 
   /**
@@ -74,24 +64,11 @@ export class EventsOut {
    * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
    */
   emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
-    const noted: Noted = { type, key, data, timestamp: new Date().toISOString() };
-    if (!this.#early) this.#put(noted);
-    else if (this.#early.length < MOST_EARLY) this.#early.push(noted);
-  }
-
-  #put({ type, key, data, timestamp }: Noted): void {
-    if (!this.#run || !this.#subject) return;
-    const { environment } = this.#run;
+    if (this.#config ? !this.#config.sendsEvents : this.#waiting.length >= MOST_EARLY) return;
     const name = occurrenceName(type, key);
     const occurrence = this.#occurrences.get(name) ?? 0;
     this.#occurrences.set(name, occurrence + 1);
-    const { workflowId } = workflowInfo();
-    this.#waiting.push({
-      id: webhookEventId({ environment, workflowId }, type, [...key, occurrence]),
-      type,
-      timestamp,
-      data: { ...this.#subject, environment, ...data },
-    });
+    this.#waiting.push({ type, key: [...key, occurrence], data, timestamp: new Date().toISOString() });
   }
 
   /**
@@ -107,16 +84,12 @@ export class EventsOut {
 
   /** Also those on their way: the delivery run passes over an event that it was handed before. */
   get carried(): CarriedEvents {
-    return {
-      occurrences: carriedOccurrences(this.#occurrences),
-      waiting: [...this.#waiting],
-      ...(this.#early?.length ? { early: [...this.#early] } : {}),
-    };
+    return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }
 
   /** Whether everything is handed over to the delivery run. */
   get areOut(): boolean {
-    return !this.#run || this.#waiting.length === 0;
+    return !this.#config || this.#waiting.length === 0;
   }
 
   /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
@@ -124,15 +97,19 @@ export class EventsOut {
     await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }
 
-  async #handOver(config: RunConfig): Promise<never> {
+  async #handOver({ environment, profile }: RunConfig, subject: WebhookRun): Promise<never> {
+    const { workflowId } = workflowInfo();
     for (;;) {
       await condition(() => this.#waiting.length > 0);
-      const events = this.#waiting.slice(0, MOST_AT_ONCE);
+      const events = this.#waiting.slice(0, MOST_AT_ONCE).map(({ type, key, data, timestamp }) => {
+        const id = webhookEventId({ environment, workflowId }, type, key);
+        return { id, type, timestamp, data: { ...subject, environment, ...data } };
+      });
       const summary = `events: ${events.map(({ type }) => type).join(', ')}`;
       const untilMs = Date.now() + GIVEN_UP_AFTER_MS;
       for (let round = 0; ; round++) {
         try {
-          await queueWebhooks.executeWithOptions({ summary }, [{ profile: config.profile, events }]);
+          await queueWebhooks.executeWithOptions({ summary }, [{ profile, events }]);
           break;
         } catch (error) {
           if (!(error instanceof ActivityFailure)) throw error;

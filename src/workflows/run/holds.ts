@@ -17,10 +17,9 @@ import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.t
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
-import { untilDone } from './activity-stubs.ts';
+import { untilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
-import { findApplicationFailure } from './failures.ts';
 import type { RunWork } from './run-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
@@ -73,24 +72,21 @@ interface OpenHold extends CarriedHold {
   decision?: Decision;
 }
 
+/** The parts of its run that its holds use. */
+interface HoldingRun {
+  publish(): void;
+  readonly events: Pick<EventsOut, 'emit'>;
+  readonly continuation: ContinuationWait;
+  readonly work: Pick<RunWork, 'openHold' | 'leaveRows'>;
+}
+
 export class Holds {
   readonly #open = new Map<string, OpenHold>();
   readonly #settled: SettledDecision[];
-  readonly #onChange: () => void;
-  readonly #events: EventsOut | undefined;
-  readonly #continuation: ContinuationWait | undefined;
-  readonly #work: RunWork | undefined;
+  readonly #run: HoldingRun;
 
-  constructor(
-    onChange: () => void,
-    events?: EventsOut,
-    state: HoldsState = {},
-    { continuation, work }: { continuation?: ContinuationWait; work?: RunWork } = {},
-  ) {
-    this.#work = work;
-    this.#onChange = onChange;
-    this.#events = events;
-    this.#continuation = continuation;
+  constructor(run: HoldingRun, state: HoldsState = {}) {
+    this.#run = run;
     this.#settled = [...(state.settled ?? [])];
     for (const hold of state.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold, opening: 0 });
   }
@@ -133,13 +129,13 @@ export class Holds {
     const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
     this.#open.set(customerTraceNumber, hold);
     if (!carried || carried.isOpening) this.#openRow(hold);
-    this.#onChange();
+    this.#run.publish();
     if (!judged.isTold) this.#tell(hold.status);
     try {
       await this.#untilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
-      this.#work?.leaveRows();
+      this.#run.work.leaveRows();
       throw error;
     }
     return hold.decision as Decision;
@@ -153,8 +149,7 @@ export class Holds {
     const isDecided = () => hold.decision !== undefined;
     const row = { summary: holdRow(hold.status) };
     for (let isOver = false; !isOver; ) {
-      isOver = await (this.#continuation?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
-        condition(isDecided, ROW_SHOWN_FOR_MS, row));
+      isOver = await this.#run.continuation.wait(isDecided, ROW_SHOWN_FOR_MS, row);
     }
     // The decision closes the row, and the next run would not know of it.
     if (hold.opening > 0) await condition(() => hold.opening === 0);
@@ -162,10 +157,9 @@ export class Holds {
 
   /** Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. */
   #openRow(hold: OpenHold): void {
-    if (!this.#work) return;
     delete hold.isOpening;
     hold.opening++;
-    this.#work.openHold(toRow(hold), () => {
+    this.#run.work.openHold(toRow(hold), () => {
       hold.opening--;
     });
   }
@@ -181,7 +175,7 @@ export class Holds {
       // A decision that is being recorded closes the row. If the ledger refuses it, the row is opened then.
       if (!hold.decision) this.#openRow(hold);
     }
-    this.#work?.leaveRows();
+    this.#run.work.leaveRows();
   }
 
   /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
@@ -195,7 +189,7 @@ export class Holds {
     this.#open.delete(customerTraceNumber);
     const digests = memberDigests(toContent(decision));
     this.#settled.push({ customerTraceNumber, decisionId, digests, ...omitUndefined({ inNoLedger, overtakenBy }) });
-    this.#onChange();
+    this.#run.publish();
     this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
@@ -206,7 +200,7 @@ export class Holds {
     hold.status = { ...hold.status, refusedDecision: { decisionId, ...refusal, at: new Date().toISOString() } };
     delete hold.decision;
     this.#openRow(hold);
-    this.#onChange();
+    this.#run.publish();
   }
 
   /** Emits that a hold began or ended; not who decided, nor why. */
@@ -226,8 +220,8 @@ export class Holds {
         ...(isOvertaken ? { overtaken: true as const } : {}),
       };
       // After a reset, the same decision may find that the ledger has gone on: that is another event.
-      this.#events?.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
-    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
+      this.#run.events.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
+    } else this.#run.events.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
   }
 
   /** Whether this very decision was taken before. */
@@ -421,28 +415,21 @@ async function recordTheDecision(
     ...(action === 'accept' ? { answer: accepted } : {}),
     ...(message.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
   };
-  try {
-    const verdict = await CancellationScope.nonCancellable(() =>
-      untilDone(
-        'recordDecision',
-        { summary: `recording the decision: ${action}` },
-        { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) },
-      ),
-    );
-    if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
-    if (verdict.kind === 'refused') return verdict;
-    // The ledger already has another resend of this very attempt: it permits the next one just as well.
-    const { latest } = verdict;
-    const isOver = latest.state === 'abandoned' || latest.failureType === 'AnsweredLate';
-    const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
-    return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
-  } catch (error) {
-    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
-    // The run writes nothing into another ledger. A resend or an abandonment needs no record in it, and the answer says
-    // that there is none.
+  const summary = `recording the decision: ${action}`;
+  const args = { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) };
+  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  if (verdict === 'ledgerChanged') {
+    // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
     return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
   }
+  if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
+  if (verdict.kind === 'refused') return verdict;
+  // The ledger already has another resend of this very attempt: it permits the next one just as well.
+  const { latest } = verdict;
+  const isOver = latest.state === 'abandoned' || latest.failureType === 'AnsweredLate';
+  const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
+  return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
 }
 
 /** The decision to pull an answered stage once more. */
@@ -477,14 +464,8 @@ export async function recordRepeat(
   };
   const proven = omitUndefined({ proof, applicants });
   const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...proven };
-  try {
-    const verdict = await CancellationScope.nonCancellable(() =>
-      untilDone('recordDecision', { summary: `recording who wants ${inquiry.productCode} again` }, args),
-    );
-    return verdict.kind !== 'refused';
-  } catch (error) {
-    // The run writes nothing into another ledger. The claim finds the change again, and holds.
-    if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
-    return true;
-  }
+  const summary = `recording who wants ${inquiry.productCode} again`;
+  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  // The claim finds another ledger again, and holds.
+  return verdict === 'ledgerChanged' || verdict.kind !== 'refused';
 }

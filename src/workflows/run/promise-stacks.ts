@@ -1,6 +1,5 @@
 /**
- * Bounds the stack that the SDK notes with each promise of workflow code, for the UI's *Call Stack*. Runs that wait in
- * the same place share one.
+ * Bounds the stack that the SDK notes with each promise of workflow code, for the UI's *Call Stack*.
  *
  * Each waiting promise has a stack there; its line and its caller's tell where the run waits. More frames cost the
  * workflow thread half as much again. A task of very many messages notes none. The SDK makes some eight promises for a
@@ -28,31 +27,6 @@ function limitStacksTo(frames: number): void {
 
 limitStacksTo(FRAMES);
 
-interface NotedStack {
-  formatted?: string;
-}
-
-/** The SDK's own record (1.24): without it nothing is shared, and a test fails. */
-interface Sandbox {
-  __TEMPORAL_ACTIVATOR__?: { promiseStackStore?: { promiseToStack?: Map<unknown, NotedStack> } };
-}
-
-/** Stacks of all runs of the thread, by their text. */
-const shared = new Map<string, NotedStack>();
-/** Far more than there are places where a run may wait. */
-const MOST_SHARED = 2_000;
-
-/** Shares the stacks of runs that wait in the same places. Each would have its own text and frames otherwise. */
-function shareStacks(): void {
-  const noted = (globalThis as Sandbox).__TEMPORAL_ACTIVATOR__?.promiseStackStore?.promiseToStack;
-  for (const [promise, stack] of noted ?? []) {
-    if (stack.formatted === undefined) continue;
-    const known = shared.get(stack.formatted);
-    if (known === undefined && shared.size < MOST_SHARED) shared.set(stack.formatted, stack);
-    if (known !== undefined && known !== stack) noted?.set(promise, known);
-  }
-}
-
 export const interceptors = (): WorkflowInterceptors => ({
   internals: [
     {
@@ -62,9 +36,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
       concludeActivation: (input, next) => {
         limitStacksTo(FRAMES);
-        const concluded = next(input);
-        shareStacks();
-        return concluded;
+        return next(input);
       },
     },
   ],

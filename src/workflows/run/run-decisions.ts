@@ -220,18 +220,14 @@ export function takenDecision(
 
 function extensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
-  const until = inUtc(message.until);
+  const until = utcInstant(toMs(message));
   const decisionId = extensionId(message);
   const about = omitUndefined({ stage: gate, shareId });
   return { runKey, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
-function extensionId({ gate, shareId, until }: Extension): string {
-  return `extend-${gate ?? shareId}-${inUtc(until)}`;
-}
-
-function inUtc(instant: string): string {
-  return utcInstant(parseInstantMs(instant) ?? 0);
+function extensionId(message: Extension): string {
+  return `extend-${message.gate ?? message.shareId}-${utcInstant(toMs(message))}`;
 }
 
 // The waits that people have made longer. Each lasts at least until the latest instant given for it. No waiting.
@@ -247,61 +243,14 @@ const MOST = 100;
 /** Equals the longest wait that an input may have. */
 const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
 
-export class Extensions {
-  /** Extensions for the next run. */
-  readonly carried: Extension[];
+/** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
+export function findEndOfWait(extensions: readonly Extension[], wait: Wait, untilMs: number): string {
+  const extended = extensions.filter((extension) => isSame(extension, wait)).map(toMs);
+  return utcInstant(Math.max(untilMs, ...extended));
+}
 
-  /** @param state extensions of the previous run */
-  constructor(state: readonly Extension[] = []) {
-    this.carried = [...state];
-  }
-
-  /**
-   * Returns why the message makes no sense now, or `null`; also `null` if the same was taken before.
-   *
-   * @param until when the wait of that name ends, RFC 3339; `undefined` where there is none
-   */
-  objection(message: Extension, until: string | undefined): MessageRefusal | null {
-    const known = this.#findKnown(message);
-    if (known) return refuseDifference('this extension was accepted', known, message);
-    if (until === undefined) {
-      const { gate, shareId } = message;
-      return shareId === undefined
-        ? refuse('notNow', `nothing waits at a gate before ${gate}`)
-        : refuse('unknownPart', '/shareId names no share that waits');
-    }
-    const [untilMs, nowMs] = [toMs(message), Date.now()];
-    if (untilMs <= (parseInstantMs(until) ?? 0)) {
-      return refuse('notNow', '/until must be later than the wait ends by now');
-    }
-    if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
-    return this.carried.length < MOST ? null : refuse('notNow', `a run takes at most ${MOST} extensions`);
-  }
-
-  /**
-   * Takes a message that `objection` has nothing against.
-   *
-   * @returns when the wait ends by now, RFC 3339 in UTC; `undefined` where the same was taken before
-   */
-  take(message: Extension): string | undefined {
-    if (this.#findKnown(message)) return undefined;
-    this.carried.push(message);
-    return utcInstant(toMs(message));
-  }
-
-  /** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
-  findEnd(wait: Wait, untilMs: number): string {
-    const extended = this.carried.filter((extension) => isSame(extension, wait)).map(toMs);
-    return utcInstant(Math.max(untilMs, ...extended));
-  }
-
-  isKnown(message: Extension): boolean {
-    return this.#findKnown(message) !== undefined;
-  }
-
-  #findKnown(message: Extension): Extension | undefined {
-    return this.carried.find((extension) => isSame(extension, message) && toMs(extension) === toMs(message));
-  }
+function findExtension(extensions: readonly Extension[], message: Extension): Extension | undefined {
+  return extensions.find((extension) => isSame(extension, message) && toMs(extension) === toMs(message));
 }
 
 function isSame(a: Wait, b: Wait): boolean {
@@ -317,7 +266,7 @@ interface ExtendableRun extends DecidedRun {
   readonly runKey: string;
   readonly isEnding: boolean;
   readonly decided: RunDecisions;
-  readonly extensions: Extensions;
+  readonly extensions: Extension[];
   readonly events: Pick<EventsOut, 'emit'>;
   /** Returns when the wait ends by now, RFC 3339; `undefined` if nothing waits. */
   endOfWait(wait: Wait): string | undefined;
@@ -330,15 +279,30 @@ export function extendObjection(run: ExtendableRun, message: Extension): Message
   return asked === undefined ? extensionObjection(run, message) : asked;
 }
 
-/** Returns the objection to a message that the ledger already has. */
+/** Returns the objection to a message that the ledger already has; also `null` if the same was taken before. */
 function extensionObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  return run.extensions.objection(message, run.isEnding ? undefined : run.endOfWait(message));
+  const known = findExtension(run.extensions, message);
+  if (known) return refuseDifference('this extension was accepted', known, message);
+  const until = run.isEnding ? undefined : run.endOfWait(message);
+  if (until === undefined) {
+    const { gate, shareId } = message;
+    return shareId === undefined
+      ? refuse('notNow', `nothing waits at a gate before ${gate}`)
+      : refuse('unknownPart', '/shareId names no share that waits');
+  }
+  const [untilMs, nowMs] = [toMs(message), Date.now()];
+  if (untilMs <= (parseInstantMs(until) ?? 0)) {
+    return refuse('notNow', '/until must be later than the wait ends by now');
+  }
+  if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
+  return run.extensions.length < MOST ? null : refuse('notNow', `a run takes at most ${MOST} extensions`);
 }
 
 /** Takes a message that `extendObjection` permits; returns `false` if it was taken before. */
 export function takeExtension(run: ExtendableRun, message: Extension): boolean {
-  const until = run.extensions.take(message);
-  if (until === undefined) return false;
+  if (findExtension(run.extensions, message)) return false;
+  run.extensions.push(message);
+  const until = utcInstant(toMs(message));
   const { gate, shareId } = message;
   run.extendWait(message, until);
   run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...omitUndefined({ gate, shareId }), until });
@@ -365,7 +329,7 @@ export function handleExtensions<Message, Status>(
       // The wait may have ended in this very task.
       refuseFor(objection(sent));
       const message = toExtension(sent);
-      if (run.extensions.isKnown(message)) return { ...toAccepted(run, true), recorded: true };
+      if (findExtension(run.extensions, message)) return { ...toAccepted(run, true), recorded: true };
       const decisions = [extensionDecision(run.runKey, message, new Date().toISOString())];
       return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
     },

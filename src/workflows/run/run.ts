@@ -13,9 +13,14 @@ import { Continuation } from './continuation.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { Holds, type HoldsState } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
-import { RefusedMessages } from './messages/refused-messages.ts';
 import { type AskedDecision, RunDecisions } from './run-decisions.ts';
 import { RunWork } from './run-work.ts';
+
+/** Messages that a run has refused and whose sender waited for no answer. */
+type RefusedMessages = Pick<AnyStatus, 'refusedMessages' | 'refusedMessagesTotal'>;
+
+/** Number of refused messages that `status` shows; the total counts the rest. */
+const REFUSED_SHOWN = 50;
 
 /** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
 export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
@@ -24,7 +29,7 @@ export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
   withdrawal?: Withdrawal;
   holds: HoldsState;
   events: CarriedEvents;
-  refused: ReturnType<RefusedMessages['list']>;
+  refused: RefusedMessages;
   published: CarriedAttributes;
   /** Whether the ledger may have open rows of operator work that no decision closes. */
   mayLeaveRows?: boolean;
@@ -50,7 +55,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   /** The problems of a refused input. The run has failed, or is about to unless another worker has its profile. */
   inputProblems: readonly Problem[] | undefined;
   protected readonly published: PublishedAttributes;
-  readonly #refused: RefusedMessages;
+  refusedMessages: RefusedMessages;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
@@ -61,11 +66,10 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(state.events);
     this.work = new RunWork(this.continuation, () => this.config, state.mayLeaveRows);
-    const { continuation, work } = this;
-    this.holds = new Holds(() => this.publish(), this.events, state.holds, { continuation, work });
+    this.holds = new Holds(this, state.holds);
     this.decided = new RunDecisions(state.asked);
     this.withdrawal = state.withdrawal;
-    this.#refused = new RefusedMessages(state.refused);
+    this.refusedMessages = state.refused ?? { refusedMessages: [], refusedMessagesTotal: 0 };
     this.published = new PublishedAttributes(() => this.config?.searchAttributes ?? [], state.published);
   }
 
@@ -151,11 +155,11 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   refuse(refused: RefusedMessage): void {
-    this.#refused.add(refused);
-  }
-
-  get refusedMessages(): ReturnType<RefusedMessages['list']> {
-    return this.#refused.list();
+    const { refusedMessages, refusedMessagesTotal } = this.refusedMessages;
+    this.refusedMessages = {
+      refusedMessages: [...refusedMessages, refused].slice(-REFUSED_SHOWN),
+      refusedMessagesTotal: refusedMessagesTotal + 1,
+    };
   }
 }
 

@@ -6,20 +6,16 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import type { Payload } from '@temporalio/common';
 import { inParallel } from '../../../src/base/in-parallel.ts';
 import { FAILURE_TYPES } from '../../../src/model/failure-types.ts';
 import {
   applicant,
-  consentMessage,
   type JourneyHandle,
   journeyInput,
   newSsn,
   startHarness,
-  untilStatus,
   update,
 } from '../../support/journey-harness.ts';
-import { rawPayload } from '../codec-fixtures.ts';
 import { type PlaceKind, type Sentinel, SentinelSearch } from '../sentinels.ts';
 import { CRASH_BUG } from './bugs.ts';
 import { HOSTILE_SENTINELS } from './hostile-gateway.ts';
@@ -34,7 +30,7 @@ import {
   playWithoutLedger,
   until,
 } from './journeys.ts';
-import { OTHERS, senderOf, sendOthersMessages, sendRefusedMessages, sendRefusedStarts } from './messages.ts';
+import { OTHERS, sendOthersMessages, sendRefusedMessages, sendRefusedStarts } from './messages.ts';
 import { askApi, askCodecServer, readReports, runCommands } from './other-programs.ts';
 import { disguised, personSentinels, REFERENCE_PLACES } from './people.ts';
 import { databasePlaces, history, ledgerPlaces, runsOf, scraped, shownByCli, temporalPlaces } from './places.ts';
@@ -80,53 +76,6 @@ before(async () => {
   ];
 });
 after(() => world?.close());
-
-const share = { shareId: 'S1', endUserCode: 'EU999' };
-
-function waitingForConsent(): Promise<JourneyHandle> {
-  return world.start(journeyInput({ stages: ['PREQUAL'], shares: [share] }));
-}
-
-async function refusalsOf(handle: JourneyHandle, count: number): Promise<string[]> {
-  const isThere = ({ refusedMessagesTotal }: { refusedMessagesTotal: number }) => refusedMessagesTotal === count;
-  const { refusedMessages } = await untilStatus(handle, isThere);
-  return refusedMessages.map(({ reason }) => reason);
-}
-
-test('a plain JSON refusal is taken, a grant is not, and what cannot be decoded is refused without stopping the run', async () => {
-  const handle = await waitingForConsent();
-  const plain = world.plainClient.workflow.getHandle(handle.workflowId);
-  const forged = await world.encrypted({ undecodable: { reason: 'tampered' } });
-  for (const payload of [forged, rawPayload('binary/of-somebody-else', 'x'), rawPayload('json/plain', '{"a":')]) {
-    await senderOf(world, payload).workflow.getHandle(handle.workflowId).signal('consent', 'x');
-  }
-  for (const reason of await refusalsOf(handle, 3)) assert.match(reason, /could not be decoded/);
-  const journeyId = handle.workflowId.replace('journey-', '');
-  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
-  assert.match((await refusalsOf(handle, 4)).at(-1) ?? '', /came in the clear/);
-  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
-  assert.equal((await handle.result()).shares[0]?.state, 'denied');
-});
-
-test('a message with one byte changed is refused, whichever part it is in, and the run goes on', async () => {
-  const handle = await waitingForConsent();
-  const grant = consentMessage(handle.workflowId.replace('journey-', ''), { applicantId: '1A' });
-  const payload = await world.encrypted(grant);
-  const { data = Buffer.of(), metadata = {} } = payload as { [part in keyof Payload]: NonNullable<Payload[part]> };
-  const flipped = (bytes: Uint8Array, at: number) => Buffer.from(bytes).fill((bytes.at(at) as number) ^ 1, at, at + 1);
-  const altered: Payload[] = [
-    // Check, nonce, ciphertext, tag.
-    ...[0, 4, 20, data.length - 1].map((at) => ({ metadata, data: flipped(data, at) })),
-    ...['encoding', 'key-id', 'namespace'].map((name) => ({
-      data,
-      metadata: { ...metadata, [name]: flipped(metadata[name] as Uint8Array, 3) },
-    })),
-  ];
-  for (const one of altered) await senderOf(world, one).workflow.getHandle(handle.workflowId).signal('consent', 'x');
-  for (const reason of await refusalsOf(handle, altered.length)) assert.match(reason, /could not be decoded/);
-  await senderOf(world, payload).workflow.getHandle(handle.workflowId).signal('consent', 'x');
-  assert.equal((await handle.result()).shares[0]?.state, 'posted');
-});
 
 /** What the hostile gateway wrote beside its refusals, as the ledger keeps it. */
 function keptRefusals(): { customer_trace_number: string; attempt: number; body: Uint8Array }[] {
@@ -310,17 +259,6 @@ describe('the search finds', () => {
         [],
         places[0]?.name,
       );
-    }
-  });
-
-  test('all of it in a line that was put into a log', async () => {
-    const search = new SentinelSearch(await allSentinels());
-    for (const { bytes, name } of world.said.filter(({ kind }) => kind === 'log')) {
-      const line = JSON.stringify({ level: 30, msg: search.sentinels.map(({ value }) => value).join(' ') });
-      const doctored = Buffer.concat([bytes, Buffer.from(line)]);
-      const found = foundIn(search, [{ kind: 'log', name, bytes: doctored }]);
-      const missing = search.sentinels.filter(({ value }) => !found.has(value) && !value.includes('"'));
-      assert.deepEqual(missing, [], name);
     }
   });
 });

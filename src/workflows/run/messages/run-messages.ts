@@ -9,14 +9,15 @@ import { untilDone } from '../activity-stubs.ts';
 import { problemsOfInput } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
-import { type RunDecisions, takenDecision } from '../run-decisions.ts';
+import { ANSWER_WITHIN_MS, type RunDecisions, takenDecision } from '../run-decisions.ts';
 import { type Accepted, createRefusal, handleUpdate, refuseFor, refuseMessage, toAccepted } from './message-answers.ts';
 
 /** The parts of a run that its messages use. */
-export interface TellableRun<Withdrawal, Status> {
+interface TellableRun<Withdrawal, Status> {
   readonly holds: Holds;
   readonly inFlight: InFlightActivities;
   readonly decided: RunDecisions;
+  readonly runKey: string;
   /** Whether nothing more is to be sent. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
@@ -24,21 +25,15 @@ export interface TellableRun<Withdrawal, Status> {
   refuse(message: RefusedMessage): void;
 }
 
-export interface WithdrawalHandling<Status> {
-  /** Returns why the run takes no withdrawal now, or `null`. */
-  objection?(): MessageRefusal | null;
-  /**
-   * The owner under which the ledger has it (model/run-key.ts), or an answer for a run whose withdrawal reaches the
-   * ledger in another way.
-   */
-  record: { runKey: string } | { answer(isDuplicate: boolean): Promise<Accepted<Status>> };
-}
-
-/** A withdrawal takes effect at once, and the update answers once the ledger has it. */
+/**
+ * A withdrawal takes effect at once, and the update answers once the ledger has it.
+ *
+ * @param findEnd returns why the run takes no withdrawal now, or `null`
+ */
 export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   run: TellableRun<Withdrawal, Status>,
   definition: MessageWith<Withdrawal>,
-  { objection: standing = () => null, record }: WithdrawalHandling<Status>,
+  findEnd: () => MessageRefusal | null = () => null,
 ): void {
   const take = (message: Withdrawal): boolean => {
     const isNew = run.withdrawal === undefined;
@@ -47,15 +42,14 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     return isNew;
   };
   const objection = (message: Withdrawal): MessageRefusal | null => {
-    const problem = standing();
+    const problem = findEnd();
     if (problem !== null || run.withdrawal === undefined) return problem;
     return refuseDifference('withdraw was accepted', run.withdrawal, message);
   };
   const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
     const isDuplicate = !take(message);
-    if ('answer' in record) return record.answer(isDuplicate);
     // A withdrawal is one row, however often it is written.
-    const recorded = await run.decided.answer(run, takenDecision('withdraw', record.runKey, message));
+    const recorded = await run.decided.answer(run, takenDecision('withdraw', run.runKey, message));
     return { ...recorded, duplicate: isDuplicate };
   };
   handleUpdate(run, definition, 'withdraw', { objection, answer });
@@ -64,7 +58,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     (message) => {
       const refusal = definition.objection(run, message) ?? objection(message);
       if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else if (take(message) && 'runKey' in record) run.decided.note(takenDecision('withdraw', record.runKey, message));
+      else if (take(message)) run.decided.note(takenDecision('withdraw', run.runKey, message));
     },
     { description: definition.signals?.requestWithdrawal as string },
   );
@@ -85,9 +79,6 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
     },
   });
 }
-
-/** Limits how long an answer waits for the ledger: a caller that waits for longer gives up by itself. */
-const ANSWER_WITHIN_MS = 5_000;
 
 /**
  * Answers when the ledger has the decision. If the ledger refuses it, so does the run, and the hold stays. With the
