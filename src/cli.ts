@@ -4,17 +4,16 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import type { OutputOptions } from './cli/output/common-options.ts';
-import { reportError } from './cli/output/errors.ts';
+import { logUncaughtErrors, reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
 import { asCalled } from './cli/output/program-call.ts';
-import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
 
 type Register = (program: Command) => void;
 
 /** The commands that no single operation gives, in the order of the help. */
 const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
-  demo: async () => (await import('./cli/demo/demo-command.ts')).registerDemoCommand,
+  demo: async () => (await import('./cli/commands/programs/demo-command.ts')).registerDemoCommand,
   dev: async () => (await import('./cli/commands/programs/dev-command.ts')).registerDevCommand,
   worker: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerWorkerCommand,
   setup: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerSetupCommand,

@@ -7,10 +7,10 @@ import { z } from 'zod';
 import { reachFilter } from '../../src/api/reach.ts';
 import { isAboutRun } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
-import { checkedAuthorization } from '../../src/cli/decisions/authorization.ts';
-import { UsageError } from '../../src/cli/output/errors.ts';
+import { readAuthorization } from '../../src/cli/commands/programs/ledger-commands.ts';
 import { readerProblems } from '../../src/ledger/reports/reports.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/run-key.ts';
 import {
   applicant,
@@ -383,7 +383,7 @@ describe('any caller', () => {
       assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
       assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }), null);
       assert.equal(readerProblems({ by: sub }).length, 1);
-      assert.throws(() => checkedAuthorization({ by: sub, reason: 'x' }), UsageError);
+      assert.throws(() => readAuthorization({ by: sub, reason: 'x' }), InvalidInputError);
     }
     assert.equal(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }), null);
   });

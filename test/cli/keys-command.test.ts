@@ -25,6 +25,8 @@ test('keys are made, rotated, refused and checked, and no secret is printed', as
   };
   const made = await keys('new');
   assert.equal(made.answer.file, file);
+  assert.equal((await stat(file)).mode & 0o077, 0);
+  assert.match((await keys('new')).stderr, /already/);
   const rotated = await keys('rotate', '--use', 'payload');
   assert.equal(rotated.answer.rotated.length, 1);
   assert.equal(rotated.answer.rotated[0].retired, made.answer.keys[0].id);

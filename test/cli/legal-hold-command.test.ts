@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { documentLines } from '../../src/cli/output/output.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LegalHold } from '../../src/ledger/retention/legal-holds.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -62,37 +61,4 @@ test('a hold is set for a matter, once, and released for that matter alone', asy
   assert.deepEqual([released.released.matter, namesOf(released.others)], ['M-1', ['J-1 M-2']]);
   const none = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
   assert.deepEqual([none.released, namesOf(none.others)], [null, ['J-1 M-2']]);
-
-  const { stdout } = await runCli(['disposals', '--json'], { env });
-  const { data: disposals } = JSON.parse(stdout) as { data: Record<string, unknown>[] };
-  assert.deepEqual(
-    disposals.map(({ kind, matter, run }) => [kind, matter ?? run]),
-    [
-      ['disposalBegun', undefined],
-      ['historyDeleted', RUN],
-      ['legalHoldSet', 'M-1'],
-      ['legalHoldSet', 'M-2'],
-      ['legalHoldReleased', 'M-1'],
-    ],
-  );
-});
-
-test('words name each hold and what came too late for it', () => {
-  const hold = { runKey: 'portfolio:R-1', matter: 'M-1', setAt: '2026-01-02T03:04:05Z', by: 'counsel', reason: 'r' };
-  const refused = {
-    runKey: 'portfolio:R-1/A-1',
-    obstacles: [
-      { reason: 'legalHold' as const, hold },
-      { reason: 'legalHold' as const, hold: { ...hold, matter: 'M-2' } },
-    ],
-    histories: 2,
-  };
-  const plan = { planned: [], refused: [refused], more: false, unfinished: [] };
-  const lines = documentLines(plan, 80);
-  const text = lines.join(' ').replaceAll(/\s+/g, ' ');
-  for (const matter of ['M-1', 'M-2']) {
-    assert.match(text, new RegExp(`legalHold portfolio:R-1 ${matter} .* counsel`));
-  }
-  assert.match(text, /histories 2 /);
-  assert.ok(lines.every(({ length }) => length <= 80));
 });

@@ -10,7 +10,6 @@ import pc from 'picocolors';
 import { statusLines } from '../../src/cli/output/status-lines.ts';
 import type { PortfolioResult, PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { needsPerson } from '../../src/words/runs.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { type CommandStage, openCommandStage } from './command-stage.ts';
 
@@ -102,16 +101,8 @@ describe('a review on the command line', () => {
 
   test('counts the rows whose report has another SSN, marks them in the result file, and lists itself', async () => {
     const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027'], 'flagging/EU123');
-    const watched = await portfolio(
-      'start',
-      file,
-      '--review-id',
-      reviewId,
-      ...ORDER,
-      '--profile',
-      'flagging',
-      '--watch',
-    );
+    const order = ['start', file, '--review-id', reviewId, ...ORDER, '--profile', 'flagging'];
+    const watched = await portfolio(...order, '--watch');
     assert.equal(watched.code, 3, watched.stderr);
     const held = await answered(3, 'status', reviewId);
     assert.deepEqual([held.progress.flagged, held.progress.record, held.progress.held], [2, 3, 1]);
@@ -222,26 +213,4 @@ describe('a review on the command line', () => {
     }
     assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'journeyNotFound');
   });
-});
-
-test('a review that cannot reach its files needs a person, and reads as a sentence', () => {
-  const counts = { rows: 0, badRows: 0, done: 0, record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
-  const status: PortfolioStatus = {
-    reviewId: 'R-1',
-    environment: 'sandbox',
-    productCode: 'ACCTRVW',
-    state: 'examining',
-    waitingFor: 'the portfolio’s files: ENOENT',
-    attention: 'PortfolioUnavailable',
-    file: 'accounts.csv',
-    progress: { ...counts, held: 0, underWay: 0 },
-    holds: [],
-    refusedMessages: [],
-    refusedMessagesTotal: 0,
-  };
-  assert.equal(needsPerson(status), true);
-  const text = statusLines(status, { width: 80, colors: pc.createColors(false) }).join(' ');
-  assert.match(text.replaceAll(/\s+/g, ' '), /is being examined; it waits for the portfolio’s files: ENOENT/);
-  const { attention: _, ...calm } = status;
-  assert.equal(needsPerson(calm), false);
 });

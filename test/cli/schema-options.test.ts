@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { UsageError } from '../../src/cli/output/errors.ts';
-import { asTyped } from '../../src/cli/output/option-names.ts';
 import {
   applyOptions,
+  asTyped,
   membersIn,
   namesByPath,
   optionFor,

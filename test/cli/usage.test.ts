@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
@@ -222,23 +219,6 @@ test('a server that is not there is told with exit code 1, and a stack trace onl
   assert.match(plain.stderr, /nothing answers at 127\.0\.0\.1:1/);
   assert.doesNotMatch(plain.stderr, /\n\s+at /);
   assert.match(debug.stderr, /\n\s+at /);
-});
-
-test('keys new makes a file for its owner alone, and never overwrites one', async (t) => {
-  const cwd = await mkdtemp(join(tmpdir(), 'credit-journey-cli-'));
-  t.after(() => rm(cwd, { recursive: true, force: true }));
-  const first = await runCli(['keys', 'new', '--file', 'ring.json'], { cwd });
-  assert.equal(first.code, 0, first.stderr);
-  const { file, keys } = JSON.parse(first.stdout);
-  assert.equal(file, 'ring.json');
-  assert.deepEqual(
-    keys.map(({ use }: { use: string }) => use),
-    ['payload', 'ledger'],
-  );
-  assert.equal((await stat(join(cwd, file))).mode & 0o077, 0);
-  const second = await runCli(['keys', 'new', '--file', 'ring.json'], { cwd });
-  assert.equal(second.code, 1);
-  assert.match(second.stderr, /already/);
 });
 
 test('the sample is a valid journey of nobody', () => {

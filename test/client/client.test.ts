@@ -96,26 +96,6 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await harness.client.workflow.getHandle(first.workflowId).describe()).historyLength > 0, true);
   });
 
-  test('says that a message was accepted before', async () => {
-    const journey = await journeys.start(journeyInput());
-    await journey.advance({ to: 'PRECLOSE' });
-    assert.equal((await journey.advance({ to: 'PRECLOSE' })).duplicate, true);
-    await journey.withdraw({ by: 'ops', reason: 'test' });
-  });
-
-  test('names the reason of a refused update', async () => {
-    const journey = await journeys.start(journeyInput());
-    await assert.rejects(journey.advance({ to: 'PREQUAL' }), (error) => {
-      assert.ok(hasCode(error, 'updateRefused'));
-      assert.match(error.reason, /no gate/);
-      return true;
-    });
-    const decision = { decisionId: 'D1', customerTraceNumber: 'PQ1', attempt: 1, by: 'ops', reason: 'test' };
-    const resend = { ...decision, action: 'resend', providerSaid: 'notPosted' } as const;
-    await assert.rejects(journey.resolve(resend), { code: 'updateRefused' });
-    await journey.withdraw({ by: 'ops', reason: 'test' });
-  });
-
   test('tells of a journey that there is none of', async () => {
     const journey = journeys.get(`nobody-${randomUUID()}`);
     await assert.rejects(journey.status(), { code: 'journeyNotFound' });
@@ -165,21 +145,6 @@ describe('the client', { concurrency: 8 }, () => {
     });
     assert.ok(await journeys.start(journeyInput({ journeyId: journey.journeyId })), 'it may be started again');
     await journey.withdraw({ by: 'ops', reason: 'test' });
-  });
-
-  test('records a consent that comes after the end, once, and flags the share it concerns', async () => {
-    const journey = await journeys.start(oneStage({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] }));
-    const first = await journey.recordConsent(grant);
-    assert.equal(first.late, false);
-    await journey.result();
-    const { evidence: _, ...revocation } = { ...grant, decision: 'revoked' as const };
-    const late = await journey.recordConsent(revocation);
-    const { consentId, decidedAt: since } = revocation;
-    const stands = { decision: 'revoked', since, consentId, changed: true };
-    const told = { accepted: true, late: true, recorded: true, postedSharesFlagged: 1 };
-    assert.deepEqual(late, { ...told, duplicate: false, stands });
-    const again = { ...told, duplicate: true, stands: { ...stands, changed: false } };
-    assert.deepEqual(await journey.recordConsent(revocation), again);
   });
 
   test('shows a hold in the watch, and its resolution', async () => {

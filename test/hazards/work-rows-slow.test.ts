@@ -80,21 +80,6 @@ describe('a run that waits', { concurrency: 4 }, () => {
     await untilOpen(journeyId, []);
   });
 
-  test('of whose hold only itself knows: the same', async () => {
-    const { input, handle, status } = await heldByRunAlone();
-    await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
-    await handle.result();
-    assert.deepEqual(await openOf(input.journeyId), []);
-    const again = await resetTo(harness, handle, await taskOfMessage(handle, 'resolveInquiry'), {
-      forgetMessages: true,
-    });
-    await untilStatus(again, ({ state }) => state === 'held');
-    await untilOpen(input.journeyId, ['RequestDiffers 1']);
-    await again.cancel();
-    await assert.rejects(again.result());
-    await untilOpen(input.journeyId, []);
-  });
-
   test('reset to before its hold, which then never comes, is off the list', async () => {
     const { input, handle } = await heldByRunAlone();
     const { journeyId } = input;

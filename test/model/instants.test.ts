@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseInstantMs } from '../../src/base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../src/base/instants.ts';
 
 test('instants with an offset are read', () => {
   assert.equal(parseInstantMs('2026-11-21T10:00:00Z'), Date.UTC(2026, 10, 21, 10));
@@ -20,5 +20,20 @@ test('dates that no calendar has, and instants without an offset, are refused', 
     '2026-04-30T10:00:00+25:00',
   ]) {
     assert.equal(parseInstantMs(text), null, text);
+  }
+});
+
+const DAY_MS = 86_400_000;
+
+test('durations in days and time are read to the millisecond', () => {
+  assert.equal(parseDurationMs('P30D'), 30 * DAY_MS);
+  assert.equal(parseDurationMs('PT24H'), DAY_MS);
+  assert.equal(parseDurationMs('P1DT12H'), 1.5 * DAY_MS);
+  assert.equal(parseDurationMs('PT90S'), 90_000);
+});
+
+test('what has no fixed length, no length or another form is no duration', () => {
+  for (const text of ['P1M', 'P1Y', 'P1W', 'P', 'PT', 'P1DT', 'PT0S', '-P1D', '30D', 'P1.5D', '', 'p30d', 'P999999D']) {
+    assert.equal(parseDurationMs(text), null, text);
   }
 });

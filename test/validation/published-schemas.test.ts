@@ -10,7 +10,7 @@ import { publishedSchemas } from '../../scripts/published-schemas.ts';
 import { MESSAGES, QUERIES } from '../../src/messages/all-messages.ts';
 import { INPUTS as RUN_INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
-import type { Message } from '../../src/messages/message.ts';
+import type { Checked, Message } from '../../src/messages/message.ts';
 import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
@@ -32,17 +32,6 @@ function validator(name: string): ValidateFunction {
   return ajv.getSchema(String(schema.$id)) ?? ajv.compile(schema);
 }
 
-function isAccepted(parse: () => unknown): boolean {
-  try {
-    parse();
-    return true;
-  } catch (error) {
-    assert.ok(error instanceof InvalidInputError, String(error));
-    return false;
-  }
-}
-
-const LIMIT = { maxApplicants: 99 };
 const REFERENCE = {
   reportReferenceNumber: 'R-1',
   requestedAt: '2026-01-02T03:04:05.123Z',
@@ -60,7 +49,6 @@ const FULL_APPLICANT = {
   addresses: [{ ...anApplicant().addresses[0], line2: 'Unit 2', zip4: '0001' }],
 };
 
-/** Every member that may be there is there; and who checks it. */
 const PULL = { pullId: 'P-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' };
 
 const SHARE_REPORT = {
@@ -74,131 +62,92 @@ function aDecisionOf(address: Record<string, string>, change: Record<string, unk
   return { ...decision, ...address };
 }
 
-const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unknown }> = {
-  'lending-journey-input': {
-    samples: [
-      aJourney({
-        ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
-        ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D', endUserCodes: { PREQUAL: 'EU1', PRECLOSE: 'EU2' } },
-        stages: ['PREQUAL', 'PRECLOSE'],
-        attentionAbove: { newAccounts: 0, balanceMoves: 2 },
-        gates: { PRECLOSE: { pass: 'manual', expiresAfter: 'P14D' } },
-        shares: [SHARE],
-      }),
-    ],
-    parse: (value) => parseMessage(RUN_INPUTS.lendingJourney, value, LIMIT),
-  },
-  'credit-report-input': {
-    samples: [{ ...PULL, productCode: 'REFUPD', applicants: [FULL_APPLICANT] }],
-    parse: (value) => parseMessage(RUN_INPUTS.creditReport, value, LIMIT),
-  },
-  'failsafe-check-input': {
-    samples: [{ ...PULL, productCode: 'FAILSAFE', applicants: [FULL_APPLICANT] }],
-    parse: (value) => parseMessage(RUN_INPUTS.failsafeCheck, value, LIMIT),
-  },
-  'withdraw-pull': {
-    samples: [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }],
-    parse: (value) => parseMessage(MESSAGES.withdrawPull, value),
-  },
-  'portfolio-review-input': {
-    samples: [
-      {
-        ...{ reviewId: 'R-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' },
-        ...{ file: 'folder/file.jsonl', format: 'jsonl', window: 50, maxBadRows: 0 },
-      },
-    ],
-    parse: (value) => parseMessage(RUN_INPUTS.portfolioReview, value),
-  },
-  'portfolio-message': {
-    samples: [{ reviewId: 'R-1', by: 'ops', reason: 'by mistake' }],
-    parse: (value) => parseMessage(MESSAGES.steerReview, value),
-  },
-  'share-report-input': {
-    samples: [
-      { ...SHARE_REPORT, report: { journeyId: 'J-1', productCode: 'PREAPP', customerTraceNumber: 'PA00' } },
-      { ...SHARE_REPORT, report: { pullId: 'P-1', productCode: 'CR' } },
-      { ...SHARE_REPORT, report: { reference: REFERENCE, endUserCode: 'EU123' } },
-    ],
-    parse: (value) => parseMessage(RUN_INPUTS.shareReport, value),
-  },
-  'resolve-share-report': {
-    samples: [
-      aDecisionOf({ shareId: 'S-1' }),
-      aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
-    ],
-    parse: (value) => parseMessage(MESSAGES.resolveShareReport, value),
-  },
-  extend: {
-    samples: [
-      { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO },
-      { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05+02:00', ...WHO },
-    ],
-    parse: (value) => parseMessage(MESSAGES.extend, value),
-  },
-  'extend-share-report': {
-    samples: [{ shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
-    parse: (value) => parseMessage(MESSAGES.extendShareReport, value),
-  },
-  'withdraw-share-report': {
-    samples: [{ shareId: 'S-1', by: 'ops', reason: 'by mistake' }],
-    parse: (value) => parseMessage(MESSAGES.withdrawShareReport, value),
-  },
-  consent: {
-    samples: [
-      aConsent({ proof: 'aa.bb.cc' }),
-      aConsent({ decision: 'denied' }),
-      aConsent({ journeyId: 'share:S-1', shareId: 'S-1' }),
-    ],
-    parse: (value) => parseMessage(MESSAGES.consent, value),
-  },
-  advance: {
-    samples: [
-      { journeyId: 'J-1', to: 'PREAPP', applicants: [FULL_APPLICANT] },
-      { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO },
-      { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, applicants: [FULL_APPLICANT] },
-    ],
-    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
-  },
-  'request-share': {
-    samples: [
-      { journeyId: 'J-1', share: SHARE },
-      { journeyId: 'J-1', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
-    ],
-    parse: (value) => parseMessage(MESSAGES.requestShare, value),
-  },
-  'withdraw-share': {
-    samples: [{ journeyId: 'J-1', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
-    parse: (value) => parseMessage(MESSAGES.withdrawShare, value),
-  },
-  'resolve-inquiry': {
-    samples: [
-      aDecision(),
-      aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
-      aDecision({ action: 'accept', outcome: 'noRecord' }),
-      aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
-      aDecision({ action: 'amend' }),
-    ],
-    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
-  },
-  'resolve-pull': {
-    samples: [
-      aDecisionOf({ pullId: 'P-1' }),
-      aDecisionOf({ pullId: 'P-1' }, { action: 'accept', outcome: 'noRecord' }),
-    ],
-    parse: (value) => parseMessage(MESSAGES.resolvePull, value, LIMIT),
-  },
-  'resolve-portfolio': {
-    samples: [
-      aDecisionOf({ reviewId: 'R-1' }),
-      aDecisionOf({ reviewId: 'R-1' }, { action: 'amend', applicants: [FULL_APPLICANT] }),
-    ],
-    parse: (value) => parseMessage(MESSAGES.resolvePortfolio, value, LIMIT),
-  },
-  withdraw: {
-    samples: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
-    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
-  },
+/** Every member that may be there is there. */
+const SAMPLES: Record<string, object[]> = {
+  'lending-journey-input': [
+    aJourney({
+      ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
+      ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D', endUserCodes: { PREQUAL: 'EU1', PRECLOSE: 'EU2' } },
+      stages: ['PREQUAL', 'PRECLOSE'],
+      attentionAbove: { newAccounts: 0, balanceMoves: 2 },
+      gates: { PRECLOSE: { pass: 'manual', expiresAfter: 'P14D' } },
+      shares: [SHARE],
+    }),
+  ],
+  'credit-report-input': [{ ...PULL, productCode: 'REFUPD', applicants: [FULL_APPLICANT] }],
+  'failsafe-check-input': [{ ...PULL, productCode: 'FAILSAFE', applicants: [FULL_APPLICANT] }],
+  'withdraw-pull': [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }],
+  'portfolio-review-input': [
+    {
+      ...{ reviewId: 'R-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' },
+      ...{ file: 'folder/file.jsonl', format: 'jsonl', window: 50, maxBadRows: 0 },
+    },
+  ],
+  'portfolio-message': [{ reviewId: 'R-1', by: 'ops', reason: 'by mistake' }],
+  'share-report-input': [
+    { ...SHARE_REPORT, report: { journeyId: 'J-1', productCode: 'PREAPP', customerTraceNumber: 'PA00' } },
+    { ...SHARE_REPORT, report: { pullId: 'P-1', productCode: 'CR' } },
+    { ...SHARE_REPORT, report: { reference: REFERENCE, endUserCode: 'EU123' } },
+  ],
+  'resolve-share-report': [
+    aDecisionOf({ shareId: 'S-1' }),
+    aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
+  ],
+  extend: [
+    { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO },
+    { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05+02:00', ...WHO },
+  ],
+  'extend-share-report': [{ shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],
+  'withdraw-share-report': [{ shareId: 'S-1', by: 'ops', reason: 'by mistake' }],
+  consent: [
+    aConsent({ proof: 'aa.bb.cc' }),
+    aConsent({ decision: 'denied' }),
+    aConsent({ journeyId: 'share:S-1', shareId: 'S-1' }),
+  ],
+  advance: [
+    { journeyId: 'J-1', to: 'PREAPP', applicants: [FULL_APPLICANT] },
+    { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO },
+    { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, applicants: [FULL_APPLICANT] },
+  ],
+  'request-share': [
+    { journeyId: 'J-1', share: SHARE },
+    { journeyId: 'J-1', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
+  ],
+  'withdraw-share': [{ journeyId: 'J-1', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
+  'resolve-inquiry': [
+    aDecision(),
+    aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
+    aDecision({ action: 'accept', outcome: 'noRecord' }),
+    aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
+    aDecision({ action: 'amend' }),
+  ],
+  'resolve-pull': [
+    aDecisionOf({ pullId: 'P-1' }),
+    aDecisionOf({ pullId: 'P-1' }, { action: 'accept', outcome: 'noRecord' }),
+  ],
+  'resolve-portfolio': [
+    aDecisionOf({ reviewId: 'R-1' }),
+    aDecisionOf({ reviewId: 'R-1' }, { action: 'amend', applicants: [FULL_APPLICANT] }),
+  ],
+  withdraw: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
 };
+
+const DEFINITIONS = new Map<string, Checked>(
+  [...Object.values<Checked>(MESSAGES), ...Object.values<Checked>(RUN_INPUTS)].flatMap((definition) =>
+    definition.published ? [[definition.published.file, definition]] : [],
+  ),
+);
+
+/** Whether the worker takes the value where it takes the published file's. */
+function isTaken(name: string, value: unknown): boolean {
+  try {
+    parseMessage(DEFINITIONS.get(name) ?? assert.fail(name), value);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError, String(error));
+    return false;
+  }
+}
 
 /** Where JSON Schema cannot say it, the schema's own description does. */
 const NAMED_RULES: [string, string, object][] = [
@@ -250,7 +199,7 @@ describe('the published schemas', () => {
     assert.ok(taken.length > 10);
     // A consent in a wrapper: the worker reads no other member.
     const withoutSample = ['record-late-consent-input'];
-    assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(INPUTS), ...withoutSample].sort());
+    assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(SAMPLES), ...withoutSample].sort());
   });
 
   it('and every message of a journey are on the pages for callers', () => {
@@ -275,68 +224,44 @@ describe('the published schemas', () => {
 });
 
 describe('what a published schema says of an input', () => {
-  for (const [name, { samples, parse }] of Object.entries(INPUTS)) {
+  for (const [name, samples] of Object.entries(SAMPLES)) {
     it(`is what the worker says: ${name}`, () => {
       const isValid = validator(name);
       for (const sample of samples) {
-        assert.ok(
-          isAccepted(() => parse(sample)),
-          name,
-        );
+        assert.ok(isTaken(name, sample), name);
         assert.ok(isValid(sample), JSON.stringify(isValid.errors));
         for (const [path, changed] of changes(sample)) {
           const verdict = isValid(changed);
-          assert.equal(
-            verdict,
-            isAccepted(() => parse(changed)),
-            `${name} ${path} ${JSON.stringify(isValid.errors)}`,
-          );
+          assert.equal(verdict, isTaken(name, changed), `${name} ${path} ${JSON.stringify(isValid.errors)}`);
         }
       }
     });
   }
 
   it('admits every form that the worker admits', () => {
-    const valid = validator('lending-journey-input');
     const durations = ['P1D', 'PT1H', 'PT1M', 'PT1S', 'P1DT1S', 'P3650D', 'PT24H30M', 'P1DT2H3M4S', 'PT1H4S'];
     const addresses = ['::', '::1', 'fe80::1', '2001:db8::192.0.2.1', '::ffff:192.0.2.128', '1:2:3:4:5:6:7:8'];
-    for (const change of [
-      ...durations.map((sharesOpenFor) => ({ sharesOpenFor })),
-      ...addresses.map((ipAddress) => ({ applicants: [{ ...anApplicant(), ipAddress }] })),
-      ...['627010001', '62701-0001'].map((zip) => ({
-        applicants: [{ ...anApplicant(), addresses: [{ ...anApplicant().addresses[0], zip, state: 'il' }] }],
-      })),
-    ]) {
-      const input = aJourney(change);
-      assert.ok(
-        isAccepted(() => parseMessage(RUN_INPUTS.lendingJourney, input, LIMIT)),
-        JSON.stringify(change),
-      );
-      assert.ok(valid(input), JSON.stringify([change, valid.errors]));
-    }
-    const consentIsValid = validator('consent');
-    for (const decidedAt of [
-      '2024-02-29T23:59:59Z',
-      '2026-01-02T03:04:05.123456789-23:59',
-      '2026-01-02T03:04:05+14:00',
-    ]) {
-      assert.ok(
-        isAccepted(() => parseMessage(MESSAGES.consent, aConsent({ decidedAt }))),
-        decidedAt,
-      );
-      assert.ok(consentIsValid(aConsent({ decidedAt })), decidedAt);
+    const instants = ['2024-02-29T23:59:59Z', '2026-01-02T03:04:05.123456789-23:59', '2026-01-02T03:04:05+14:00'];
+    const address = { ...anApplicant().addresses[0], state: 'il' };
+    const forms: [string, object][] = [
+      ...durations.map((sharesOpenFor) => aJourney({ sharesOpenFor })),
+      ...addresses.map((ipAddress) => aJourney({ applicants: [{ ...anApplicant(), ipAddress }] })),
+      ...['627010001', '62701-0001'].map((zip) =>
+        aJourney({ applicants: [{ ...anApplicant(), addresses: [{ ...address, zip }] }] }),
+      ),
+    ].map((input) => ['lending-journey-input', input]);
+    for (const decidedAt of instants) forms.push(['consent', aConsent({ decidedAt })]);
+    for (const [name, form] of forms) {
+      const isValid = validator(name);
+      assert.ok(isTaken(name, form), JSON.stringify(form));
+      assert.ok(isValid(form), JSON.stringify([form, isValid.errors]));
     }
   });
 
   it('leaves to the worker only rules that a description names', () => {
     for (const [name, words, input] of NAMED_RULES) {
       const isValid = validator(name);
-      const { parse } = INPUTS[name] as { parse: (value: unknown) => unknown };
-      assert.equal(
-        isAccepted(() => parse(input)),
-        false,
-        words,
-      );
+      assert.equal(isTaken(name, input), false, words);
       assert.ok(isValid(input), `${words} ${JSON.stringify(isValid.errors)}`);
       assert.ok(JSON.stringify(published.get(name)).includes(words), words);
     }
@@ -381,29 +306,28 @@ interface RecordedEvent {
 
 type Kind = 'event' | 'result' | 'answer' | 'refusedInput' | 'lateConsent';
 
+/** Schemas of the result and of an update's answer, by the beginning of a history's name. */
+const ANSWERED_BY: readonly [file: string, result: string, answer: string][] = [
+  ['webhookDelivery', '', ''],
+  ['recordLateConsent', 'record-late-consent-result', ''],
+  ['portfolioReview-', 'portfolio-result', 'portfolio-update-answer'],
+  ['shareReport-', 'share-report-result', 'share-report-update-answer'],
+  ['creditReport-', 'pull-result', 'pull-update-answer'],
+  ['failsafeCheck-', 'pull-result', 'pull-update-answer'],
+  ['', 'lending-journey-result', 'update-answer'],
+];
+
 function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] | undefined {
   const told = event.workflowExecutionSignaledEventAttributes;
   if (told?.signalName === 'deliverEvents') {
     const { events = [] } = (decodedOf(told.input) ?? {}) as { events?: Told[] };
     return ['event', 'webhook-event', events.map(({ type, timestamp, data }) => ({ type, timestamp, data }))];
   }
-  if (file.startsWith('webhookDelivery')) return undefined;
-  const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
-  const isPull = /^(creditReport|failsafeCheck)-/.test(file);
-  const isReview = file.startsWith('portfolioReview-');
-  const isShare = file.startsWith('shareReport-');
-  if (result !== undefined && isPull) return ['result', 'pull-result', result];
-  if (result !== undefined && isReview) return ['result', 'portfolio-result', result];
-  if (result !== undefined && isShare) return ['result', 'share-report-result', result];
-  if (result !== undefined) {
-    return file.startsWith('recordLateConsent')
-      ? ['lateConsent', 'record-late-consent-result', result]
-      : ['result', 'lending-journey-result', result];
-  }
-  const answer = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
-  if (answer !== undefined && isReview) return ['answer', 'portfolio-update-answer', answer];
-  if (answer !== undefined && isShare) return ['answer', 'share-report-update-answer', answer];
-  if (answer !== undefined) return ['answer', isPull ? 'pull-update-answer' : 'update-answer', answer];
+  const [, result = '', answer = ''] = ANSWERED_BY.find(([prefix]) => file.startsWith(prefix)) ?? [];
+  const ended = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
+  if (ended !== undefined && result) return [result.startsWith('record') ? 'lateConsent' : 'result', result, ended];
+  const answered = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
+  if (answered !== undefined && answer) return ['answer', answer, answered];
   const failure = event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
   const details = decodedOf(failure?.details);
   return failure?.type === 'InvalidInput' && details !== undefined
@@ -419,20 +343,8 @@ function decodedOf(payloads: Payloads | undefined): unknown {
 }
 
 const WRONG: unknown[] = [
-  null,
-  5,
-  -1,
-  1.5,
-  true,
-  '',
-  '   ',
-  'bad\u0007bell',
-  'x'.repeat(9_000),
-  [],
-  {},
-  [[]],
-  'Ünïcode',
-  ' ',
+  ...[null, 5, -1, 1.5, true, [], {}, [[]]],
+  ...['', '   ', 'bad\u0007bell', 'x'.repeat(9_000), 'Ünïcode', ' '],
 ];
 
 /** Every member in turn left out or replaced, and one added to every object. */

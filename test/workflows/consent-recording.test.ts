@@ -11,14 +11,11 @@ import {
   type Harness,
   journeyInput,
   startHarness,
-  statusOf,
   untilStatus,
   update,
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
 import { lockLedger } from '../support/ledger-access.ts';
-import { reportPull } from '../support/pull-scenarios.ts';
-import { shareInput, startShare } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 before(async () => {
@@ -144,36 +141,5 @@ describe('what a run is told about consent', () => {
     await handle.result();
     const order = recorded(journeyId).map((name) => name.slice(0, 3));
     assert.deepEqual(order, ['R-1', 'R-2', 'G-1', 'G-2']);
-  });
-
-  test('is kept with its proof, or without one that proves nothing', async () => {
-    const { handle, journeyId } = await startShared();
-    const bad = refusal(journeyId, { proof: 'a.b.c' });
-    assert.equal((await update(handle, 'recordConsent', bad)).recorded, true);
-    await handle.result();
-    const { refusedMessages } = await statusOf(handle);
-    assert.match(refusedMessages[0]?.reason ?? '', /^the proof is refused: malformed; what the consumer refused/);
-    using reading = database();
-    const [row] = reading.prepare('SELECT proof FROM consents WHERE journey_id = ?').all(journeyId);
-    assert.equal(row?.proof, null);
-  });
-
-  test('to a share by itself is recorded in the same way', async () => {
-    const { client, config } = harness;
-    const pull = reportPull('0001');
-    await client.workflow.execute('creditReport', {
-      workflowId: `pull-${pull.pullId}`,
-      taskQueue: config.taskQueue,
-      args: [pull],
-    });
-    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
-    const handle = await startShare(harness, input);
-    const { shareId } = input;
-    const runKey = `share:${shareId}`;
-    const message = { ...refusal(runKey), shareId };
-    const answer = await update(handle, 'recordConsent', message);
-    assert.equal(answer.recorded, true);
-    assert.deepEqual(recorded(runKey), [`${message.consentId} denied`]);
-    await handle.result();
   });
 });

@@ -72,23 +72,6 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(harness, handle), 1);
   });
 
-  test('that has been posted is flagged when its consent is revoked, and is not posted again', async () => {
-    const { handle, journeyId } = await startJoint({ sharesOpenFor: 'P1D' });
-    const grants = ['1A', '2A'].map((applicantId) => consentMessage(journeyId, { applicantId }));
-    for (const grant of grants) await handle.signal('consent', grant);
-    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
-    for (const grant of grants) assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true);
-    const { evidence: _, ...first } = grants[0] as ConsentMessage;
-    await handle.signal('consent', { ...first, decision: 'revoked' });
-    const status = await untilStatus(handle, ({ shares }) => shares[0]?.attention !== undefined);
-    assert.equal(status.shares[0]?.state, 'posted');
-    const description = await handle.describe();
-    assert.deepEqual(description.searchAttributes.NeedsAttention, ['revokedAfterPosting']);
-    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    assert.equal(await sharesPosted(harness, handle), 1);
-  });
-
   test('revoked while the gateway makes it wait is not tried again', async () => {
     const journeyId = `T-${randomUUID().slice(0, 13)}`;
     // For longer than the revocation can take on any machine.

@@ -110,26 +110,6 @@ describe('a journey with a long history hands over to a new run', () => {
     assert.equal((await handle.result()).shares[1]?.state, 'posted');
   });
 
-  test('while it takes further shares, and no longer than it would have', async () => {
-    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
-    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
-    const journeyId = journeyIdOf(handle);
-    await update(handle, 'requestShare', { journeyId, share });
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
-    await handsOver(handle);
-    const second = { shareId: 'S2', endUserCode: 'EU998' };
-    await update(handle, 'requestShare', { journeyId, share: second });
-    assert.equal((await update(handle, 'requestShare', { journeyId, share })).duplicate, true);
-    const secondaryUser = { endUserCode: 'EU998' };
-    const grant = consentMessage(journeyId, { applicantId: '1A', shareId: 'S2', secondaryUser });
-    await update(handle, 'recordConsent', grant);
-    await untilStatus(handle, ({ shares }) => shares[1]?.state === 'posted');
-    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    assert.equal((await harness.posted(handle)).length, 3);
-  });
-
   test('while a retry waits: the attempt that comes next has the next number', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');

@@ -352,19 +352,6 @@ test('a report with another SSN is told, shown and listed where the profile goes
   }
 });
 
-test('a hold tells what is wrong with the answer, by path and rule', async () => {
-  const { harness, receiver } = stage;
-  const input = journeyInput({ profile: 'mixed', stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4022'))] });
-  const handle = await harness.start(input);
-  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-  const problems = [{ path: '/reportReferenceNumber', rule: 'is required' }];
-  assert.deepEqual([holds[0]?.failureType, holds[0]?.problems], ['UnexpectedResponse', problems]);
-  const [held] = await receiver.accepted('/steady', input.journeyId, 1);
-  assert.deepEqual(held?.event?.data.problems, problems);
-  assert.deepEqual(webhookEventSchema.parse(JSON.parse(held?.body ?? '')), held?.event);
-  await handle.terminate();
-});
-
 test('what is said about consent while the end is handed over reaches the ledger', async () => {
   const { handle, journeyId, refuse } = await waitingForConsent();
   await whileProfileIsUnknown('mixed', async () => {

@@ -186,6 +186,21 @@ test('a pull that is withdrawn sends nothing more, also where it is started agai
   assert.equal((await ledger.inquiriesOf(`pull:${pullId}`))[0]?.attempts.length, 1);
 });
 
+test('a pull that is withdrawn ends once the ledger has it', async () => {
+  const pull = reportPull('4430');
+  const handle = await startPull(harness, pull);
+  await until(async () => (await statusOf(handle)).waitingFor !== undefined, 'it does not wait');
+  const unlock = lockLedger(harness);
+  try {
+    assert.equal((await update(handle, 'withdraw', { pullId: pull.pullId, ...WHO })).recorded, false);
+    assert.equal((await handle.describe()).status.name, 'RUNNING');
+  } finally {
+    unlock();
+  }
+  assert.equal(((await handle.result()) as unknown as PullResult).outcome, 'withdrawn');
+  assert.deepEqual(await decidedAbout(ledger, `pull:${pull.pullId}`), [ROW]);
+});
+
 /** Each kind of run, with an input that its first activity refuses. */
 const WRONG = {
   lendingJourney: () => {

@@ -17,7 +17,7 @@ import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { requireRunKey, showProgress, withJourneys, withLedger } from '../decisions/journey-action.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import {
   RUN_ID,
@@ -28,10 +28,11 @@ import {
 } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
-import { asTyped, type GivenOptions, refusedAsTyped, type TypedProblem } from '../output/option-names.ts';
 import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
 import {
   applyOptions,
+  asTyped,
+  type GivenOptions,
   kebabCase,
   type Member,
   membersIn,
@@ -39,9 +40,9 @@ import {
   optionFor,
   readOption,
   requireOwnOptions,
+  type TypedProblem,
 } from '../output/schema-options.ts';
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
-import { withLedger } from './with-ledger.ts';
 
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
@@ -281,7 +282,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
     );
   } catch (error) {
     const told = toClientError(error, address.runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, options) : refusedAsTyped(told, names, options);
+    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
   }
 }
 

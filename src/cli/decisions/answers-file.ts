@@ -4,8 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { omitUndefined } from '../../base/defined.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { readText } from '../output/json-input.ts';
-import { optionKey } from '../output/option-names.ts';
-import { applyOptions } from '../output/schema-options.ts';
+import { applyOptions, optionKey } from '../output/schema-options.ts';
 import { checkDecision, DECISION_MEMBERS, type DraftDecision } from './decision-flags.ts';
 
 /** The members that an answer gives, not checked yet. */
@@ -16,16 +15,22 @@ export type AnsweredInquiry = DraftDecision & Required<Pick<Answer, 'customerTra
 
 /** Each member of a decision that an option gives is a column, under the option's name in camel case. */
 const COLUMNS = ['customerTraceNumber', ...DECISION_MEMBERS.map(({ flag }) => optionKey(flag))];
-const FLAGS = DECISION_MEMBERS.filter(({ kind }) => kind === 'flag').map(({ flag }) => optionKey(flag));
 
 /** `consumerId:1A`: one column for each applicant. */
 const CONSUMER_COLUMN = /^consumerId:(?=.)/;
 
 /** @throws UsageError, InvalidInputError where the file is no CSV with a header of these columns */
 export async function readAnswers(file: string): Promise<Answer[]> {
-  const [header = [], ...lines] = parseRecords(await readText(file, '--answers'));
-  requireHeader(header);
-  return lines.map((fields) => parseAnswer(header, fields));
+  const content = await readText(file, '--answers');
+  const form = { columns: checkHeader, relax_column_count: true, skip_empty_lines: true, trim: true } as const;
+  try {
+    return parse<Record<string, string>>(content, form).map(toAnswer);
+  } catch (error) {
+    // The parser's error quotes the field.
+    throw error instanceof InvalidInputError
+      ? error
+      : new InvalidInputError([{ path: '', rule: 'must be CSV with a header' }]);
+  }
 }
 
 /**
@@ -39,16 +44,14 @@ export function checkedAnswers(answers: readonly Answer[], defaults: Partial<Dra
     const decision = { ...others, decisionId: `D-${randomUUID()}`, ...answer };
     return { ...(decision.action === 'accept' ? omitUndefined({ outcome }) : {}), ...decision } as AnsweredInquiry;
   });
-  const problems: Problem[] = decisions.length === 0 ? [{ path: '', rule: 'must have at least one answer' }] : [];
-  const seen = new Set<string>();
-  for (const [index, decision] of decisions.entries()) {
-    problems.push(...listProblems(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
-    const { customerTraceNumber } = decision;
-    if (seen.has(customerTraceNumber)) {
-      problems.push({ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' });
-    }
-    seen.add(customerTraceNumber);
-  }
+  const traces = decisions.map(({ customerTraceNumber }) => customerTraceNumber);
+  const problems = decisions.flatMap((decision, index) => [
+    ...listProblems(decision).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })),
+    ...(traces.indexOf(decision.customerTraceNumber) < index
+      ? [{ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' }]
+      : []),
+  ]);
+  if (decisions.length === 0) problems.push({ path: '', rule: 'must have at least one answer' });
   if (problems.length > 0) throw new InvalidInputError(problems);
   return decisions;
 }
@@ -63,31 +66,22 @@ function listProblems(decision: AnsweredInquiry): readonly Problem[] {
   }
 }
 
-function parseRecords(content: string): string[][] {
-  try {
-    return parse(content, { relax_column_count: true, skip_empty_lines: true, trim: true });
-  } catch {
-    // The error's message quotes the field.
-    throw new InvalidInputError([{ path: '', rule: 'must be CSV with a header' }]);
-  }
-}
-
 /** Names no word of the header: a file without one begins with an answer. */
-function requireHeader(header: readonly string[]): void {
+function checkHeader(header: string[]): string[] {
   const isKnown = header.every((name) => COLUMNS.includes(name) || CONSUMER_COLUMN.test(name));
   const isWhole = ['customerTraceNumber', 'attempt'].every((name) => header.includes(name));
-  if (isKnown && isWhole && new Set(header).size === header.length) return;
+  if (isKnown && isWhole && new Set(header).size === header.length) return header;
   const rule = `must have a header with customerTraceNumber and attempt; the columns are ${COLUMNS.join(', ')}, consumerId:<applicantId>`;
   throw new InvalidInputError([{ path: '', rule }]);
 }
 
 /** Skips empty fields. A field of the wrong form is left for the decision's own check to refuse. */
-function parseAnswer(header: readonly string[], fields: readonly string[]): Answer {
-  const filled = header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : []));
-  const { customerTraceNumber, ...given } = Object.fromEntries(
-    filled.map(([name, text]) => [name, FLAGS.includes(name) && text === 'true' ? true : text]),
-  );
-  const answer = applyOptions(DECISION_MEMBERS, given, omitUndefined({ customerTraceNumber }));
+function toAnswer(record: Record<string, string>): Answer {
+  const filled = Object.entries(record).filter(([, text]) => text !== '');
+  const { customerTraceNumber, confirmConsumerIds: confirmed, ...given } = Object.fromEntries(filled);
+  const confirmConsumerIds = confirmed === 'true' ? true : confirmed;
+  const named = omitUndefined({ customerTraceNumber });
+  const answer = applyOptions(DECISION_MEMBERS, { ...given, confirmConsumerIds }, named);
   const applicants = filled.flatMap(([name, consumerId]) =>
     CONSUMER_COLUMN.test(name) ? [{ applicantId: name.replace(CONSUMER_COLUMN, ''), consumerId }] : [],
   );

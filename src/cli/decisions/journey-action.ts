@@ -1,15 +1,16 @@
 /** Shared steps of the commands that talk to one run: connect, act, show, disconnect. */
 
 import type { Client } from '@temporalio/client';
-import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle, Started } from '../../client.ts';
+import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, runKeyProblem } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
+import type { TypedProblem } from '../output/schema-options.ts';
 import { statusLines } from '../output/status-lines.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
@@ -44,7 +45,18 @@ async function startCommandTracing() {
   return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
-export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
+/** Opens the ledger that the environment names, for the time of one command. @throws what `openConfiguredLedger` throws */
+export async function withLedger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
+  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  try {
+    return await act(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
 /**
  * @param option the option or argument that gave it
@@ -55,16 +67,6 @@ export function requireRunKey(runKey: string, option = '<id>'): void {
   if (!rule) return;
   const path = `/${ID_NAMES[parseRunKey(runKey).kind]}`;
   throw new InvalidInputError([{ path, rule, option } as TypedProblem]);
-}
-
-/** Shows a run that was started, and with `watch` its progress. Returns the exit code. */
-export async function showStarted(run: Started<AnyRun>, ids: object, output: Output, watch = false): Promise<number> {
-  const { runKey, workflowId, isNew } = run;
-  const words = isNew ? `started ${runKey}` : `${runKey} was started before, with the same input: nothing has changed`;
-  const human = () => [output.colors.green(`${words} (workflow ${workflowId})`)];
-  if (watch) output.event({ ...ids, isNew }, human);
-  else output.answer({ ...ids, isNew }, human);
-  return watch ? showProgress(run, output) : EXIT.done;
 }
 
 /**

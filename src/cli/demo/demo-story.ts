@@ -2,21 +2,19 @@
  * The demo's journey: two applicants through three stages and a consented share. The gateway throttles and loses an
  * answer, and a worker is killed on the way. The demo checks what it says against the gateway's own records.
  */
-
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { CreditJourneys } from '../../client/credit-journeys.ts';
-import type { HoldStatus, JourneyHandle, JourneyResult, JourneyStatus, ReportReference } from '../../client.ts';
+import type { JourneyHandle, JourneyStatus, ReportReference } from '../../client.ts';
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { resolveCommand } from '../../words/holds.ts';
-import { toListed } from '../output/hold-lines.ts';
-import { rowTable } from '../output/output.ts';
-import { statusLines } from '../output/status-lines.ts';
-import type { Narrator } from './demo-narrator.ts';
+import { describeParts, describeStanding, viewStatus } from '../../words/runs.ts';
+import { AS_TEXT } from '../../words/writer.ts';
+import { holdLines, toListed } from '../output/status-lines.ts';
 import { sampleJourney } from './sample-runs.ts';
+
+type Say = (text: string) => void;
 
 /** Long enough to kill a worker and see it come back before it is over. */
 const RETRY_AFTER_SECONDS = 6;
@@ -24,49 +22,67 @@ const RETRY_AFTER_SECONDS = 6;
 const WORKER_DOWN_MS = 1_500;
 /** Far above what the story takes; a demo that hangs must end. */
 const STORY_TIMEOUT_MS = 180_000;
-/** Columns for a command's output, which the demo indents. */
+/** Columns for a hold, which the demo indents. */
 const OUTPUT_WIDTH = 70;
 
+/** A state of the journey that the story waits for, and the act that follows. */
+type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: JourneyStatus) => Promise<unknown>];
+
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
-export async function tellDemo(environment: DevEnvironment, narrator: Narrator): Promise<void> {
+export async function tellDemo(environment: DevEnvironment, say: Say): Promise<void> {
+  const { uiUrl, namespace, taskQueue, sandboxUrl, temporalAddress } = environment;
   // A connection of its own: the user's environment may hold TLS or an API key, which loopback has no use for.
-  const connection = await Connection.connect({ address: environment.temporalAddress });
+  const connection = await Connection.connect({ address: temporalAddress });
   await using resources = new AsyncDisposableStack();
   resources.defer(() => connection.close());
-  const { uiUrl, namespace } = environment;
   const keys = await loadKeyRing(environment.variables.KEY_RING_FILE ?? '');
+  const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
   const journeys = await CreditJourneys.connect({
-    connection,
-    namespace,
-    taskQueue: environment.taskQueue,
-    environment: 'sandbox',
-    dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
+    ...{ connection, namespace, taskQueue, environment: 'sandbox', dataConverter },
   });
-  const input = sampleJourney({ journeyId: `DEMO-${randomUUID().slice(0, 8)}`, auto: false });
-  narrator.chapter(`A joint application: journey ${input.journeyId}, applicants 1A and 2A`);
-  await planTrouble(environment.sandboxUrl);
-  const journey = await journeys.start(input);
-  const runUrl = `${uiUrl}/namespaces/${namespace}/workflows/${journey.workflowId}`;
-  if (uiUrl !== undefined) {
-    narrator.plain(`          watch it at ${runUrl}`);
-    narrator.plain('          its payloads come decoded, personal data masked, by the codec server beside it');
-  }
-
-  await followStory(journey, narrator, [
-    [({ waitingFor }) => waitingFor === 'PREAPP', () => passGate(journey, 'PREAPP', narrator)],
-    [({ waitingFor = '' }) => waitingFor.includes('HTTP 429'), () => killWorker(environment, narrator)],
-    [({ waitingFor }) => waitingFor === 'PRECLOSE', () => passGate(journey, 'PRECLOSE', narrator)],
-    [({ state }) => state === 'held', (held) => resolveLostAnswer(environment.sandboxUrl, journey, held, narrator)],
-    [({ state }) => state === 'waitingForConsent', () => grantConsent(journey, '1A', narrator)],
+  await planTrouble(sandboxUrl);
+  const journey = await journeys.start(sampleJourney());
+  say(`\nA joint application: journey ${journey.runKey}, applicants 1A and 2A`);
+  const beganAt = performance.now();
+  const tell = (text: string) => say(`${((performance.now() - beganAt) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+  const steps: Step[] = [
+    [({ waitingFor }) => waitingFor === 'PREAPP', () => journey.advance({ to: 'PREAPP' })],
+    [({ waitingFor = '' }) => waitingFor.includes('HTTP 429'), () => killWorker(environment, tell)],
+    [({ waitingFor }) => waitingFor === 'PRECLOSE', () => journey.advance({ to: 'PRECLOSE' })],
+    [({ state }) => state === 'held', (status) => resolveLostAnswer(sandboxUrl, journey, status, tell)],
+    [({ state }) => state === 'waitingForConsent', () => journey.recordConsent(grant('1A'))],
     [
       ({ shares }) => !shares.some(({ waitingFor }) => waitingFor.includes('1A')),
-      () => grantConsent(journey, '2A', narrator),
+      () => journey.recordConsent(grant('2A')),
     ],
-    [({ state }) => state === 'completed', async () => {}],
-  ]);
-  const result = await journey.result();
-  await checkAndTell(environment.sandboxUrl, result, await journey.status(), narrator);
-  if (uiUrl !== undefined) narrator.plain(`\nThe run: ${runUrl}`);
+    [({ state }) => state === 'completed', () => checkRecords(sandboxUrl, journey, tell)],
+  ];
+  const told = new Map<string, string>();
+  for await (const status of journey.watch({ signal: AbortSignal.timeout(STORY_TIMEOUT_MS) })) {
+    for (const [name, text] of describeChanges(status, told)) tell(`${name.padEnd(9)} ${text}`);
+    const other = status.holds.find(({ failureType }) => failureType !== 'OutcomeUnknown');
+    if (other) throw new Error(`the hold is ${other.failureType}`);
+    for (let [step] = steps; step?.[0](status); [step] = steps) {
+      steps.shift();
+      await step[1](status);
+    }
+  }
+  if (steps.length > 0) throw new Error(`the journey did not continue; ${steps.length} steps of the story are left`);
+  if (uiUrl !== undefined) say(`\nThe run: ${uiUrl}/namespaces/${namespace}/workflows/${journey.workflowId}`);
+}
+
+/** Returns what has changed since the last status: each stage and share, and the standing of the run. */
+function describeChanges(status: JourneyStatus, told: Map<string, string>): [name: string, text: string][] {
+  const view = viewStatus(status);
+  const rows = describeParts(view, AS_TEXT).flatMap((part) => part.rows);
+  const parts = rows.flatMap(([name = '', ...cells]): [string, string][] =>
+    cells[0] === 'pending' ? [] : [[name, cells.filter((cell) => cell !== '').join(', ')]],
+  );
+  const changes = [...parts, ['journey', describeStanding(view)] as [string, string]].filter(
+    ([name, text]) => told.get(name) !== text,
+  );
+  for (const [name, text] of changes) told.set(name, text);
+  return changes;
 }
 
 /** Faults of the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
@@ -84,98 +100,41 @@ async function planTrouble(sandboxUrl: string): Promise<void> {
   if (!answer.ok) throw new Error(`the sandbox refused the demo's faults (HTTP ${answer.status})`);
 }
 
-/** A state of the journey that the story waits for, and the act that follows. */
-type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: JourneyStatus) => Promise<void>];
-
-/** Narrates every change of the journey's status, and takes each step when the journey has come that far. */
-async function followStory(journey: JourneyHandle, narrator: Narrator, steps: Step[]): Promise<void> {
-  for await (const status of journey.watch({ signal: AbortSignal.timeout(STORY_TIMEOUT_MS) })) {
-    narrator.status(status);
-    const other = status.holds.find(({ failureType }) => failureType !== 'OutcomeUnknown');
-    if (other) throw new Error(`the hold is ${other.failureType}`);
-    for (let [step] = steps; step?.[0](status); [step] = steps) {
-      steps.shift();
-      await step[1](status);
-    }
-  }
-  if (steps.length > 0) throw new Error(`the journey did not go on; ${steps.length} steps of the story are left`);
-}
-
-async function passGate(journey: JourneyHandle, to: 'PREAPP' | 'PRECLOSE', narrator: Narrator): Promise<void> {
-  narrator.event(`advance   the platform passes the gate to ${to}`);
-  await journey.advance({ to });
-}
-
-async function grantConsent(journey: JourneyHandle, applicantId: string, narrator: Narrator): Promise<void> {
-  narrator.event(`consent   applicant ${applicantId} grants it`);
-  await journey.recordConsent(grant(applicantId));
-}
-
-async function killWorker({ worker }: DevEnvironment, narrator: Narrator): Promise<void> {
-  narrator.trouble(
-    `gateway   429: throttled, Retry-After ${RETRY_AFTER_SECONDS} s; the journey waits on a durable timer`,
-  );
+async function killWorker({ worker }: DevEnvironment, tell: Say): Promise<void> {
   const pid = worker.pid();
   await worker.kill();
-  narrator.trouble(`worker    process ${pid} killed (SIGKILL) while the journey waits`);
+  tell(`worker    process ${pid} killed (SIGKILL) while the journey waits on a durable timer`);
   await delay(WORKER_DOWN_MS);
   await worker.start();
-  narrator.success(`worker    started again as process ${worker.pid()}; the journey continues where it was`);
-  // The server offers the next task to the worker that had the journey in its cache before it gives it to another.
-  narrator.event('timer     when it is over, the server looks for the dead process first, for up to 3 s');
+  tell(`worker    started again as process ${worker.pid()}; the journey continues where it was`);
 }
 
-/**
- * Resolves the lost answer. The run sends nothing again; an operator asks the provider, which here means the sandbox's
- * records.
- */
+/** The run sends nothing again; an operator asks the provider, which here means the sandbox's records. */
 async function resolveLostAnswer(
   sandboxUrl: string,
   journey: JourneyHandle,
   { holds: [hold] }: JourneyStatus,
-  narrator: Narrator,
+  tell: Say,
 ): Promise<void> {
   if (!hold) throw new Error('the journey has no hold');
-  narrator.trouble('gateway   the connection broke after the request: the outcome is unknown');
-  narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
-  const listed = toListed(journey.journeyId, hold);
-  const { runKey, reason, productCode, attempt } = listed;
-  const row = { runKey, reason, productCode, attempt, command: resolveCommand(listed) };
-  for (const line of rowTable([row], OUTPUT_WIDTH)) narrator.plain(`          ${line}`);
-  const reference = await askProvider(sandboxUrl, hold);
-  narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
-  narrator.success('operator  accepts it with that reference; the journey continues as if the answer had come');
-  await journey.resolve({
-    decisionId: 'DEMO-1',
-    customerTraceNumber: hold.customerTraceNumber,
-    attempt: hold.attempts,
-    action: 'accept',
-    by: 'demo operator',
-    reason: 'the provider has it in its books',
-    providerSaid: 'posted',
-    outcome: 'record',
-    reference,
-  });
-}
-
-/** Looks up what a provider would: the posting's reference, and when the request was made. */
-async function askProvider(sandboxUrl: string, { customerTraceNumber }: HoldStatus): Promise<ReportReference> {
-  const isIt = (row: SandboxRow) => row.customerTraceNumber === customerTraceNumber;
-  const posted = (await rows(`${sandboxUrl}/_sandbox/inquiries`)).filter(isIt);
-  const received = (await rows(`${sandboxUrl}/_sandbox/requests`)).filter(isIt);
+  for (const line of holdLines(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
+  const { customerTraceNumber, attempts: attempt } = hold;
+  const { posted, received } = await readRecords(sandboxUrl, [customerTraceNumber]);
   const [inquiry] = posted;
-  const requestedAt = received[0]?.receivedAt;
-  if (posted.length !== 1 || !inquiry || !requestedAt)
-    throw new Error(`the gateway has posted it ${posted.length} times`);
-  const [first = '', second = ''] = inquiry.consumerIds ?? [];
-  return {
+  if (posted.length !== 1 || !inquiry) throw new Error(`the gateway has posted it ${posted.length} times`);
+  const reference: ReportReference = {
     reportReferenceNumber: inquiry.reportReferenceNumber ?? '',
-    requestedAt,
-    applicants: [
-      { applicantId: '1A', consumerId: first },
-      { applicantId: '2A', consumerId: second },
-    ],
+    requestedAt: received[0]?.receivedAt ?? '',
+    applicants: ['1A', '2A'].map((applicantId, index) => ({
+      applicantId,
+      consumerId: inquiry.consumerIds?.[index] ?? '',
+    })),
   };
+  tell(`operator  accepts what the provider has posted, reference ${reference.reportReferenceNumber}`);
+  await journey.resolve({
+    ...{ decisionId: 'DEMO-1', customerTraceNumber, attempt, action: 'accept', by: 'demo operator' },
+    ...{ reason: 'the provider has it in its books', providerSaid: 'posted', outcome: 'record', reference },
+  });
 }
 
 function grant(applicantId: string): Parameters<JourneyHandle['recordConsent']>[0] {
@@ -191,6 +150,17 @@ function grant(applicantId: string): Parameters<JourneyHandle['recordConsent']>[
   };
 }
 
+/** Checks the gateway's records: it has posted each product once, also the lost answer, and no throttled attempt. */
+async function checkRecords(sandboxUrl: string, journey: JourneyHandle, tell: Say): Promise<void> {
+  const { stages, shares } = await journey.result();
+  const traces = [...stages, ...shares].map(({ customerTraceNumber = '' }) => customerTraceNumber);
+  const { posted, received } = await readRecords(sandboxUrl, traces);
+  const products = posted.map(({ productCode }) => productCode).join(', ');
+  if (products !== 'PREQUAL, PREAPP, PRECLOSE, SECONDUSE') throw new Error(`the gateway has posted ${products}`);
+  if (received.length !== posted.length + 1) throw new Error(`the gateway has received ${received.length} requests`);
+  tell(`gateway   received ${received.length} requests and posted ${posted.length} inquiries: ${products}`);
+}
+
 interface SandboxRow {
   customerTraceNumber: string;
   productCode: string;
@@ -201,35 +171,12 @@ interface SandboxRow {
   consumerIds?: string[];
 }
 
-/**
- * Checks that the gateway's records agree with the journey: each product once, also the lost answer, and no throttled
- * attempt.
- */
-async function checkAndTell(
-  sandboxUrl: string,
-  result: JourneyResult,
-  status: JourneyStatus,
-  narrator: Narrator,
-): Promise<void> {
-  const steps = [...result.stages, ...result.shares];
-  const traceNumbers = new Set(steps.map(({ customerTraceNumber }) => customerTraceNumber));
-  const mine = (row: SandboxRow) => traceNumbers.has(row.customerTraceNumber);
-  const posted = (await rows(`${sandboxUrl}/_sandbox/inquiries`)).filter(mine);
-  const received = (await rows(`${sandboxUrl}/_sandbox/requests`)).filter(mine);
-  const products = posted.map(({ productCode }) => productCode).join(', ');
-  if (result.outcome !== 'completed') throw new Error(`the journey ended as ${result.outcome}`);
-  if (products !== 'PREQUAL, PREAPP, PRECLOSE, SECONDUSE') throw new Error(`the gateway has posted ${products}`);
-  if (received.length !== posted.length + 1) throw new Error(`the gateway has received ${received.length} requests`);
-  const references = new Set(posted.map(({ reportReferenceNumber }) => reportReferenceNumber));
-  const isKnown = steps.every(({ reportReferenceNumber = '' }) => references.has(reportReferenceNumber));
-  if (!isKnown) throw new Error('a reference is not in the gateway’s books');
-  narrator.chapter('The journey has completed. `credit-journey status` shows:');
-  for (const line of statusLines(status, { colors: narrator.colors, width: OUTPUT_WIDTH })) narrator.plain(`  ${line}`);
-  narrator.plain(
-    `  The gateway received ${received.length} requests and posted ${posted.length} inquiries: ${products}.`,
+async function readRecords(sandboxUrl: string, traces: readonly string[]) {
+  const [posted, received] = await Promise.all(
+    ['inquiries', 'requests'].map(async (name) => {
+      const rows = (await (await fetch(`${sandboxUrl}/_sandbox/${name}`)).json()) as SandboxRow[];
+      return rows.filter(({ customerTraceNumber }) => traces.includes(customerTraceNumber));
+    }),
   );
-}
-
-async function rows(url: string): Promise<SandboxRow[]> {
-  return (await (await fetch(url)).json()) as SandboxRow[];
+  return { posted: posted ?? [], received: received ?? [] };
 }

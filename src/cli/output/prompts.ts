@@ -37,14 +37,13 @@ export function createPrompter(
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
   const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${asCalled(text)}\n`).join(''));
 
-  /** Asks until there is no problem with the answer; an empty one is `preset`, where there is one. */
+  /** Asks until there is no problem with the answer. */
   const line = async (
     question: string,
-    { preset, problem }: { preset?: string; problem?(text: string): string | null } = {},
+    { problem }: { problem?(text: string): string | null } = {},
   ): Promise<string> => {
-    const shown = preset === undefined ? `${question}: ` : `${question} [${preset}]: `;
     for (;;) {
-      const text = (await ask(shown)) || (preset ?? '');
+      const text = await ask(`${question}: `);
       const wrong = text === '' ? 'an answer is required' : (problem?.(text) ?? null);
       if (wrong === null) return text;
       say([`  ${wrong}`]);

@@ -1,8 +1,8 @@
-/** Makes options from the schemas of an operation, and maps a member's path back to its option. */
+/** Makes options from the schemas of an operation, and maps a member's path back to its option, so that an error names the typed words. */
 import { Option } from 'commander';
 import { z } from 'zod';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
-import { type GivenOptions, optionKey } from './option-names.ts';
 
 /** A member that an option gives. */
 export interface Member {
@@ -143,4 +143,49 @@ export function kebabCase(name: string): string {
 
 function pointer(path: readonly string[]): string {
   return path.map((name) => `/${name}`).join('');
+}
+
+/** `option`: the option or argument that is wrong or missing. It replaces the path. */
+export interface TypedProblem extends Problem {
+  option?: string;
+}
+
+/** The given options, by the names that commander uses. */
+export type GivenOptions = { readonly [option: string]: unknown };
+
+/** The error with the options that its fields come from. Fields of a file keep their paths. */
+export function asTyped(
+  { problems }: InvalidInputError,
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+): InvalidInputError {
+  const typed = problems.map((problem): TypedProblem => {
+    const option = options[problem.path];
+    return option !== undefined && isTyped(option, given) ? { ...problem, option } : problem;
+  });
+  return new InvalidInputError(typed);
+}
+
+/** Runs a check. @throws InvalidInputError with the options that the fields come from */
+export function withTypedProblems<T>(
+  options: Readonly<Record<string, string>>,
+  given: GivenOptions,
+  check: () => T,
+): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof InvalidInputError ? asTyped(error, options, given) : error;
+  }
+}
+
+/** Returns whether the option is on the command line, or belongs there since there is no file. */
+function isTyped(option: string, given: GivenOptions): boolean {
+  if (given.file === undefined || option.startsWith('<')) return true;
+  return option.split(/, | and | or /).some((name) => given[optionKey(name)] !== undefined);
+}
+
+/** `--end-user-code` → `endUserCode`, as commander has it. */
+export function optionKey(option: string): string {
+  return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -6,10 +6,11 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
-import { reportError, UsageError } from '../../output/errors.ts';
+import { reportError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
+import { wholeNumber } from './service.ts';
 
 interface SetupOptions extends ServerOptions {
   temporal: boolean;
@@ -73,20 +74,15 @@ async function setUpTemporal(client: Client): Promise<SearchAttributeSetup> {
   return registerSearchAttributes(client);
 }
 
-interface DoctorOptions extends ServerOptions {
-  timeout?: string;
-}
-
 export function registerDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
     .description(
       'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if a check could not be made',
     )
-    .option('--timeout <seconds>', 'how long each check may take (default: 10)');
+    .option('--timeout <seconds>', 'how long each check may take', wholeNumber, 10);
   withExamples(withServerOptions(command), 'credit-journey doctor');
-  command.action(async (options: DoctorOptions) => {
-    const timeoutMs = readTimeout(options);
+  command.action(async (options: ServerOptions & { timeout: number }) => {
     const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
@@ -94,16 +90,10 @@ export function registerDoctorCommand(program: Command): void {
     const env = environmentWith(options);
     const signerFile = env.API_DECISION_KEY_FILE || undefined;
     const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
-    const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
+    const examination = await examine(inspected, { timeoutMs: options.timeout * 1_000 });
     createOutput(options).answer(examination);
     if (!examination.healthy) process.exitCode = examination.counts.fail > 0 ? EXIT.failed : EXIT.unchecked;
   });
-}
-
-function readTimeout({ timeout }: DoctorOptions): number | undefined {
-  if (timeout === undefined) return undefined;
-  if (/^\d{1,3}$/.test(timeout) && Number(timeout) > 0) return Number(timeout) * 1000;
-  throw new UsageError('--timeout must be a whole number of seconds from 1 to 999');
 }
 
 export function registerWorkerCommand(program: Command): void {

@@ -1,17 +1,16 @@
 /** `audit`, `ledger` and `dispose`: commands about the ledger as a whole. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
+import { parseWith } from '../../../fields/problems.ts';
+import type { Authorization } from '../../../ledger/orders.ts';
+import { sharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import {
-  type AuthorizationOptions,
-  checkedAuthorization,
-  withAuthorizationOptions,
-} from '../../decisions/authorization.ts';
-import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
-import { parseSince } from '../../decisions/since.ts';
+import { parseSince } from '../../decisions/decision-flags.ts';
+import { requireRunKey, withJourneys, withLedger } from '../../decisions/journey-action.ts';
 import {
   connectOptions,
   type OutputOptions,
@@ -24,7 +23,26 @@ import {
 import { errorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, documentLines, type Output, wrap } from '../../output/output.ts';
-import { withLedger } from '../with-ledger.ts';
+import { withTypedProblems } from '../../output/schema-options.ts';
+import { wholeNumber } from './service.ts';
+
+interface AuthorizationOptions {
+  by?: string;
+  reason?: string;
+}
+
+function withAuthorizationOptions(command: Command): Command {
+  return command
+    .option('--by <name>', 'who asks for it; kept in the ledger')
+    .option('--reason <text>', 'why; kept in the ledger, so nothing personal about the consumer');
+}
+
+/** @throws InvalidInputError */
+export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
+  const names = { '/by': '--by', '/reason': '--reason' };
+  const schema = z.object(sharedFields().signature);
+  return withTypedProblems(names, {}, () => parseWith(schema, omitUndefined({ by, reason })));
+}
 
 interface VerifyOptions extends ServerOptions {
   expectHead?: string;
@@ -63,7 +81,7 @@ const WATCH_TIMEOUT_MS = 3_000;
 async function askWatch(ledgerId: string, options: ServerOptions) {
   const [{ CreditJourneys, getSdkClient }, { seenByWatch }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
-    import('../../../client/seen-by-watch.ts'),
+    import('../../../client/connection/describe-run.ts'),
   ]);
   try {
     await using journeys = await CreditJourneys.connect({
@@ -93,7 +111,7 @@ function registerLedgerCompare(ledger: Command): void {
       'after Temporal went back in time: list the runs that it lost (3 if any), and what open runs may have lost',
     )
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
-    .option('--send-consents', 'send open runs their consents since then once more; needs workers');
+    .option('--send-consents', 'have open runs read their consents since then from the ledger');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = parseSince(options.since);
@@ -103,7 +121,7 @@ function registerLedgerCompare(ledger: Command): void {
       async (journeys, output, client) => {
         const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
         const compared = await compareWithTemporal(client, await journeys.openedLedger(), since);
-        const consents = options.sendConsents ? await sendConsents(journeys, compared.runs) : undefined;
+        const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
@@ -139,7 +157,7 @@ export function registerLedgerCommand(program: Command): void {
     'credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"',
   );
   accept.action(async (options: AcceptOptions) => {
-    const { by, reason } = checkedAuthorization(options);
+    const { by, reason } = readAuthorization(options);
     await withLedger(async (ledger) => {
       const { ledgerId } = ledger.identity;
       const { newest, lost } = await ledger.acceptRestore(ledgerId, {
@@ -154,7 +172,7 @@ export function registerLedgerCommand(program: Command): void {
 
 interface DisposeOptions extends ServerOptions, AuthorizationOptions {
   olderThan?: string;
-  limit: string;
+  limit: number;
   dryRun?: boolean;
   yes?: boolean;
 }
@@ -168,14 +186,14 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, '1000')
+      .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, wholeNumber, 1_000)
       .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
       .option('--yes', 'dispose of what is planned'),
   );
   withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
   command.action(async (runKey: string | undefined, options: DisposeOptions) => {
     const selection = readSelection(runKey, options);
-    if (!options.dryRun) checkedAuthorization(options);
+    if (!options.dryRun) readAuthorization(options);
     await withJourneys(
       options,
       (_, output, client) =>
@@ -197,11 +215,8 @@ function readSelection(runKey: string | undefined, { olderThan, limit }: Dispose
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');
   if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
-  const most = Number(limit);
-  if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
-    throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
-  }
-  return { olderThanMs, limit: most };
+  if (limit < 1 || limit > MAX_LIMIT) throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
+  return { olderThanMs, limit };
 }
 
 async function runDisposal(
@@ -219,7 +234,7 @@ async function runDisposal(
     if (options.dryRun) return EXIT.done;
     throw new UsageError(`nothing was disposed of: --yes disposes of these ${planned.length}`);
   }
-  const authorization = checkedAuthorization(options);
+  const authorization = readAuthorization(options);
   const disposed: FinishedDisposal[] = [];
   const refused = [...plan.refused];
   // An error stops the disposal early. Running the command again continues it.

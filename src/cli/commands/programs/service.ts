@@ -6,13 +6,13 @@ import { createOutput, type Output } from '../../output/output.ts';
 export interface Service<Options> {
   /** The command, with its options. */
   command: Command;
-  /** Starts it. `resources` are closed in reverse order at the end. */
-  start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService>;
+  /** Starts it. `resources` are closed in reverse order at the end. `null`: there is nothing to wait for. */
+  start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService | null>;
 }
 
 interface ReadyService {
-  /** One line of JSON, which a program that starts this process waits for. */
-  ready: object;
+  /** One line of JSON, which a program that starts this process waits for. Without one there are lines alone. */
+  ready?: object;
   /** Lines for people in its place. */
   lines(colors: Output['colors']): string[];
   /** Resolves, with a sentence, when the service is of no more use. */
@@ -20,21 +20,22 @@ interface ReadyService {
 }
 
 /** Its action resolves when SIGINT or SIGTERM has stopped the service, and rejects if it cannot start or breaks. */
-export function runService<Options extends { json?: boolean }>({ command, start }: Service<Options>): void {
+export function runService<Options extends object>({ command, start }: Service<Options>): void {
   command.action(async (options: Options) => {
     // Loaded here, so that `--help` answers at once.
     const { stopSignal } = await import('../../../local/stop-signal.ts');
     // Taken before the start, so that a signal during it is not lost.
-    const stopped = stopSignal().then(() => null);
+    const stopped = stopSignal().then(() => undefined);
     await using resources = new AsyncDisposableStack();
     const service = await Promise.race([start(options, resources), stopped]);
+    if (service === null) return;
     // A service that is still starting ends with this process.
     if (!service) process.exit(0);
     const { ready, lines, broken } = service;
-    const output = createOutput(options);
-    output.event(ready, () => [...lines(output.colors), 'Ctrl-C stops it']);
+    const output = createOutput(ready ? options : { json: false });
+    output.event(ready ?? {}, () => [...lines(output.colors), 'Ctrl-C stops it']);
     const reason = await Promise.race([stopped, ...(broken ? [broken] : [])]);
-    if (reason !== null) throw new Error(reason);
+    if (reason !== undefined) throw new Error(reason);
   });
 }
 

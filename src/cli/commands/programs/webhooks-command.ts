@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
 import type { Environment } from '../../../model/products.ts';
 import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import {
@@ -39,30 +38,27 @@ export function registerWebhooksCommand(program: Command): void {
     .command('list')
     .description('list deliveries that have not ended: exits with 3 if a worker has given up an event')
     .option('--failed', 'only those that have given an event up');
-  withExamples(withServerOptions(list), 'credit-journey webhooks list --failed');
-  list.action(listDeliveries);
-  const actions = [
-    [
-      'resend',
-      'send again the events that workers have given up, and at once those that wait for their next attempt',
-      'resendWebhooks',
-    ],
-    ['drop', 'forget the events that workers have given up', 'dropWebhooks'],
-  ] as const;
-  for (const [name, description, update] of actions) {
-    const command = webhooks
-      .command(name)
-      .description(description)
-      .argument(update === 'resendWebhooks' ? '[id]' : '<id>', RUN_ID)
-      .option('--endpoint <name>', 'of this endpoint alone');
-    if (update === 'resendWebhooks') command.option('--all', 'of every run that has given an event up');
-    withExamples(withServerOptions(command), `credit-journey webhooks ${name} J-1`).action(
-      (runKey: string | undefined, options: ChoiceOptions) => {
-        if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give an id or --all, one of them');
-        return runKey === undefined ? resendAll(options) : decide(runKey, update, options);
-      },
-    );
-  }
+  withExamples(withServerOptions(list), 'credit-journey webhooks list --failed').action(listDeliveries);
+  const resend = webhooks
+    .command('resend')
+    .description('send again the events that workers have given up, and at once those that wait for their next attempt')
+    .argument('[id]', RUN_ID)
+    .option('--endpoint <name>', 'of this endpoint alone')
+    .option('--all', 'of every run that has given an event up');
+  withExamples(withServerOptions(resend), 'credit-journey webhooks resend J-1').action(
+    (runKey: string | undefined, options: ChoiceOptions) => {
+      if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give an id or --all, one of them');
+      return runKey === undefined ? resendAll(options) : decide(runKey, 'resendWebhooks', options);
+    },
+  );
+  const drop = webhooks
+    .command('drop')
+    .description('forget the events that workers have given up')
+    .argument('<id>', RUN_ID)
+    .option('--endpoint <name>', 'of this endpoint alone');
+  withExamples(withServerOptions(drop), 'credit-journey webhooks drop J-1').action(
+    (runKey: string, options: ChoiceOptions) => decide(runKey, 'dropWebhooks', options),
+  );
   const test = webhooks
     .command('test')
     .description('send a signed event of the type ping, from here, with the worker’s configuration')
@@ -98,11 +94,13 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
   await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
-    const isFailed = (status: EndpointStatus) =>
-      status.failed.length > 0 && (endpoint ?? status.endpoint) === status.endpoint;
     const resent: { runKey: string; events: number }[] = [];
     const failed: { runKey: string; error: { type: string; message: string } }[] = [];
-    for (const { runKey } of deliveries.filter(({ endpoints }) => endpoints.some(isFailed))) {
+    for (const { runKey, endpoints } of deliveries) {
+      const isChosen = endpoints.some(
+        (status) => status.failed.length > 0 && (endpoint ?? status.endpoint) === status.endpoint,
+      );
+      if (!isChosen) continue;
       try {
         const { events } = await decideDelivery(client, runKey, 'resendWebhooks', endpoint);
         resent.push({ runKey, events });
@@ -130,12 +128,10 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
   if (ours.length > 0) throw new ConfigError(ours);
   const profile = config.profiles.get(profileName);
   if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);
-  const endpoints = profile.webhooks ?? [];
+  const { webhooks: endpoints = [] } = profile;
   const endpoint = endpoints.find((candidate) => candidate.name === name);
-  if (!endpoint) {
-    const known = endpoints.map((item) => item.name).join(', ');
-    throw new UsageError(known === '' ? 'the profile has no endpoints' : `<endpoint> must be one of ${known}`);
-  }
+  const known = endpoints.map((item) => item.name).join(', ');
+  if (!endpoint) throw new UsageError(`<endpoint> must be an endpoint of the profile: ${known || 'it has none'}`);
   const { WebhookSender } = await import('../../../webhooks/sender.ts');
   const sender = new WebhookSender();
   try {
