@@ -1,6 +1,5 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import type { Client } from '@temporalio/client';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
@@ -63,13 +62,14 @@ export class CreditJourneys {
 
   readonly taskQueue: string;
   readonly #parts: ClientParts;
-  readonly #calls: Calls;
+  readonly #context: RunContext;
 
   /** @internal */
   protected constructor(parts: ClientParts) {
     this.taskQueue = parts.taskQueue;
     this.#parts = parts;
-    this.#calls = new Calls(parts.client, parts.codecServer);
+    const { client, taskQueue, queryTimeoutMs } = parts;
+    this.#context = { client, taskQueue, queryTimeoutMs, calls: new Calls(client, parts.codecServer) };
   }
 
   /**
@@ -151,7 +151,7 @@ export class CreditJourneys {
 
   /** Closes what it opened itself. Calls that are under way end as `closed`. */
   async close(): Promise<void> {
-    await this.#calls.close();
+    await this.#context.calls.close();
     this.#parts.keys?.close();
     await Promise.all([this.#parts.codecServer?.close(), this.#parts.ownConnection?.close()]);
   }
@@ -168,19 +168,13 @@ export class CreditJourneys {
     const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
     const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
-    const isNew = await this.#calls.make(about, options, () => startRun(this.context(), start, workClass));
+    const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start, workClass));
     return Object.assign(handle, { isNew });
   }
 
   #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
     const rule = runIdProblem(kind, id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
-    return new HANDLES[kind](this.context(), kind, id);
-  }
-
-  /** @internal */
-  protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
-    const { client, taskQueue, queryTimeoutMs } = this.#parts;
-    return { client, calls: this.#calls, taskQueue, queryTimeoutMs };
+    return new HANDLES[kind](this.#context, kind, id);
   }
 }

@@ -1,6 +1,6 @@
 /** The ledger: the right one, no older copy, nothing that it confirms can be lost, and not paused. */
 import { Client } from '@temporalio/client';
-import { seenByWatch } from '../client/seen-by-watch.ts';
+import { seenByWatch } from '../client/connection/describe-run.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';

@@ -3,9 +3,10 @@
  * there. It continues with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
  * abandoned.
  */
+
+import { isRunOpen } from '../client/connection/describe-run.ts';
 import { CallError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
-import { isRunOpen } from '../client/runs/is-run-open.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { decisionDifferences } from '../ledger/inquiries/rules.ts';

@@ -3,14 +3,7 @@
  * and writes the ledger, and traces its calls.
  */
 
-import { omitUndefined } from '../base/defined.ts';
-import {
-  type Additions,
-  type ClientParts,
-  type ConnectOptions,
-  connectedParts,
-  toClientUse,
-} from '../client/connection/connect.ts';
+import { type ClientParts, type ConnectOptions, connectedParts, toClientUse } from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -18,11 +11,6 @@ import { openConfiguredLedger } from './configured-ledger.ts';
 export interface LedgerConnectOptions extends ConnectOptions {
   /** How the ledger is opened, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
   openLedger?: () => Promise<Ledger>;
-  /**
-   * Spans of starts, signals and updates by the OpenTelemetry provider that the program has registered, and their
-   * context in Temporal's headers. Default: whether `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
-   */
-  traces?: boolean;
 }
 
 export class LedgerJourneys extends CreditJourneys {
@@ -41,12 +29,9 @@ export class LedgerJourneys extends CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
-    const { openLedger = () => openConfiguredLedger(process.env, toClientUse(options)), traces } = options;
-    const additions: Additions = {
-      tracing: async () => (await import('../telemetry/client-tracing.ts')).clientTracing(),
-      ...omitUndefined({ traces }),
-    };
-    return new LedgerJourneys(await connectedParts(options, additions), openLedger);
+    const { openLedger = () => openConfiguredLedger(process.env, toClientUse(options)) } = options;
+    const loadTracing = async () => (await import('../telemetry/client-tracing.ts')).clientTracing();
+    return new LedgerJourneys(await connectedParts(options, loadTracing), openLedger);
   }
 
   /**
@@ -65,10 +50,5 @@ export class LedgerJourneys extends CreditJourneys {
   override async close(): Promise<void> {
     await super.close();
     await (await this.#ledger?.catch(() => undefined))?.close();
-  }
-
-  /** @internal */
-  protected override context() {
-    return { ...super.context(), ledger: () => this.openedLedger() };
   }
 }

@@ -3,7 +3,7 @@
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { seenByWatch } from '../client/seen-by-watch.ts';
+import { seenByWatch } from '../client/connection/describe-run.ts';
 import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';

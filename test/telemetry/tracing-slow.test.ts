@@ -19,7 +19,8 @@ subscribe('undici:client:sendHeaders', (message) => {
 before(async () => {
   receiver = await startOtlpReceiver();
   harness = await startHarness({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url } });
-  journeys = await connectTo(harness, { traces: true });
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = receiver.url;
+  journeys = await connectTo(harness);
 });
 after(async () => {
   await journeys?.close();

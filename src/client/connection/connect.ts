@@ -220,17 +220,6 @@ export async function configuredDataConverter({
 }
 
 /**
- * Additions by programs beside the ledger. A client by itself loads neither ledger nor telemetry.
- *
- * @internal
- */
-export interface Additions {
-  /** Default: whether the environment names an endpoint for spans. */
-  traces?: boolean;
-  tracing?: () => Promise<WorkflowClientInterceptor>;
-}
-
-/**
  * The parts of a client.
  *
  * @internal
@@ -251,14 +240,14 @@ function requireNode(): void {
 /**
  * Connects to Temporal, with the environment's values where the options give none.
  *
+ * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectedParts(options: ConnectOptions, additions: Additions = {}) {
+export async function connectedParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
-  const { tracing, traces = settings.traces } = additions;
-  const interceptors = tracing && traces ? { workflow: [await tracing()] } : {};
+  const interceptors = loadTracing && settings.traces ? { workflow: [await loadTracing()] } : {};
   const connection = options.connection ?? (await connectTo(settings.temporal, options));
   const ownConnection = options.connection ? undefined : connection;
   const { dataConverter, ...held }: PayloadParts = options.dataConverter

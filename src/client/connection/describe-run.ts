@@ -1,5 +1,9 @@
+/** The newest run of a workflow id, as Temporal describes it: whether it is open, and what a ledger's watch has seen. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { ledgerWatchId, type SeenAttempt } from '../../messages/ledger-watch.ts';
+import { runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { translatedError } from './errors.ts';
 
 /** Describes a run; by default the latest of its workflow id. `undefined` if the server knows none. */
 export async function describeRun(
@@ -13,4 +17,34 @@ export async function describeRun(
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Whether any run of this workflow is open: that run reads the ledger's row itself.
+ *
+ * @internal
+ */
+export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
+  if (workflowId === '') return false;
+  try {
+    const status = (await describeRun(client, workflowId))?.status.name;
+    return status === 'RUNNING' || status === 'PAUSED';
+  } catch (error) {
+    throw translatedError(error, runKeyFromWorkflowId(workflowId) ?? workflowId);
+  }
+}
+
+/**
+ * The newest attempt that the ledger's watch has seen; `undefined` where there is no watch yet, or nothing was claimed.
+ * Temporal keeps it, so an older copy of the ledger cannot lose it.
+ *
+ * @throws what the server does where it does not answer, and what decoding does where a key is gone
+ */
+export async function seenByWatch(
+  client: Client,
+  { ledgerId, taskQueue }: { ledgerId: string; taskQueue: string },
+): Promise<SeenAttempt | undefined> {
+  const watch = await describeRun(client, ledgerWatchId(ledgerId, taskQueue));
+  const { position, claimedAt } = (watch?.memo?.seen ?? {}) as Partial<SeenAttempt>;
+  return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
 }
