@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { InsertChained } from './audit/audit-chain.ts';
-import type { FieldsToWrite } from './database/columns.ts';
+import type { Writes } from './database/columns.ts';
 import type { Place } from './database/rows.ts';
 import type { Unsealed } from './database/sql-session.ts';
-import type { RawRow as Row } from './database/tables.ts';
+import type { Row } from './database/tables.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
 export interface Authorization {
@@ -26,10 +26,11 @@ export const isInForce = (alias: string, kind: 'legalHoldSet' | 'pauseBegun') =>
 export async function appendOrder(
   { dialect }: Unsealed,
   insert: InsertChained,
-  order: FieldsToWrite<OrderRow>,
+  order: Writes<Row<'orders'>>,
 ): Promise<OrderRow> {
   const others = (runKey: string) => `SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${runKey}`;
-  const recordedAt = (place: Place) =>
-    `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others(place(order.runKey ?? null))}) AS times)`;
-  return (await insert('orders', { ...order, orderId: randomUUID() }, { recordedAt })) as OrderRow;
+  const sql = (place: Place) => ({
+    recorded_at: `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others(place(order.runKey ?? null))}) AS times)`,
+  });
+  return (await insert('orders', { ...order, orderId: randomUUID() }, { sql })) as OrderRow;
 }

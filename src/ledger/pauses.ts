@@ -1,12 +1,11 @@
 /** Pauses: while one is in force, no worker of any queue claims anything for its profiles. */
 
-import { utcInstant } from '../base/instants.ts';
+import { pick } from '../base/defined.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { chaining, lockHead } from './audit/audit-chain.ts';
-import { toFields } from './database/rows.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
-import type { RawRow as Row } from './database/tables.ts';
+import type { Row } from './database/tables.ts';
 import { selectPauses } from './inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type OrderRow } from './orders.ts';
 import { ownerOfRuns } from './owners.ts';
@@ -56,11 +55,7 @@ export function pauseWords(pause: Pause): string {
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
 // claim either comes before the pause, and counts as in flight, or finds it.
 
-interface PauseRow extends OrderRow {
-  ended_by: string | null;
-  ended_reason: string | null;
-  ended_at: number | null;
-}
+type PauseRow = OrderRow & { endedBy?: string; endedReason?: string; endedAt?: string };
 
 /** All pauses, the oldest first; with `inForce` those that have not ended. */
 export async function readPauses(
@@ -70,8 +65,8 @@ export async function readPauses(
   return (await readRows(session, inForce)).map(toPause);
 }
 
-async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
-  return session.rows<PauseRow>(
+function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow[]> {
+  return session.read(
     `SELECT p.*, e.by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
      FROM orders p LEFT JOIN orders e ON e.ends = p.order_id
      WHERE p.kind = 'pauseBegun' ${inForce ? 'AND e.order_id IS NULL' : ''} ORDER BY p.recorded_at, p.order_id`,
@@ -80,7 +75,7 @@ async function readRows(session: SqlSession, inForce: boolean): Promise<PauseRow
 
 /** The pause of exactly this scope that is in force. */
 async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<PauseRow | undefined> {
-  return (await readRows(session, true)).find((row) => row.profile === (profile ?? null));
+  return (await readRows(session, true)).find((row) => row.profile === profile);
 }
 
 /**
@@ -111,15 +106,15 @@ export function endPause(tx: Transaction, scope: PauseScope, authorization: Auth
   return chaining(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
     if (!row) return { kind: 'notPaused' };
-    const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: row.order_id });
-    const ended = { ...authorization, at: utcInstant(end.recorded_at) };
+    const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: row.orderId });
+    const ended = { ...authorization, at: end.recordedAt };
     return { kind: 'resumed', pause: { ...toPause(row), ended } };
   });
 }
 
 /** Attempts of the scope that may still be answered. */
 async function countInFlight({ session, dialect }: Transaction, { profile }: PauseScope): Promise<number> {
-  const [row] = await session.rows<{ count: number }>(
+  const [row] = await session.read<{ count: number }>(
     `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE a.state = 'sending' AND a.answer_by > ${dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
     profile === undefined ? [] : [profile],
@@ -148,14 +143,14 @@ export async function noteWaiting(
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
 export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
-  const rows = await session.rows<Row<'inquiries'>>(
+  const rows = await session.read<Row<'inquiries'>>(
     `SELECT * FROM inquiries i WHERE paused_at IS NOT NULL AND NOT EXISTS (${selectPauses('i.profile')})
      ORDER BY run_key, customer_trace_number`,
   );
-  return rows.map(({ run_key, customer_trace_number, paused_at }) => ({
-    workflowId: toWorkflowId(ownerOfRuns(run_key)),
-    customerTraceNumber: customer_trace_number,
-    notedAtMs: paused_at ?? 0,
+  return rows.map(({ runKey, customerTraceNumber, pausedAt = '' }) => ({
+    workflowId: toWorkflowId(ownerOfRuns(runKey)),
+    customerTraceNumber,
+    notedAtMs: Date.parse(pausedAt),
   }));
 }
 
@@ -167,8 +162,13 @@ export async function forgetWaiting({ session }: Transaction, inquiries: readonl
   }
 }
 
-function toPause(row: PauseRow): Pause {
-  const { recordedAt: since, endedAt: at, endedBy: by = '', endedReason: reason = '' } = toFields(row);
-  const pause = { ...toFields(row, ['profile', 'by', 'reason']), since };
+function toPause({
+  recordedAt: since,
+  endedAt: at,
+  endedBy: by = '',
+  endedReason: reason = '',
+  ...row
+}: PauseRow): Pause {
+  const pause = { ...pick(row, ['profile', 'by', 'reason']), since };
   return at === undefined ? pause : { ...pause, ended: { by, reason, at } };
 }

@@ -3,21 +3,22 @@
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
 import { omitUndefined } from '../base/defined.ts';
-import { parseInstantMs, utcInstant } from '../base/instants.ts';
+import { parseInstantMs } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import { chaining } from './audit/audit-chain.ts';
-import type { FieldsToWrite } from './database/columns.ts';
+import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
-import type { Authorization, OrderRow } from './orders.ts';
+import type { Authorization } from './orders.ts';
 
-interface LossRow {
-  found_position: number | null;
-  found_claimed_at: number | null;
-  newest_position: number | null;
-  newest_claimed_at: number | null;
-  accepted_at: number | null;
-  is_there: number;
+interface Loss {
+  foundPosition?: number;
+  foundClaimedAt?: string;
+  newestPosition?: number;
+  newestClaimedAt?: string;
+  acceptedAt?: string;
+  isThere: number;
 }
 
 const LOSS = `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
@@ -41,13 +42,13 @@ export async function readRestore(tx: Pick<Transaction, 'session'>, seen?: SeenA
 
 async function readLoss(session: SqlSession, seen?: SeenAttempt) {
   const seenAtMs = seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1;
-  const [row] = await session.rows<LossRow>(LOSS, [seen?.position ?? -1, seenAtMs]);
-  const acceptedAtMs = row?.accepted_at ?? -1;
-  const isMissing = row?.is_there === 0 && seenAtMs > acceptedAtMs;
-  const found = toSeenAttempt(row?.found_position, row?.found_claimed_at);
+  const [row] = await session.read<Loss>(LOSS, [seen?.position ?? -1, seenAtMs]);
+  const acceptedAtMs = row?.acceptedAt === undefined ? -1 : Date.parse(row.acceptedAt);
+  const isMissing = row?.isThere === 0 && seenAtMs > acceptedAtMs;
+  const found = toSeenAttempt(row?.foundPosition, row?.foundClaimedAt);
   return {
     acceptedAtMs,
-    newest: toSeenAttempt(row?.newest_position, row?.newest_claimed_at),
+    newest: toSeenAttempt(row?.newestPosition, row?.newestClaimedAt),
     lost: found ?? (isMissing ? seen : undefined),
   };
 }
@@ -67,9 +68,8 @@ export async function readDoubt(
   };
 }
 
-function toSeenAttempt(position?: number | null, claimedAtMs?: number | null): SeenAttempt | undefined {
-  if (typeof position !== 'number' || typeof claimedAtMs !== 'number') return undefined;
-  return { position, claimedAt: utcInstant(claimedAtMs) };
+function toSeenAttempt(position?: number, claimedAt?: string): SeenAttempt | undefined {
+  return position === undefined || claimedAt === undefined ? undefined : { position, claimedAt };
 }
 
 /**
@@ -82,14 +82,9 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
   const state = await readRestore(tx, seen);
   if (!state.lost || state.lost !== seen) return state;
   const { position, claimedAt } = state.lost;
-  const claimedAtMs = parseInstantMs(claimedAt) ?? 0;
   await insertRestore(tx, {
-    orderId: `found-${position}-${claimedAtMs}`,
-    kind: 'restoreFound',
-    position,
-    claimedAt: claimedAtMs,
-    by: 'credit-journey',
-    reason: 'an attempt that was seen is not in this ledger',
+    ...{ orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt },
+    ...{ by: 'credit-journey', reason: 'an attempt that was seen is not in this ledger' },
   });
   return state;
 }
@@ -97,23 +92,13 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(
   tx: Transaction,
-  { acceptanceId, by, reason }: Authorization & { acceptanceId: string },
+  { acceptanceId: orderId, ...authorization }: Authorization & { acceptanceId: string },
 ): Promise<RestoreState> {
   const state = await readRestore(tx);
-  const { newest } = state;
-  await insertRestore(tx, {
-    orderId: acceptanceId,
-    kind: 'restoreAccepted',
-    position: newest?.position ?? 0,
-    claimedAt: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
-    by,
-    reason,
-  });
+  await insertRestore(tx, { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' });
   return state;
 }
 
-async function insertRestore(tx: Transaction, fields: FieldsToWrite<OrderRow>): Promise<void> {
-  await chaining(tx, async (insert) => {
-    await insert('orders', fields, { orKeep: true });
-  });
+async function insertRestore(tx: Transaction, order: Writes<Row<'orders'>>): Promise<void> {
+  await chaining(tx, (insert) => insert('orders', order, { orKeep: true }));
 }

@@ -11,11 +11,11 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { FieldsToWrite, Table } from '../database/columns.ts';
+import type { Table, Writes } from '../database/columns.ts';
 import { eachPage, readKeyset } from '../database/pages.ts';
-import { insertRaw, insertRow, type Place, toMemberName } from '../database/rows.ts';
+import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
-import { type RawRow, type Row, TABLES, type TableName } from '../database/tables.ts';
+import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;
@@ -73,15 +73,12 @@ async function readHead(
   return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(cipher, row) } : null;
 }
 
-/**
- * Inserts a row and its entry, and returns the row. If `orKeep` is set and a row has this key already, keeps that row
- * and returns nothing. `recordedAt` is an SQL expression; its default is the database's clock.
- */
+/** Inserts a row and its entry, and returns the row (`insertRow`). */
 export type InsertChained = <Name extends ChainedTable>(
   table: Name,
-  fields: FieldsToWrite<RawRow<Name>>,
-  options?: { recordedAt?: (place: Place) => string; orKeep?: boolean },
-) => Promise<RawRow<Name> | undefined>;
+  fields: Writes<Row<Name>>,
+  options?: InsertOptions,
+) => Promise<Row<Name> | undefined>;
 
 /**
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
@@ -93,16 +90,13 @@ export async function chaining<T>(
 ): Promise<T> {
   let head = await lockedHead(session, dialect, cipher);
   const before = head;
-  const result = await work(async (table, fields, { recordedAt = () => dialect.now, orKeep = false } = {}) => {
-    const row = await insertRaw(session, table, fields, {
-      sql: (place) => ({ recorded_at: recordedAt(place) }),
-      orKeep,
-    });
+  const result = await work(async (table, fields, options) => {
+    const row = await insertRaw(session, table, fields, options);
     if (!row) return undefined;
     const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
     head = headAt(entry);
-    return row as never;
+    return toObject(row) as never;
   });
   if (head !== before) await writeHead(session, cipher, head);
   return result;

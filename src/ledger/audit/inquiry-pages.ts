@@ -142,10 +142,7 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
   );
   const counts = await readAbout<AccessCount>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
   const accesses = new Map(counts.map((row) => [attemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
-  const holdsOn = await readHoldsByOwner(
-    session,
-    rows.map(({ runKey }) => ({ run_key: runKey })),
-  );
+  const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
     ...pick(row, ATTEMPT),
     ...readAnswer(cipher, row, IN_TIME),

@@ -3,15 +3,15 @@
  * received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each attempt.
  */
 
-import { omitUndefined } from '../../base/defined.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { consentDifferences, findEnds } from '../../consent/refusals.ts';
 import { chaining } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { insertRow, toFields } from '../database/rows.ts';
+import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { RawRow as Row } from '../database/tables.ts';
+import type { Row } from '../database/tables.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 
@@ -46,9 +46,9 @@ export interface UnmatchedQuery extends ReadersReach {
 
 type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
 
-const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
-const SAID = [...KEY, 'decided_at', 'received_at', 'proof', 'evidence'] as const;
-const IS_THIS = KEY.map((column, index) => `${column} = $${index + 1}`).join(' AND ');
+const KEY = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision'] as const;
+const SAID = [...KEY, 'decidedAt', 'receivedAt', 'proof', 'evidence'] as const;
+const IS_THIS = KEY.map((name, index) => `${toColumnName(name)} = $${index + 1}`).join(' AND ');
 
 export type ConsentRow = Row<'consents'>;
 
@@ -132,15 +132,10 @@ export async function adoptConsents({ session }: Transaction, start: Start): Pro
     runKey,
     firstRunId,
   ]);
-  const unmatched = await session.rows<ConsentRow>(
-    'SELECT * FROM consents WHERE journey_id = $1 AND unmatched IS NOT NULL',
-    [runKey],
-  );
-  for (const row of unmatched) {
-    const isShareKnown = shareIds.includes(row.share_id);
-    const unknown = applicantIds.includes(row.applicant_id) ? (isShareKnown ? null : 'share') : 'applicant';
-    const key = KEY.map((column) => row[column]);
-    await session.rows(`UPDATE consents SET unmatched = $6 WHERE ${IS_THIS}`, [...key, unknown]);
+  for (const row of await readRows(session, 'consents', { journeyId: runKey }, 'AND unmatched IS NOT NULL')) {
+    const unknownShare = shareIds.includes(row.shareId) ? undefined : 'share';
+    const unmatched = applicantIds.includes(row.applicantId) ? unknownShare : 'applicant';
+    await updateRows(session, 'consents', pick(row, KEY), { unmatched });
   }
   for (const shareId of reportRunKey === undefined ? [] : shareIds) {
     await session.rows(
@@ -159,7 +154,7 @@ export async function readUnmatched(
   { session, dialect }: Transaction,
   { limit, after, ...reach }: UnmatchedQuery,
 ): Promise<UnmatchedConsent[]> {
-  const order = ['recorded_at', ...KEY].join(', ');
+  const order = ['recorded_at', ...KEY.map(toColumnName)].join(', ');
   const values: SqlValue[] = [limit];
   const place = (value: SqlValue) => `$${values.push(value)}`;
   const last = after ? [instantMs(after.since), ...toValues({ ...after, journeyId: after.runKey })] : [];
@@ -168,13 +163,13 @@ export async function readUnmatched(
     ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
     ...withoutForeignRuns('consents.journey_id', reach, place),
   ];
-  const rows = await session.rows<ConsentRow & { unmatched: Unmatched }>(
+  const rows = await session.read<ConsentRow & { unmatched: Unmatched }>(
     `SELECT * FROM consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,
   );
   return rows.map((row) => {
-    const { journeyId: runKey, ...consent } = toFields(row, [...KEY, 'unmatched']);
-    return { runKey, ...consent, since: utcInstant(row.recorded_at) };
+    const { journeyId: runKey, ...consent } = pick(row, [...KEY, 'unmatched']);
+    return { runKey, ...consent, since: row.recordedAt };
   });
 }
 
@@ -195,7 +190,7 @@ export async function markConsentsSeen(
 async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
   const { journeyId, shareId, applicantId } = consent;
   const received = `SELECT count(*) FROM consents WHERE journey_id = $1 AND NOT (${IS_RECEIVED_BY_NONE})`;
-  const [known] = await session.rows<{ journey: number; share: number }>(
+  const [known] = await session.read<{ journey: number; share: number }>(
     `SELECT
        (SELECT count(*) FROM inquiries WHERE run_key = $1)
          + (SELECT count(*) FROM report_shares WHERE run_key = $1)
@@ -210,11 +205,11 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
   );
   if (!known || Number(known.journey) === 0) return 'journey';
   if (Number(known.share) === 0) return 'share';
-  const asked = await session.rows<{ applicant_ids: string }>(
+  const asked = await session.read<{ applicantIds: string[] }>(
     'SELECT DISTINCT applicant_ids FROM inquiries WHERE run_key = $1 AND applicant_ids IS NOT NULL',
     [journeyId],
   );
-  const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));
+  const isKnown = asked.some(({ applicantIds }) => applicantIds.includes(applicantId));
   return asked.length === 0 || isKnown ? undefined : 'applicant';
 }
 
@@ -223,7 +218,7 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   const { journeyId, shareId, applicantId, consentId } = grant;
   const recorded = await readConsent(tx.session, { ...grant, decision: 'granted' });
   if (recorded?.fault === 'spent') return recorded.fault;
-  const attempts = await tx.session.rows<PostingRow>(
+  const attempts = await tx.session.read<PostingRow>(
     `SELECT a.state, a.outcome, a.answer_kind, a.late_state FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
@@ -236,8 +231,7 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
 }
 
 async function readConsent(session: SqlSession, consent: ConsentKey): Promise<ConsentRow | undefined> {
-  const [row] = await session.rows<ConsentRow>(`SELECT * FROM consents WHERE ${IS_THIS}`, toValues(consent));
-  return row;
+  return (await readRows(session, 'consents', pick(consent, KEY)))[0];
 }
 
 /** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
@@ -246,7 +240,7 @@ async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord):
   if (!row) return { kind: 'known', paths: [] };
   const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
   const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince });
-  const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
+  const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
 }
 
@@ -255,13 +249,13 @@ async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boo
   const since = await session.rows(
     `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
        AND recorded_at > $4 LIMIT 1`,
-    [row.journey_id, row.share_id, row.applicant_id, row.recorded_at],
+    [row.journeyId, row.shareId, row.applicantId, Date.parse(row.recordedAt)],
   );
   return since.length > 0;
 }
 
 export function consentRecord(row: ConsentRow): ConsentRecord {
-  return { ...toFields(row, SAID), secondaryUser: toFields(row, ['end_user_code', 'end_user']) };
+  return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
 /** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
@@ -269,11 +263,7 @@ export async function saidAbout(
   { session }: Transaction,
   { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
 ): Promise<ConsentRecord[]> {
-  const rows = await session.rows<ConsentRow>(
-    'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
-    [journeyId, shareId, applicantId],
-  );
-  return rows.map(consentRecord);
+  return (await readRows(session, 'consents', { journeyId, shareId, applicantId })).map(consentRecord);
 }
 
 /** Records which grants permitted this attempt. */
@@ -287,24 +277,19 @@ export async function linkConsents(
   );
 }
 
-/** The columns that show whether an attempt of SECONDUSE was posted. */
-export interface PostingRow {
-  state: string;
-  outcome: string | null;
-  answer_kind: string | null;
-  late_state: string | null;
-}
+/** The members that show whether an attempt of SECONDUSE was posted. */
+export type PostingRow = Pick<Row<'attempts'>, 'state' | 'outcome' | 'answerKind' | 'lateState'>;
 
 /**
  * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
  * to know.
  */
-export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
+export function wasPosted({ state, outcome, answerKind, lateState }: PostingRow): boolean {
   // A late answer may still mean a posting.
-  if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
+  if (state === 'sending' || state === 'unknown' || lateState === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
-  return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
+  return state === 'answered' && (answerKind !== 'outcome' || outcome === 'record');
 }
 
 /** @throws RangeError */

@@ -1,16 +1,10 @@
-/** The parts of which tables.ts declares a table, and the types of its rows and of the objects that they hold. */
+/** The parts of which tables.ts declares a table, and the types of the objects that hold its rows. */
 
-/** Marks a text or a number whose meaning only the type knows. */
-declare const HOLDS: unique symbol;
-/** JSON text of a value. */
-export type Json<Value> = string & { readonly [HOLDS]: Value };
-/** 1 for yes. */
-export type Flag<Held extends boolean> = (0 | 1) & { readonly [HOLDS]: Held };
-
-/** A column, and what a row has in it. */
+/** A column, and the value of the member that holds it. */
 export interface Column<Value> {
   type: 'TEXT' | 'BIGINT' | 'BYTES';
-  holds?: 'json' | 'flag';
+  /** The meaning of the text or the number. */
+  holds?: 'json' | 'flag' | 'instant';
   isOptional?: boolean;
   /** The database's clock fills it when the row is inserted. */
   isStamp?: boolean;
@@ -21,12 +15,13 @@ export interface Column<Value> {
 }
 
 export const text = <Text extends string = string>(constraint?: string): Column<Text> => define('TEXT', constraint);
-/** Whole numbers, and instants in milliseconds since 1970. */
 export const int = (constraint?: string): Column<number> => define('BIGINT', constraint);
-export const stamp = (): Column<number> => ({ type: 'BIGINT', isStamp: true });
+/** Milliseconds since 1970; RFC 3339 in an object. A time that a message brought is text, and stays as it came. */
+export const instant = (): Column<string> => ({ type: 'BIGINT', holds: 'instant' });
+export const stamp = (): Column<string> => ({ ...instant(), isStamp: true });
 export const bytes = (): Column<Uint8Array> => ({ type: 'BYTES' });
-export const json = <Value>(): Column<Json<Value>> => ({ type: 'TEXT', holds: 'json' });
-export const flag = <Held extends boolean = boolean>(): Column<Flag<Held>> => ({ type: 'BIGINT', holds: 'flag' });
+export const json = <Value>(): Column<Value> => ({ type: 'TEXT', holds: 'json' });
+export const flag = <Held extends boolean = boolean>(): Column<Held> => ({ type: 'BIGINT', holds: 'flag' });
 /** NULL where an object lacks the member. */
 export const optional = <Value>(column: Column<Value>): Column<Value | null> => ({ ...column, isOptional: true });
 export const state = <Value>(column: Column<Value>): Column<Value | null> => ({ ...optional(column), isState: true });
@@ -55,36 +50,15 @@ export interface Table {
   uniqueIndexes?: readonly string[];
 }
 
-/** The rows of a table. */
-export type RowOf<T extends Table> = {
-  [Name in keyof T['columns']]: T['columns'][Name] extends Column<infer Value> ? Value : never;
-};
+type MemberName<Name> = Name extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<MemberName<Rest>>}` : Name;
+type ValueIn<C> = C extends Column<infer Value> ? Value : never;
 
-export type FieldName<Name> = Name extends `${infer Word}_${infer Rest}`
-  ? `${Word}${Capitalize<FieldName<Rest>>}`
-  : Name;
-
-type Decoded<Name, Value> =
-  // A time in milliseconds is read as RFC 3339; one that a message brought is kept as it came.
-  Value extends { readonly [HOLDS]: infer Held }
-    ? Held
-    : Name extends `${string}_at` | `${string}since` | 'resend_from'
-      ? string
-      : Value;
-
-/** The object that these columns of a row hold: NULL is an absent member. */
-export type FieldsOf<Row, Name extends keyof Row = keyof Row> = {
-  [Each in Name as null extends Row[Each] ? never : FieldName<Each>]: Decoded<Each, Row[Each]>;
+/** The objects that hold the rows of a table: NULL is an absent member. */
+export type RowOf<T extends Table, C = T['columns']> = {
+  [Name in keyof C as null extends ValueIn<C[Name]> ? never : MemberName<Name>]: ValueIn<C[Name]>;
 } & {
-  [Each in Name as null extends Row[Each] ? FieldName<Each> : never]?: Decoded<Each, NonNullable<Row[Each]>>;
+  [Name in keyof C as null extends ValueIn<C[Name]> ? MemberName<Name> : never]?: NonNullable<ValueIn<C[Name]>>;
 };
 
-type Encoded<Value> = Value extends { readonly [HOLDS]: infer Held } ? Held : Value;
-
-/** The members that a statement writes into a row. Times are milliseconds there. */
-export type FieldsToWrite<Row> = {
-  readonly [Name in keyof Row as FieldName<Name>]?:
-    | Encoded<Row[Name]>
-    | Decoded<Name, NonNullable<Row[Name]>>
-    | undefined;
-};
+/** The members that a statement writes. */
+export type Writes<Row> = { readonly [Member in keyof Row]?: Row[Member] | undefined };

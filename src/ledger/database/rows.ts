@@ -3,20 +3,9 @@
  * declared in tables.ts; here it is read and written by that. Also the statements that many subjects share.
  */
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { FieldsOf, FieldsToWrite } from './columns.ts';
+import type { Writes } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
-import { listColumns, type RawRow, type Row, TABLES, type TableName } from './tables.ts';
-
-type ColumnName<Field> = Field extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
-  : Field;
-
-/** The columns that hold an object's members, where a statement and no table gives them their names. */
-export type Columns<Fields> = {
-  [Field in keyof Fields as ColumnName<Field>]-?: object extends Pick<Fields, Field>
-    ? Fields[Field] | null
-    : Fields[Field];
-};
+import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
 
 type Has = Parameters<typeof listColumns>[1];
 const findColumns = (has: Has) => (Object.keys(TABLES) as TableName[]).flatMap((name) => listColumns(name, has));
@@ -26,9 +15,7 @@ const FLAGS = new Set([
   ...findColumns(({ holds }) => holds === 'flag'),
   ...['has_proof', 'answered_late', 'refusal_kept', 'closed'],
 ]);
-/** Milliseconds since 1970. A time that a message brought is text, and stays as it came. */
-const INSTANT = /(_at|since|^resend_from)$/;
-const INSTANTS = new Set(findColumns(({ type }, name) => type === 'BIGINT' && INSTANT.test(name)));
+const INSTANTS = new Set(findColumns(({ holds }) => holds === 'instant'));
 
 /** The two ways to run a statement, over the one that an engine has. */
 export function makeSession(
@@ -38,28 +25,25 @@ export function makeSession(
   return {
     dialect,
     rows: (text, values) => rows(text, values) as never,
-    read: async (text, values) => (await rows(text, values)).map((row) => toFields(row)) as never,
+    read: async (text, values) => (await rows(text, values)).map(toObject) as never,
   };
 }
 
-/** These columns of the row, as an object; without a list all of them. */
-export function toFields<Row extends object, Column extends keyof Row & string>(
-  row: Row,
-  columns: readonly Column[] = Object.keys(row) as Column[],
-): FieldsOf<Row, Column> {
-  const fields: Record<string, unknown> = {};
-  for (const column of columns) {
-    const value: unknown = row[column];
-    if (value !== null && value !== undefined) fields[toMemberName(column)] = decode(column, value);
+/** The row as an object. */
+export function toObject(row: SqlRow): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row)) {
+    if (value !== null && value !== undefined) members[toMemberName(column)] = decode(column, value);
   }
-  return fields as FieldsOf<Row, Column>;
+  return members;
 }
 
 function decode(column: string, value: unknown): unknown {
   if (JSON_COLUMNS.has(column)) return JSON.parse(String(value));
   if (FLAGS.has(column)) return value === 1;
   // A statement may give such a name, too.
-  return typeof value === 'number' && INSTANT.test(column) ? utcInstant(value) : value;
+  const isInstant = INSTANTS.has(column) || column.endsWith('_at');
+  return isInstant && typeof value === 'number' ? utcInstant(value) : value;
 }
 
 /** The value of a column, as a statement takes it. */
@@ -89,7 +73,7 @@ export function toMemberName(column: string): string {
 /** Makes a value a parameter of a statement, and returns its place: `$3`. */
 export type Place = (value: SqlValue) => string;
 
-interface InsertOptions {
+export interface InsertOptions {
   /** The columns whose value is an expression and no parameter. */
   sql?: (place: Place) => Record<string, string>;
   /** An existing row of this key stays. */
@@ -103,18 +87,18 @@ interface InsertOptions {
 export async function insertRow<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  fields: FieldsToWrite<RawRow<Name>>,
-  options: InsertOptions = {},
+  fields: Writes<Row<Name>>,
+  options?: InsertOptions,
 ): Promise<Row<Name> | undefined> {
   const row = await insertRaw(session, table, fields, options);
-  return row && (toFields(row) as Row<Name>);
+  return row && (toObject(row) as Row<Name>);
 }
 
 /** Does what `insertRow` does, and returns the row as the database has it. */
 export async function insertRaw<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  fields: FieldsToWrite<RawRow<Name>>,
+  fields: Writes<Row<Name>>,
   { sql = () => ({}), orKeep = false }: InsertOptions = {},
 ): Promise<SqlRow | undefined> {
   const given: Readonly<Record<string, unknown>> = fields;

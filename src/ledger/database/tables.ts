@@ -13,8 +13,8 @@ import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome
 import {
   bytes,
   type Column,
-  type FieldsOf,
   flag,
+  instant,
   int,
   json,
   optional,
@@ -102,9 +102,9 @@ export const TABLES = {
       workflow_id: optional(text()),
       run_id: optional(text()),
       // When a pause last refused its claim. NULL: never, or its run was woken since.
-      paused_at: optional(int()),
-      abandoned_at: optional(int()),
-      disposed_at: optional(int()),
+      paused_at: optional(instant()),
+      abandoned_at: optional(instant()),
+      disposed_at: optional(instant()),
       disposed_by: optional(text()),
       disposed_reason: optional(text()),
     },
@@ -130,17 +130,17 @@ export const TABLES = {
       // The place in the sequence of all attempts, by which a restored ledger is found.
       position: int(),
       state: text<AttemptState>(),
-      claimed_at: int(),
+      claimed_at: instant(),
       send_by: int(),
       answer_by: int(),
       // When an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
-      resend_from: optional(int()),
+      resend_from: optional(instant()),
       ...run,
       permitted_by: optional(text()),
       // NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
       sent_trace_number: optional(text()),
-      requested_at: optional(int()),
-      recorded_at: optional(int()),
+      requested_at: optional(instant()),
+      recorded_at: optional(instant()),
       http_status: optional(int()),
       failure_type: optional(text<FailureType>()),
       retry_after_ms: optional(int()),
@@ -154,9 +154,9 @@ export const TABLES = {
       accepted_by: optional(text()),
       accepted_answer: optional(bytes()),
       // An answer that came after its attempt was superseded.
-      late_at: optional(int()),
+      late_at: optional(instant()),
       late_state: optional(text<AttemptState>()),
-      late_requested_at: optional(int()),
+      late_requested_at: optional(instant()),
       late_http_status: optional(int()),
       late_failure_type: optional(text<FailureType>()),
       late_outcome: optional(text<ReportOutcome>()),
@@ -263,7 +263,7 @@ export const TABLES = {
       listed_from: state(int()),
       // Why the run that received the grant does not count it any more.
       fault: state(text<GrantFault>()),
-      seen_at: state(int()),
+      seen_at: state(instant()),
       seen_by: state(text()),
       seen_reason: state(text()),
     },
@@ -407,8 +407,8 @@ export const TABLES = {
       details: optional(json<{ inquiries: number; reports: number; runs: number }>()),
       // The attempt that was seen and is not here; for an accepted restore, the ledger's newest.
       position: optional(int()),
-      claimed_at: optional(int()),
-      recorded_at: int(),
+      claimed_at: optional(instant()),
+      recorded_at: stamp(),
     },
     key: ['order_id'],
     isChained: true,
@@ -425,7 +425,7 @@ export const TABLES = {
       kind: text<'held' | 'flagged'>(),
       reason: text<FailureType | FlagReason>(),
       // The run's clock says it; where a transaction of the ledger has caused the row, the ledger's.
-      since: int(),
+      since: instant(),
       profile: text(),
       ...endUser,
       product_code: optional(text<ProductCode>()),
@@ -436,8 +436,8 @@ export const TABLES = {
       // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
       details: optional(json<HoldDetails>()),
       // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
-      held_since: optional(int()),
-      closed_at: optional(int()),
+      held_since: optional(instant()),
+      closed_at: optional(instant()),
       closed_how: optional(text<'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed'>()),
       // The decision's id.
       closed_by: optional(text()),
@@ -461,10 +461,8 @@ export const TABLES = {
 } as const satisfies Readonly<Record<string, Table>>;
 
 export type TableName = keyof typeof TABLES;
-/** A row as the database has it (`session.rows`). */
-export type RawRow<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
-/** A row as an object (`session.read`): members in camelCase, JSON and flags as values, times as RFC 3339. */
-export type Row<Name extends TableName> = FieldsOf<RawRow<Name>>;
+/** A row as an object. */
+export type Row<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
 
 /** Returns the columns of a table with this property. */
 export function listColumns(name: TableName, has: (column: Column<unknown>, name: string) => boolean): string[] {

@@ -5,12 +5,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { pick } from '../../base/defined.ts';
 import { differingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
+import { readRows } from '../database/rows.ts';
 import type { Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { readUndecided } from '../inquiries/inquiries.ts';
@@ -113,14 +115,11 @@ export async function recordSeen(
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
-  const [known] = await session.rows<{ by: string; reason: string }>(
-    `SELECT by, reason FROM run_decisions
-     WHERE action = 'seen' AND customer_trace_number = $1 AND decision_id = $2 ORDER BY version`,
-    [customerTraceNumber, decisionId],
-  );
-  if (known) return { kind: 'known', paths: differingPaths(known, { by, reason }) };
-  const [row] = await session.rows<{ run_key: string; now: number }>(
-    `SELECT run_key, ${dialect.now} AS now FROM inquiries WHERE customer_trace_number = $1`,
+  const query = { action: 'seen', customerTraceNumber, decisionId } as const;
+  const [known] = await readRows(session, 'run_decisions', query, 'ORDER BY version');
+  if (known) return { kind: 'known', paths: differingPaths(pick(known, ['by', 'reason']), { by, reason }) };
+  const [row] = await session.read<{ runKey: string; decidedAt: string }>(
+    `SELECT run_key, ${dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
   if (!row) return { kind: 'nothingToSee' };
@@ -131,17 +130,7 @@ export async function recordSeen(
     [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.reason] : [])],
   );
   if (closed === 0) return { kind: 'nothingToSee' };
-  const decidedAt = utcInstant(row.now);
-  const decision = {
-    runKey: row.run_key,
-    customerTraceNumber,
-    decisionId,
-    action: 'seen' as const,
-    by,
-    reason,
-    decidedAt,
-  };
-  await recordRunDecisions(tx, [decision]);
+  await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
   return { kind: 'recorded' };
 }
 
@@ -258,16 +247,13 @@ export async function flagReport(
   reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
   customerTraceNumber: string,
 ): Promise<void> {
-  const [inquiry] = await tx.session.rows<{ run_key: string }>(
-    'SELECT run_key FROM inquiries WHERE customer_trace_number = $1',
-    [customerTraceNumber],
-  );
+  const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
-  const review = reviewOfRow(inquiry.run_key);
+  const review = reviewOfRow(inquiry.runKey);
   const flagged = await tx.session.rows(
     `SELECT 1 FROM work_for_people WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
        AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
-    [review ?? inquiry.run_key, reason, review === null ? customerTraceNumber : ''],
+    [review ?? inquiry.runKey, reason, review === null ? customerTraceNumber : ''],
   );
   if (flagged.length === 0) await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber, review });
 }

@@ -12,13 +12,12 @@
  * between two steps stops the disposal there.
  */
 
-import { utcInstant } from '../../base/instants.ts';
+import { omitUndefined } from '../../base/defined.ts';
 import { chaining, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
-import { toFields } from '../database/rows.ts';
 import { type SqlSession, type Transaction, undone, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
-import { IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
+import { type InquiryRow, IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
 import { type Authorization, appendOrder } from '../orders.ts';
 import { ofOwner, ownerOfRuns } from '../owners.ts';
 import { countDeletedHistories, type LegalHold, readHolds } from './legal-holds.ts';
@@ -39,6 +38,11 @@ export type DisposalVerdict =
 
 export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 
+interface Counted extends Partial<Record<'createdAt' | 'claimedAt' | 'recordedAt' | 'lateAt', string>> {
+  inquiries: number;
+  reports: number;
+}
+
 /**
  * Reads only: what a disposal of one owner (model/run-key.ts) would destroy, and what is in its way. `begunAt`: it was
  * begun, and not finished. `runs`: they have claimed attempts under the id. Holds on other rows of a review keep its
@@ -47,9 +51,7 @@ export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 export async function readDisposalView(tx: Transaction, runKey: string) {
   const { session } = tx;
   const undisposed = selectUndisposed(runKey);
-  const [counted] = await session.rows<
-    Record<'inquiries' | 'reports' | 'created_at' | 'claimed_at' | 'recorded_at' | 'late_at', number | null>
-  >(
+  const [counted] = await session.read<Counted>(
     `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
        (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
          AND customer_trace_number IN (${undisposed})) AS reports,
@@ -59,7 +61,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
      WHERE i.customer_trace_number IN (${undisposed})`,
     [runKey],
   );
-  const runs = await session.rows<{ workflow_id: string; run_id: string }>(
+  const runs = await session.read<{ workflowId: string; runId: string }>(
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
@@ -68,19 +70,20 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
       .join(' UNION '),
     [runKey],
   );
-  const { begun_at, disposed_at, is_unfinished } = await readTimes(session, runKey);
-  const { created_at, claimed_at, recorded_at, late_at } = counted ?? {};
-  const newestAtMs = Math.max(...[created_at, claimed_at, recorded_at, late_at].map((ms) => ms ?? 0));
+  const { begunAt, disposedAt, isUnfinished } = await readTimes(session, runKey);
+  const times = counted && [counted.createdAt, counted.claimedAt, counted.recordedAt, counted.lateAt];
+  const newestAt = times
+    ?.filter((at) => at !== undefined)
+    .sort()
+    .at(-1);
   const holds = await readHolds({ session }, runKey);
   const holdsOnRuns = await readHolds({ session }, ownerOfRuns(runKey));
   return {
     runKey,
     inquiries: counted?.inquiries ?? 0,
     reports: counted?.reports ?? 0,
-    ...(newestAtMs === 0 ? {} : { newestAt: utcInstant(newestAtMs) }),
-    ...(is_unfinished === 1 && begun_at !== null ? { begunAt: utcInstant(begun_at) } : {}),
-    ...(disposed_at === null ? {} : { disposedAt: utcInstant(disposed_at) }),
-    runs: runs.map((row) => toFields(row)),
+    ...omitUndefined({ newestAt, begunAt: isUnfinished === 1 ? begunAt : undefined, disposedAt }),
+    runs,
     obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))] satisfies Obstacle[] as Obstacle[],
     holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
     histories: await countDeletedHistories(session, ownerOfRuns(runKey)),
@@ -92,7 +95,7 @@ type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
 /** Reads the obstacles of an owner, except legal holds: each is an inquiry that is not finished. */
 async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
   const undisposed = selectUndisposed(runKey);
-  const needs = await tx.session.rows<{ reason: Need['reason'] | 'doubtful'; customer_trace_number: string }>(
+  const needs = await tx.session.read<{ reason: Need['reason'] | 'doubtful'; customerTraceNumber: string }>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
      UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
@@ -102,7 +105,7 @@ async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
     [runKey],
   );
   const found: Need[] = [];
-  for (const { reason: claimed, customer_trace_number: customerTraceNumber } of needs) {
+  for (const { reason: claimed, customerTraceNumber } of needs) {
     const reason = claimed === 'doubtful' ? 'undecided' : claimed;
     if (claimed === 'doubtful' && !(await readUndecided(tx, customerTraceNumber))) continue;
     found.push({ reason, customerTraceNumber });
@@ -122,31 +125,28 @@ const DISPOSALS = `SELECT d.*, CASE WHEN begun_at > coalesce(disposed_at, 0) THE
   FROM orders WHERE kind IN ('disposalBegun', 'disposed') GROUP BY run_key) d`;
 
 interface DisposalTimes {
-  begun_at: number | null;
-  disposed_at: number | null;
-  is_unfinished: number;
+  begunAt?: string;
+  disposedAt?: string;
+  isUnfinished: number;
 }
 
 async function readTimes(session: SqlSession, runKey: string): Promise<DisposalTimes> {
-  const [row] = await session.rows<DisposalTimes>(`${DISPOSALS} WHERE run_key = $1`, [runKey]);
-  return row ?? { begun_at: null, disposed_at: null, is_unfinished: 0 };
+  const [row] = await session.read<DisposalTimes>(`${DISPOSALS} WHERE run_key = $1`, [runKey]);
+  return row ?? { isUnfinished: 0 };
 }
 
 /** Owners whose last disposal was begun and not finished. */
-export async function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
-  const rows = await session.rows<{ run_key: string }>(
-    `SELECT run_key FROM (${DISPOSALS}) found WHERE is_unfinished = 1 ORDER BY run_key`,
-  );
-  return rows.map((row) => toFields(row));
+export function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
+  return session.read(`SELECT run_key FROM (${DISPOSALS}) found WHERE is_unfinished = 1 ORDER BY run_key`);
 }
 
 /** When the first disposal under this id began; `null` where there is none. */
 export async function readDisposal({ session }: Transaction, runKey: string): Promise<string | null> {
-  const [row] = await session.rows<{ begun_at: number | null }>(
+  const [row] = await session.read<{ begunAt?: string }>(
     `SELECT min(recorded_at) AS begun_at FROM orders WHERE run_key = $1 AND kind = 'disposalBegun'`,
     [runKey],
   );
-  return row === undefined || row.begun_at === null ? null : utcInstant(row.begun_at);
+  return row?.begunAt ?? null;
 }
 
 export interface AgeQuery {
@@ -163,7 +163,7 @@ export interface AgeQuery {
  * oldest of its remaining inquiries, so that no list of ids has to be kept.
  */
 export async function readOlderThan({ session, dialect }: Transaction, { olderThanMs, limit, after }: AgeQuery) {
-  const rows = await session.rows<{ run_key: string; created_at: number; customer_trace_number: string }>(
+  const rows = await session.read<Pick<InquiryRow, 'runKey' | 'createdAt' | 'customerTraceNumber'>>(
     `SELECT i.run_key, i.created_at, i.customer_trace_number
      FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
      WHERE i.disposed_at IS NULL AND i.created_at < cut.ms AND (i.created_at, i.customer_trace_number) > ($2, $3)
@@ -178,9 +178,9 @@ export async function readOlderThan({ session, dialect }: Transaction, { olderTh
   );
   const last = rows.at(-1);
   return {
-    runKeys: rows.map((row) => row.run_key),
+    runKeys: rows.map((row) => row.runKey),
     ...(last && rows.length === limit
-      ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
+      ? { next: { createdAtMs: Date.parse(last.createdAt), customerTraceNumber: last.customerTraceNumber } }
       : {}),
   };
 }
@@ -222,7 +222,7 @@ export function recordDeletion(
 }
 
 async function requireBegun(session: SqlSession, runKey: string): Promise<void> {
-  if ((await readTimes(session, runKey)).begun_at === null) throw new Error('a disposal that was not begun');
+  if ((await readTimes(session, runKey)).begunAt === undefined) throw new Error('a disposal that was not begun');
 }
 
 /**

@@ -5,7 +5,6 @@
  * holds, and so does each claim of a share. So a step either comes before the hold, which lists the destruction up to
  * then, or finds the hold and is refused.
  */
-import { utcInstant } from '../../base/instants.ts';
 import { chaining } from '../audit/audit-chain.ts';
 import type { AuditedAttempt } from '../audit/audited.ts';
 import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
@@ -36,17 +35,16 @@ function readRows(session: SqlSession, runKey?: string): Promise<OrderRow[]> {
 /** Reads the holds that cover the owner of each inquiry of a list. */
 export async function readHoldsByOwner(
   session: SqlSession,
-  inquiries: readonly { run_key: string }[],
+  inquiries: readonly { runKey: string }[],
 ): Promise<(runKey: string) => LegalHold[]> {
-  const ids = inquiries.flatMap(({ run_key }) => [run_key, ownerOfRuns(run_key)]);
-  const held = [...new Set(ids)];
+  const held = [...new Set(inquiries.flatMap(({ runKey }) => [runKey, ownerOfRuns(runKey)]))];
   const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${listPlaceholders(held)})`, held);
   const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
   return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
 function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<OrderRow[]> {
-  return session.rows<OrderRow>(
+  return session.read(
     `SELECT h.* FROM orders h WHERE ${condition} AND ${isInForce('h', 'legalHoldSet')} ORDER BY h.recorded_at, h.order_id`,
     values,
   );
@@ -76,10 +74,10 @@ export function setLegalHold(tx: Transaction, runKey: string, authorization: Hol
 export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return chaining(tx, async (insert) => {
     const rows = await readRows(tx.session, runKey);
-    const own = rows.find((row) => row.run_key === runKey && row.matter === authorization.matter);
+    const own = rows.find((row) => row.runKey === runKey && row.matter === authorization.matter);
     const others = rows.filter((row) => row !== own).map(toLegalHold);
     if (!own) return { released: null, others };
-    await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.order_id });
+    await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
     return { released: toLegalHold(own), others };
   });
 }
@@ -91,7 +89,7 @@ async function isAnythingLeft(session: SqlSession, runKey: string): Promise<bool
 }
 
 async function countDestroyed(session: SqlSession, runKey: string): Promise<{ inquiries: number; histories: number }> {
-  const [row] = await session.rows<{ count: number }>(
+  const [row] = await session.read<{ count: number }>(
     `SELECT count(*) AS count FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NOT NULL`,
     [runKey],
   );
@@ -100,7 +98,7 @@ async function countDestroyed(session: SqlSession, runKey: string): Promise<{ in
 
 /** The number of histories whose deletion from Temporal was begun, of an owner of runs (`ownerOfRuns`). */
 export async function countDeletedHistories(session: SqlSession, runKey: string): Promise<number> {
-  const [row] = await session.rows<{ count: number }>(
+  const [row] = await session.read<{ count: number }>(
     `SELECT count(DISTINCT run) AS count FROM orders
      WHERE (run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''}) AND kind = 'historyDeleted'`,
     [runKey],
@@ -108,12 +106,6 @@ export async function countDeletedHistories(session: SqlSession, runKey: string)
   return row?.count ?? 0;
 }
 
-function toLegalHold(row: OrderRow): LegalHold {
-  return {
-    runKey: row.run_key ?? '',
-    matter: row.matter ?? '',
-    setAt: utcInstant(row.recorded_at),
-    by: row.by,
-    reason: row.reason,
-  };
+function toLegalHold({ runKey = '', matter = '', recordedAt: setAt, by, reason }: OrderRow): LegalHold {
+  return { runKey, matter, setAt, by, reason };
 }

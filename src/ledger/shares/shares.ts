@@ -1,7 +1,7 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 
-import { omitUndefined } from '../../base/defined.ts';
-import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
+import type { ConsentRecord, GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import { type JudgedGrant, judgeGrants, judgeShare, type StoredConsent, toStands } from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
@@ -10,8 +10,9 @@ import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.
 import { chaining, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
-import { type Columns, insertRow, toFields } from '../database/rows.ts';
+import { insertRow, readRows } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
@@ -26,23 +27,15 @@ import { readHolds } from '../retention/legal-holds.ts';
  * the key has another report's share.
  */
 export async function recordShare(
-  { session, dialect, cipher }: Transaction,
+  { session, cipher }: Transaction,
   share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
 ): Promise<boolean> {
   const { runKey, shareId, reportReferenceNumber } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);
-  const inserted = await insertRow(
-    session,
-    'report_shares',
-    { ...share, referenceDigest: digest },
-    { sql: () => ({ recorded_at: dialect.now }), orKeep: true },
-  );
+  const inserted = await insertRow(session, 'report_shares', { ...share, referenceDigest: digest }, { orKeep: true });
   if (inserted) return true;
-  const [row] = await session.rows<{ reference_digest: string }>(
-    'SELECT reference_digest FROM report_shares WHERE run_key = $1 AND share_id = $2',
-    [runKey, shareId],
-  );
-  return row?.reference_digest === digest;
+  const [row] = await readRows(session, 'report_shares', { runKey, shareId });
+  return row?.referenceDigest === digest;
 }
 
 /**
@@ -58,14 +51,14 @@ export async function readShareFacts(
   const reports = await readReports(session, dialect, digest);
   // These rows are read first, so every later row is as new as the position, or newer.
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
-  const found = reports.flatMap(({ run_key }) => (run_key === null ? [] : [run_key]));
+  const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
   const usedBy = await readUses(session, { runKey, shareId, owners });
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
-    const starts = [row.first_run_id, row.told_to].filter((start) => start !== null);
-    return { consent: consentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault ?? undefined }) };
+    const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
+    return { consent: consentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault }) };
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
@@ -92,15 +85,15 @@ interface ReportRow {
   now: number;
   /** The number of entries in the audit chain. */
   position: number;
-  run_key: string | null;
-  disposed_at: number | null;
+  runKey?: string;
+  disposedAt?: string;
   holds: number;
-  is_disposal_begun: number;
+  isDisposalBegun: number;
 }
 
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
-  return session.rows<ReportRow>(
+  return session.read<ReportRow>(
     `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
        (SELECT count(*) FROM orders h WHERE h.run_key = i.run_key AND ${isInForce('h', 'legalHoldSet')}) AS holds
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
@@ -110,14 +103,11 @@ function readReports(session: SqlSession, dialect: SqlDialect, digest: string): 
 }
 
 async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
-  const { run_key, disposed_at, holds, is_disposal_begun } = row;
-  if (run_key === null) return false;
-  if (disposed_at !== null || holds > 0 || is_disposal_begun > 0) return true;
-  const review = reviewOfRow(run_key);
-  return (
-    review !== null &&
-    ((await isReviewDisposed(session, { runKey: run_key })) || (await readHolds({ session }, run_key)).length > 0)
-  );
+  const { runKey, disposedAt, holds, isDisposalBegun } = row;
+  if (runKey === undefined) return false;
+  if (disposedAt !== undefined || holds > 0 || isDisposalBegun > 0) return true;
+  if (reviewOfRow(runKey) === null) return false;
+  return (await isReviewDisposed(session, { runKey })) || (await readHolds({ session }, runKey)).length > 0;
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
@@ -126,7 +116,7 @@ function readSaid(
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
 ): Promise<ConsentRow[]> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  return session.rows<ConsentRow>(
+  return session.read<ConsentRow>(
     `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
@@ -137,12 +127,7 @@ function readSaid(
   );
 }
 
-interface UseRow extends PostingRow {
-  journey_id: string;
-  applicant_id: string;
-  consent_id: string;
-  run_key: string;
-}
+type UseRow = PostingRow & Pick<ConsentRow, 'journeyId' | 'applicantId' | 'consentId'> & { runKey: string };
 
 /**
  * The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
@@ -152,7 +137,7 @@ async function readUses(
   { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  const uses = await session.rows<UseRow>(
+  const uses = await session.read<UseRow>(
     `SELECT l.journey_id, l.applicant_id, l.consent_id, i.run_key, a.state, a.outcome, a.answer_kind, a.late_state
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
@@ -160,12 +145,11 @@ async function readUses(
      WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.run_key <> $1`,
     [runKey, shareId, ...owners],
   );
-  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.run_key]));
+  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, shareId }), use.runKey]));
 }
 
-function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id' | 'consent_id'>): string {
-  const { journey_id, share_id, applicant_id, consent_id } = row;
-  return [journey_id, share_id, applicant_id, consent_id].join('|');
+function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): string {
+  return [journeyId, shareId, applicantId, consentId].join('|');
 }
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
@@ -226,15 +210,12 @@ async function readWithdrawnShare(
   { owners, shareId }: { owners: readonly string[]; shareId: string },
 ): Promise<StandingShareWithdrawal | undefined> {
   const places = owners.map((_, index) => `$${index + 2}`).join(', ');
-  const rows = await session.rows<
-    { run_key: string; recorded_at: number } & Columns<Omit<StandingShareWithdrawal, 'recordedAt'>>
-  >(
-    `SELECT run_key, replaced_by, by, reason, recorded_at FROM run_decisions
-     WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
+  const rows = await session.read<Row<'run_decisions'>>(
+    `SELECT * FROM run_decisions WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
     [shareId, ...owners],
   );
-  const [row] = owners.flatMap((owner) => rows.filter(({ run_key }) => run_key === owner));
-  return row && toFields(row, ['replaced_by', 'by', 'reason', 'recorded_at']);
+  const [row] = owners.flatMap((owner) => rows.filter((withdrawn) => withdrawn.runKey === owner));
+  return row && pick(row, ['replacedBy', 'by', 'reason', 'recordedAt']);
 }
 
 /**
@@ -270,39 +251,40 @@ async function readSentAttempt(
   session: SqlSession,
   { runKey, shareId }: ShareWithdrawal,
 ): Promise<ReportOrigin | undefined> {
-  const [row] = await session.rows<Columns<ReportOrigin>>(
+  const [row] = await session.read<ReportOrigin>(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
     [runKey, shareId],
   );
-  return row && toFields(row);
+  return row;
 }
 
 // Flags posted shares for a person if a refusal is in force against their grants.
 
 /** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
-interface PermitRow extends ConsentRow, PostingRow {
-  customer_trace_number: string;
-  overdue: number;
-  inquiry_user_code: string | null;
-  inquiry_user: string | null;
-}
+type PermitRow = ConsentRow &
+  PostingRow & {
+    customerTraceNumber: string;
+    overdue: number;
+    inquiryUserCode?: string;
+    inquiryUser?: string;
+  };
 
 /** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
   // A grant withdraws nothing.
   if (refusal.decision === 'granted') return 0;
   const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
-  const links = await tx.session.rows<{ customer_trace_number: string }>(
+  const links = await tx.session.read<{ customerTraceNumber: string }>(
     `SELECT DISTINCT customer_trace_number FROM attempt_consents
      WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
     said,
   );
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
-  for (const { customer_trace_number } of links) await lockInquiry(tx, customer_trace_number);
+  for (const { customerTraceNumber } of links) await lockInquiry(tx, customerTraceNumber);
   return flagRefused(tx, 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3', said, (consents) => [
     ...consents.filter(({ decision }) => decision === 'granted'),
     refusal,
@@ -326,7 +308,7 @@ async function flagRefused(
   values: (string | number)[],
   choose = (said: ConsentRecord[]) => said,
 ): Promise<number> {
-  const permits = await tx.session.rows<PermitRow>(
+  const permits = await tx.session.read<PermitRow>(
     `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
        CASE WHEN a.answer_by <= ${tx.dialect.now} THEN 1 ELSE 0 END AS overdue,
        i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
@@ -339,7 +321,7 @@ async function flagRefused(
     const grant = consentRecord(permit);
     const said = choose(await saidAbout(tx, grant));
     const findEnd = findEnds(said.filter((consent) => consent.decision === 'granted' || isFor(permit, consent)));
-    if (findEnd(grant)) concerned.add(permit.customer_trace_number);
+    if (findEnd(grant)) concerned.add(permit.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   return concerned.size;
@@ -361,9 +343,6 @@ function isOnFile(permit: PermitRow): boolean {
 
 /** Returns whether no field that both sides name differs: a consent may name the user by code, by name, or both. */
 function isFor(permit: PermitRow, { secondaryUser }: ConsentRecord): boolean {
-  const agrees = (ours: string | null, theirs: string | undefined) =>
-    ours === null || theirs === undefined || ours === theirs;
-  return (
-    agrees(permit.inquiry_user_code, secondaryUser.endUserCode) && agrees(permit.inquiry_user, secondaryUser.endUser)
-  );
+  const agrees = (ours?: string, theirs?: string) => ours === undefined || theirs === undefined || ours === theirs;
+  return agrees(permit.inquiryUserCode, secondaryUser.endUserCode) && agrees(permit.inquiryUser, secondaryUser.endUser);
 }
