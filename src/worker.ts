@@ -26,7 +26,7 @@ import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
 import { makeRuntime } from './telemetry/logging.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
-import { type DeploymentVersion, watchDeployment } from './temporal/worker-deployment.ts';
+import { type DeploymentVersion, fleetIsRunning, watchDeployment } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 import { losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
@@ -166,12 +166,12 @@ async function openParts(
   });
   const keys = await watchKeyRing(config, logger);
   resources.defer(() => keys.close());
-  requireFreshKeys(keyAges(keys.ring), config.environment, logger);
   const ledger = await keptIn(resources, openConfiguredLedger(config, keys));
   await requireDurableLedger(config, logger);
   // It ends with its last connection, and keeps a process from its end until then.
   makeRuntime();
   const connection = await keptIn(resources, connectTo(config));
+  await checkKeyAges(config, keys, { connection, logger });
   return { keys, ledger, connection, workflows };
 }
 
@@ -203,6 +203,22 @@ async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): P
   await makeMissingKeyRing(config);
   return WatchedKeyRing.open(config.keyRingFile, {
     onReloadFailed: (error) => logger?.error({ error }, 'the key ring cannot be read again: the keys before stay'),
+  });
+}
+
+async function checkKeyAges(
+  { environment, temporal, taskQueue, worker }: Config,
+  keys: WatchedKeyRing,
+  { connection, logger }: { connection: NativeConnection; logger: WorkerLogger | undefined },
+): Promise<void> {
+  const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
+  await requireFreshKeys(keyAges(keys.ring), environment, {
+    warn: ({ id, use, ageDays }) =>
+      logger?.warn(
+        { keyId: id, keyUse: use, ageDays },
+        'this key has encrypted for long: `credit-journey keys rotate`',
+      ),
+    isFleetRunning: () => fleetIsRunning(connection.workflowService, fleet),
   });
 }
 

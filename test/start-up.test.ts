@@ -6,10 +6,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import type { Logger } from 'pino';
 import { loadConfig } from '../src/config/config.ts';
 import { KeyRingError } from '../src/protection/errors.ts';
 import { createKeyRing, keyAges } from '../src/protection/keys/key-ring.ts';
+import { fleetIsRunning } from '../src/temporal/worker-deployment.ts';
 import { requireFreshKeys } from '../src/worker/start-up.ts';
 import { runWorker } from '../src/worker.ts';
 import { spawnCli } from './cli/run-cli.ts';
@@ -98,18 +98,46 @@ describe('keys that have encrypted for more than 90 days', () => {
 
   test('keep a worker of production from starting, by their ids', async (t) => {
     const ages = await agesAfter(t, 91);
-    assert.throws(
-      () => requireFreshKeys(ages, 'production', undefined),
-      (error) => error instanceof KeyRingError && ages.every(({ id }) => error.message.includes(id)),
-    );
+    const unknown = () => Promise.reject(new Error('the server does not answer'));
+    for (const isFleetRunning of [async () => false, unknown]) {
+      await assert.rejects(
+        requireFreshKeys(ages, 'production', { warn: () => assert.fail(), isFleetRunning }),
+        (error) => error instanceof KeyRingError && ages.every(({ id }) => error.message.includes(id)),
+      );
+    }
+  });
+
+  test('do not keep a worker from joining the fleet that runs with them already', async (t) => {
+    const told: string[] = [];
+    await requireFreshKeys(await agesAfter(t, 91), 'production', {
+      warn: ({ verdict }) => told.push(verdict),
+      isFleetRunning: async () => true,
+    });
+    assert.deepEqual(told, ['overdue', 'overdue']);
+  });
+
+  test('a fleet is of the same version: an old one lets no new build in', async () => {
+    const version = { deploymentName: 'loans', buildId: '2' };
+    const asked = { namespace: 'default', taskQueue: 'q' };
+    const withPollers = (...pollers: object[]) =>
+      ({ describeTaskQueue: async () => ({ pollers }) }) as unknown as Parameters<typeof fleetIsRunning>[0];
+    const old = { deploymentOptions: { deploymentName: 'loans', buildId: '1' } };
+    assert.equal(await fleetIsRunning(withPollers(old), { ...asked, version }), false);
+    assert.equal(await fleetIsRunning(withPollers(old, { deploymentOptions: version }), { ...asked, version }), true);
+    assert.equal(await fleetIsRunning(withPollers(old), { ...asked, version: undefined }), false);
+    assert.equal(await fleetIsRunning(withPollers({}), { ...asked, version: undefined }), true);
+    assert.equal(await fleetIsRunning(withPollers(), { ...asked, version: undefined }), false);
   });
 
   test('are reported outside production, and so are those that come due', async (t) => {
-    const warned: unknown[] = [];
-    const logger = { warn: ({ ageDays }: { ageDays: number }) => warned.push(ageDays) } as unknown as Logger;
-    requireFreshKeys(await agesAfter(t, 91), 'uat', logger);
-    requireFreshKeys(await agesAfter(t, 80), 'production', logger);
-    requireFreshKeys(await agesAfter(t, 1), 'production', logger);
-    assert.deepEqual(warned, [91, 91, 80, 80]);
+    const told: string[] = [];
+    const checks = {
+      warn: ({ verdict }: { verdict: string }) => told.push(verdict),
+      isFleetRunning: () => assert.fail('nobody has to know'),
+    };
+    await requireFreshKeys(await agesAfter(t, 91), 'uat', checks);
+    await requireFreshKeys(await agesAfter(t, 80), 'production', checks);
+    await requireFreshKeys(await agesAfter(t, 1), 'production', checks);
+    assert.deepEqual(told, ['overdue', 'overdue', 'due', 'due']);
   });
 });

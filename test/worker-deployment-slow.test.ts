@@ -14,6 +14,7 @@ import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converte
 import {
   type DeploymentVersion,
   describeDeployment,
+  fleetIsRunning,
   promotionCommand,
   type VersionState,
   watchDeployment,
@@ -84,6 +85,14 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.equal((await handle.result()).outcome, 'completed');
   await until('the promotion is noticed', async () => state === 'current');
   assert.deepEqual(said[1], ['info', 'current']);
+});
+
+test('a fleet is running where workers of the same version poll', async () => {
+  const fleet = { namespace: namespace(), taskQueue: harness.config.taskQueue };
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: first }), true);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: second }), false);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, version: undefined }), false);
+  assert.equal(await fleetIsRunning(service(), { ...fleet, taskQueue: 'nobody-polls', version: first }), false);
 });
 
 test('a late consent is pinned to the version that it began on, and a journey is not', async () => {

@@ -123,3 +123,30 @@ function describeState(state: VersionState, version: DeploymentVersion): string 
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
     : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
 }
+
+// Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
+
+interface Fleet {
+  namespace: string;
+  taskQueue: string;
+  /** Absent where workers are unversioned. */
+  version: DeploymentVersion | undefined;
+}
+
+/** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
+export async function fleetIsRunning(
+  service: Pick<WorkflowService, 'describeTaskQueue'>,
+  { namespace, taskQueue, version }: Fleet,
+): Promise<boolean> {
+  const { pollers } = await service.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: TASK_QUEUE_TYPES.workflow,
+  });
+  return (pollers ?? []).some(({ deploymentOptions }) => {
+    const { deploymentName, buildId } = deploymentOptions ?? {};
+    return version === undefined
+      ? !deploymentName
+      : deploymentName === version.deploymentName && buildId === version.buildId;
+  });
+}

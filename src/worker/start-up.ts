@@ -14,29 +14,27 @@ import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 
 /**
- * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. The alert
- * `KeysNearLastDay` pages operators days before.
+ * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere. If a fleet runs with
+ * them already, a worker may still join it. Otherwise, after a key's last day, each machine that is replaced would take
+ * its worker with it, and none would come back. The alert `KeysNearLastDay` warns operators long before.
  *
+ * @param isFleetRunning asked only where it decides; what it throws counts as no
  * @throws KeyRingError
  */
-export function requireFreshKeys(
+export async function requireFreshKeys(
   ages: readonly KeyAge[],
   environment: Environment,
-  logger: Pick<Logger, 'warn'> | undefined,
-): void {
+  { warn, isFleetRunning }: { warn: (key: KeyAge) => void; isFleetRunning: () => Promise<boolean> },
+): Promise<void> {
   const overdue = ages.filter(({ verdict }) => verdict === 'overdue');
-  if (environment === 'production' && overdue.length > 0) {
+  if (environment === 'production' && overdue.length > 0 && !(await isFleetRunning().catch(() => false))) {
     const ids = overdue.map(({ id }) => id).join(', ');
     throw new KeyRingError(
       `production does not encrypt under a key for more than ${MAX_ENCRYPTING_DAYS} days: ${ids}. ` +
         'Run `credit-journey keys rotate`; nothing that they encrypted is lost',
     );
   }
-  for (const { id, use, ageDays, verdict } of ages) {
-    if (verdict !== 'overdue' && verdict !== 'due') continue;
-    const fields = { keyId: id, keyUse: use, ageDays };
-    logger?.warn(fields, 'this key has encrypted for long: `credit-journey keys rotate`');
-  }
+  for (const key of ages) if (key.verdict === 'overdue' || key.verdict === 'due') warn(key);
 }
 
 // Checks that another server can take over the ledger without losing confirmed commits. Production does not start on a
