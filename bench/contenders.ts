@@ -3,6 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LendingJourneyInput } from '../src/messages/inputs/lending-journey.ts';
 import type { Applicant } from '../src/model/applicant.ts';
 import type { BareInput } from './bare/contract.ts';
+import { person } from './load/inputs.ts';
 
 export interface StartOptions {
   /** Stops at the first gate, for good. */
@@ -61,7 +62,7 @@ function bareInput(id: string, { applicants, waits }: StartOptions): BareInput {
     id,
     endUserCode: 'EU123',
     permissiblePurposeCode: '01',
-    applicants: people(id, applicants),
+    applicants: people(applicants),
     ...(waits ? { waitsAfterFirst: true } : {}),
   };
 }
@@ -72,28 +73,12 @@ function journeyInput(id: string, { waits, gates, shares, applicants }: StartOpt
     journeyId: id,
     endUserCode: 'EU123',
     permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
-    applicants: people(id, applicants),
+    applicants: people(applicants),
     gates: { PREAPP: { pass }, PRECLOSE: { pass } },
     ...(shares ? { shares } : {}),
   };
 }
 
-/** Applicants with SSNs that were never issued; `0001` is a record. */
-function people(id: string, count = 1): Applicant[] {
-  return Array.from({ length: count }, (_, index) => ({
-    applicantId: `${index + 1}A`,
-    names: [{ first: 'Casey', last: `Sample-${index + 1}` }],
-    ssn: `9${String(1_000 + (hash(id) % 8_000) + index)}0001`,
-    dob: '1985-04-12',
-    phones: [{ phoneNumber: '2025550123', phoneType: 'MOBL' }],
-    emailAddress: 'casey@example.com',
-    ipAddress: '192.0.2.17',
-    addresses: [{ addressIdentifier: 'C', line1: '12 Example Street', city: 'Springfield', state: 'IL', zip: '62704' }],
-  }));
-}
-
-function hash(text: string): number {
-  let value = 0;
-  for (const character of text) value = (value * 31 + character.charCodeAt(0)) % 1_000_003;
-  return value;
+function people(count = 1): Applicant[] {
+  return Array.from({ length: count }, (_, index) => person(`${index + 1}A`));
 }

@@ -3,10 +3,10 @@
  * one thing changed. Both run on one development server, in interleaved pairs. Prints a table, or one JSON
  * document with `--json`. docs/performance.md says what it shows.
  */
-import { parseArgs } from 'node:util';
-import { BESIDE, type Beside, type Contender } from './contenders.ts';
-import type { LedgerEngine } from './load/site.ts';
-import { historiesOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
+import { BESIDE, type Contender } from './contenders.ts';
+import { newJourneyId } from './load/inputs.ts';
+import { historiesOf, latencies, load, sharedJourney, waiting } from './measures.ts';
+import { ledgerEngine, oneOf, readOptions, whole } from './options.ts';
 import { type Histories, type Pair, type Report, summary, table } from './report.ts';
 import { type RunningServer, type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
@@ -26,27 +26,45 @@ const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quic
   --json         one JSON document`;
 
 const PARTS = ['load', 'turns', 'killed', 'waiting'] as const;
-type Part = (typeof PARTS)[number];
-
-interface Options {
-  pairs: number;
-  journeys: number;
-  waiting: number;
-  rounds: number;
-  only?: Part;
-  json: boolean;
-  beside: Beside;
-  profileDir?: string;
-  ledger: LedgerEngine;
-  server?: RunningServer;
-}
 
 const AT_ONCE = 200;
 const KILLED_JOURNEYS = 100;
 const HISTORIES_OF_A_KIND = 7;
 const SLOW_GATEWAY_MS = 50;
 
-const options = readOptions();
+const options = readOptions(
+  USAGE,
+  {
+    pairs: { type: 'string' },
+    journeys: { type: 'string' },
+    waiting: { type: 'string' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+    beside: { type: 'string', default: 'bare' },
+    ledger: { type: 'string', default: 'sqlite' },
+    server: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+  ({ quick, json, profile, server, ...values }) => {
+    const only = values.only === undefined ? undefined : oneOf(PARTS, values.only, '--only');
+    const beside = oneOf(BESIDE, values.beside, '--beside');
+    if ((only === 'killed' || only === 'waiting') && beside !== 'bare')
+      throw new Error(`--only ${only} is measured beside bare`);
+    return {
+      pairs: whole(values.pairs, quick ? 1 : 5),
+      journeys: whole(values.journeys, quick ? 100 : 400),
+      waiting: whole(values.waiting, quick ? 200 : 1_000),
+      rounds: quick ? 10 : 30,
+      only,
+      json,
+      beside,
+      ledger: ledgerEngine(values.ledger),
+      ...(server === undefined ? {} : { server: runningServer(server) }),
+      ...(profile === undefined ? {} : { profileDir: profile }),
+    };
+  },
+);
 const say = (text: string) => {
   if (!options.json) console.error(text);
 };
@@ -66,63 +84,9 @@ try {
 }
 console.log(options.json ? JSON.stringify({ ...report, summary: summary(report) }, null, 2) : table(report));
 
-function readOptions(): Options {
-  try {
-    const { values } = parseArgs({
-      options: {
-        pairs: { type: 'string' },
-        journeys: { type: 'string' },
-        waiting: { type: 'string' },
-        only: { type: 'string' },
-        profile: { type: 'string' },
-        beside: { type: 'string', default: 'bare' },
-        ledger: { type: 'string', default: 'sqlite' },
-        server: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    const only = PARTS.find((part) => part === values.only);
-    if (values.only !== undefined && !only) throw new Error(`--only knows ${PARTS.join(', ')}`);
-    const beside = BESIDE.find((name) => name === values.beside);
-    if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
-    if ((only === 'killed' || only === 'waiting') && beside !== 'bare')
-      throw new Error(`--only ${only} is measured beside bare`);
-    const { quick, ledger } = values;
-    if (ledger !== 'sqlite' && ledger !== 'postgres') throw new Error('--ledger knows sqlite and postgres');
-    return {
-      pairs: whole(values.pairs, quick ? 1 : 5),
-      journeys: whole(values.journeys, quick ? 100 : 400),
-      waiting: whole(values.waiting, quick ? 200 : 1_000),
-      rounds: quick ? 10 : 30,
-      ...(only === undefined ? {} : { only }),
-      json: values.json,
-      beside,
-      ledger,
-      ...(values.server === undefined ? {} : { server: runningServer(values.server) }),
-      ...(values.profile === undefined ? {} : { profileDir: values.profile }),
-    };
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    console.error(USAGE);
-    process.exit(2);
-  }
-}
-
 function runningServer(text: string): RunningServer {
   const [address = '', pid] = text.split(',');
   return { address, pid: whole(pid, 0), namespace: 'default' };
-}
-
-function whole(text: string | undefined, standard: number): number {
-  const value = text === undefined ? standard : Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
-  return value;
 }
 
 async function measure(on: Stage, into: Report): Promise<void> {
@@ -186,7 +150,7 @@ async function killedOf(on: Stage, order: Contender[]): Promise<Pair['killed']> 
 
 /** Finished journeys of each kind; the bare one has neither gates nor shares. */
 async function historySizes(contender: Contender): Promise<NonNullable<Histories[Contender['name']]>> {
-  const automatic = await historiesOf(HISTORIES_OF_A_KIND, () => contender.start(newId()));
+  const automatic = await historiesOf(HISTORIES_OF_A_KIND, () => contender.start(newJourneyId()));
   if (contender.name === 'bare') return { automatic };
   return {
     automatic,

@@ -3,16 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { askRun } from '../src/client/connection/run-messages.ts';
 import type { Contender, StartOptions } from './contenders.ts';
+import { grant, manyAtOnce, newJourneyId } from './load/inputs.ts';
 import { cpuMs, residentBytes } from './processes.ts';
 import type { Stage } from './stage.ts';
-
-let count = 0;
-
-/** An id that is new in this process, and short enough to begin a trace number. */
-export function newId(): string {
-  count++;
-  return `B${process.pid.toString(36)}X${count.toString(36)}X`.toUpperCase();
-}
 
 export interface Load {
   journeysPerSecond: number;
@@ -24,11 +17,7 @@ export interface Load {
 export async function load(stage: Stage, contender: Contender, journeys: number, atOnce: number): Promise<Load> {
   const workerPid = stage.worker(contender.name).pid;
   const before = { worker: cpuMs(workerPid), server: cpuMs(stage.serverPid), at: performance.now() };
-  let left = journeys;
-  const carry = async () => {
-    while (left-- > 0) await (await contender.start(newId())).result();
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, journeys) }, carry));
+  await manyAtOnce(journeys, atOnce, async () => (await contender.start(newJourneyId())).result());
   const seconds = (performance.now() - before.at) / 1_000;
   return {
     journeysPerSecond: journeys / seconds,
@@ -43,7 +32,7 @@ export async function latencies(contenders: Contender[], rounds: number): Promis
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       const startedAt = performance.now();
-      await (await contender.start(newId())).result();
+      await (await contender.start(newJourneyId())).result();
       all.get(contender.name)?.push(performance.now() - startedAt);
     }
   }
@@ -80,7 +69,7 @@ async function historyOf(handle: WorkflowHandle): Promise<HistorySize> {
 
 /** A joint journey with one share, and consent of both, signalled when it waits for it. */
 export async function sharedJourney(contender: Contender, gates: 'manual' | 'auto'): Promise<WorkflowHandle> {
-  const id = newId();
+  const id = newJourneyId();
   const secondaryUser = { endUserCode: 'EU999' };
   const options: StartOptions = { gates, applicants: 2, shares: [{ shareId: 'S1', ...secondaryUser }] };
   const handle = await contender.start(id, options);
@@ -91,12 +80,9 @@ export async function sharedJourney(contender: Contender, gates: 'manual' | 'aut
     }
   }
   await until(handle, ({ state }) => state === 'waitingForConsent');
-  const now = new Date().toISOString();
   for (const applicantId of ['1A', '2A']) {
-    const evidence = { method: 'web', textVersion: 'v1', capturedAt: now, reference: 'doc-1' };
-    const consentId = `C-${applicantId}`;
-    const grant = { shareId: 'S1', applicantId, consentId, decision: 'granted', decidedAt: now, secondaryUser };
-    await handle.signal('consent', { journeyId: id, ...grant, evidence });
+    const consent = grant({ shareId: 'S1', applicantId, consentId: `C-${applicantId}`, secondaryUser });
+    await handle.signal('consent', { journeyId: id, ...consent });
   }
   return handle;
 }
@@ -122,23 +108,15 @@ export async function waiting(stage: Stage, contender: Contender, journeys: numb
   await stage.killWorker(contender.name);
   await stage.startWorker(contender.name);
   const { pid } = stage.worker(contender.name);
-  await (await contender.start(newId())).result();
+  await (await contender.start(newJourneyId())).result();
   const idleBytes = residentBytes(pid);
   await stage.forget();
-  const handles: WorkflowHandle[] = [];
-  let left = journeys;
-  const start = async () => {
-    while (left-- > 0) handles.push(await contender.start(newId(), { waits: true }));
-  };
-  await Promise.all(Array.from({ length: 50 }, start));
+  const handles = await manyAtOnce(journeys, 50, () => contender.start(newJourneyId(), { waits: true }));
   while ((await stage.received()).length < journeys) await delay(500);
   // Waits until the last answers have become workflow tasks.
   await delay(3_000);
   const bytes = residentBytes(pid);
   // More at once would only queue at the server.
-  const end = async () => {
-    for (let handle = handles.pop(); handle; handle = handles.pop()) await handle.terminate('measured');
-  };
-  await Promise.all(Array.from({ length: 20 }, end));
+  await manyAtOnce(journeys, 20, async (index) => handles[index]?.terminate('measured'));
   return { journeys, residentBytes: bytes, idleBytes };
 }

@@ -118,29 +118,25 @@ function historyLines({ beside, histories }: Report): Line[] {
     const ours = histories.journey?.[kind];
     const theirs = histories[beside]?.[kind];
     if (!ours) return [];
-    const events: Line = {
-      what: `history events, ${what}`,
-      journey: ours.events,
-      ...(theirs ? { beside: theirs.events } : {}),
-      ...('mostEvents' in goal ? { goal: `at most ${goal.mostEvents}`, isMet: ours.events <= goal.mostEvents } : {}),
-    };
-    const most: Line = {
-      what: '  the longest, by when activities ended',
-      journey: ours.mostEvents,
-      ...(theirs ? { beside: theirs.mostEvents } : {}),
-    };
-    const activities: Line = {
-      what: '  activities',
-      journey: ours.activities,
-      ...(theirs ? { beside: theirs.activities } : {}),
-    };
-    const bytes: Line = {
-      what: '  bytes',
-      journey: ours.bytes,
-      ...(theirs ? { beside: theirs.bytes, ratio: ours.bytes / theirs.bytes } : {}),
-      ...(beside === 'clear' && theirs ? { goal: 'fewer than clear', isMet: ours.bytes < theirs.bytes } : {}),
-    };
-    return [events, most, activities, bytes];
+    const of = (what: string, value: (size: HistorySize) => number, more: Partial<Line> = {}): Line => ({
+      what,
+      journey: value(ours),
+      ...(theirs ? { beside: value(theirs) } : {}),
+      ...more,
+    });
+    const most = 'mostEvents' in goal ? goal.mostEvents : undefined;
+    const ratio = theirs ? { ratio: ours.bytes / theirs.bytes } : {};
+    const fewer = theirs && beside === 'clear' ? { goal: 'fewer than clear', isMet: ours.bytes < theirs.bytes } : {};
+    return [
+      of(
+        `history events, ${what}`,
+        ({ events }) => events,
+        most === undefined ? {} : { goal: `at most ${most}`, isMet: ours.events <= most },
+      ),
+      of('  the longest, by when activities ended', ({ mostEvents }) => mostEvents),
+      of('  activities', ({ activities }) => activities),
+      of('  bytes', ({ bytes }) => bytes, { ...ratio, ...fewer }),
+    ];
   });
 }
 

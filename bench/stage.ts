@@ -1,16 +1,15 @@
 /** The stage of both contenders: one development server, one gateway, and a worker process for each. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
 import { createKeyRing } from '../src/protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
 import { BUNDLE_OPTIONS } from '../src/worker/workflow-source.ts';
 import { type Beside, type Contender, contender } from './contenders.ts';
-import { type LedgerEngine, startLedger } from './load/site.ts';
+import { bundle, type LedgerEngine, startLedger, WORKFLOWS } from './load/site.ts';
 import { type Program, startProgram } from './processes.ts';
 
 export interface Received {
@@ -85,14 +84,14 @@ export async function startStage({ beside, ledger, server: running, profileDir }
     parts.defer(() => connection.close());
 
     const bundles = {
-      journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js'), {
+      journey: await bundle(WORKFLOWS, join(dataDir, 'journey.js'), {
         failureConverterPath: FAILURE_CONVERTER_PATH,
         ...BUNDLE_OPTIONS,
       }),
-      bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js'), {
+      bare: await bundle(path('./bare/workflows.ts'), join(dataDir, 'bare.js'), {
         webpackConfigHook: BUNDLE_OPTIONS.webpackConfigHook,
       }),
-      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js'), BUNDLE_OPTIONS),
+      clear: await bundle(WORKFLOWS, join(dataDir, 'clear.js'), BUNDLE_OPTIONS),
     };
     const { url: ledgerUrl } = await startLedger(ledger, dataDir, parts);
     const keyRingFile = join(dataDir, 'keys.json');
@@ -178,11 +177,4 @@ async function ownServer(dataDir: string, parts: AsyncDisposableStack): Promise<
   const server = await startTemporalServer({ dataDir, headless: true });
   parts.defer(() => server.stop());
   return server;
-}
-
-async function bundle(workflows: string, file: string, options: Partial<BundleOptions> = {}): Promise<string> {
-  const logger = new DefaultLogger('WARN');
-  const { code } = await bundleWorkflowCode({ workflowsPath: path(workflows), logger, ...options });
-  await writeFile(file, code);
-  return file;
 }

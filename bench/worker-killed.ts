@@ -5,7 +5,7 @@ import { askRun } from '../src/client/connection/run-messages.ts';
 import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
 import type { Contender } from './contenders.ts';
 import { longestWait } from './killed-waits.ts';
-import { newId } from './measures.ts';
+import { newJourneyId } from './load/inputs.ts';
 import type { Received, Stage } from './stage.ts';
 
 export interface Killed {
@@ -34,7 +34,7 @@ const LOOK_EVERY_MS = 500;
 export async function workerKilled(stage: Stage, contender: Contender, journeys: number): Promise<Killed> {
   await stage.forget();
   await stage.setLatency(LATENCY_MS);
-  const ids = Array.from({ length: journeys }, newId);
+  const ids = Array.from({ length: journeys }, newJourneyId);
   const handles = await Promise.all(ids.map((id) => contender.start(id)));
   const unfinished = new Map(handles.map((handle, index) => [handle.workflowId, { id: ids[index] ?? '', handle }]));
   const doneAt = new Map<string, number>();

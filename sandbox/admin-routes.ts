@@ -1,10 +1,10 @@
 /** The sandbox's own routes, beside the gateway's: received requests, posted inquiries, faults, tokens, reset. */
 import type { FastifyInstance } from 'fastify';
-import { errorAnswer } from './answers/error-body.ts';
 import type { Context } from './context.ts';
 import { describeFaults } from './faults/catalogue.ts';
+import { errorAnswer } from './faults/fault.ts';
 import { describeMagicApplicants } from './faults/magic-applicants.ts';
-import { isObject } from './rules/table.ts';
+import { isObject, parseJson } from './rules/table.ts';
 
 export function addAdminRoutes(app: FastifyInstance, context: Context): void {
   app.get('/_sandbox/inquiries', async () => context.records.inquiries);
@@ -18,7 +18,7 @@ export function addAdminRoutes(app: FastifyInstance, context: Context): void {
   }));
 
   app.put('/_sandbox/faults', async (request, reply) => {
-    const set = context.faults.set(parse(request.body));
+    const set = context.faults.set(parseJson(request.body));
     if ('problems' in set) {
       const { status, headers, body } = errorAnswer(400, 'The fault plan cannot be', set.problems);
       return reply.code(status).headers(headers).send(body);
@@ -32,7 +32,7 @@ export function addAdminRoutes(app: FastifyInstance, context: Context): void {
   });
 
   app.post('/_sandbox/tokens/revoke', async (request, reply) => {
-    const body = request.body === undefined || request.body === '' ? {} : parse(request.body);
+    const body = request.body === undefined || request.body === '' ? {} : parseJson(request.body);
     const { tokenId, ...unknown } = isObject(body) ? body : { tokenId: null };
     if ((tokenId !== undefined && typeof tokenId !== 'string') || Object.keys(unknown).length > 0) {
       const answer = errorAnswer(400, 'Give nothing, or a tokenId', [{ path: '/tokenId', rule: 'string' }]);
@@ -49,12 +49,4 @@ export function addAdminRoutes(app: FastifyInstance, context: Context): void {
     context.faults.reset();
     return { reset: true };
   });
-}
-
-function parse(body: unknown): unknown {
-  try {
-    return JSON.parse(String(body ?? ''));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,18 +1,24 @@
 /** The request endpoint (interface 4.2): token, rules, SSN, fault, posting, answer, in this order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorAnswer } from './answers/error-body.ts';
 import { productAnswer, reportedConsumers } from './answers/product-answer.ts';
 import { type Context, exchangeOf } from './context.ts';
 import { requestFault } from './faults/catalogue.ts';
 import { LARGE_REPORT } from './faults/content.ts';
-import { type Exchange, jsonAnswer, type Params, type RequestFault, withDefaults } from './faults/fault.ts';
+import {
+  type Exchange,
+  errorAnswer,
+  jsonAnswer,
+  type Params,
+  type RequestFault,
+  withDefaults,
+} from './faults/fault.ts';
 import { magicFault } from './faults/magic-applicants.ts';
 import { magicReturnCode } from './faults/magic-codes.ts';
 import { applyVariants } from './faults/variants.ts';
 import { OWN_RULES } from './options.ts';
 import type { IssuedConsumer, ReceivedRequest } from './records/posting.ts';
 import { checkRequest, type GatewayRequest, isSecondaryUse, type SecondaryUseRequest } from './rules/check-request.ts';
-import type { Problem } from './rules/table.ts';
+import { type Problem, parseJson } from './rules/table.ts';
 
 /** Production and UAT have addresses of their own; the path is the same (interface 4.2, 9). */
 export const REQUEST_PATH = '/ServiceGateway/orest/grs_v001/request';
@@ -73,7 +79,7 @@ async function handle(
   { headers: { authorization } }: FastifyRequest,
 ): Promise<void> {
   exchange.goOn();
-  const body = parse(exchange.requestText);
+  const body = parseJson(exchange.requestText);
   context.records.identify(received, body);
   context.journal?.request(received, body);
   const token = context.tokens.check(authorization);
@@ -100,14 +106,6 @@ async function handle(
     return;
   }
   await serve(context, exchange, received, request);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Refuses every SSN that a person could have: no issued SSN starts with 9. */

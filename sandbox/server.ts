@@ -2,8 +2,8 @@
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin-routes.ts';
-import { errorAnswer } from './answers/error-body.ts';
 import { type Context, MARK, SandboxStopped } from './context.ts';
+import { errorAnswer } from './faults/fault.ts';
 import { Faults } from './faults/plan.ts';
 import { Journal } from './journal.ts';
 import { Listener } from './listener.ts';
@@ -17,19 +17,13 @@ import { addTokenRoute } from './token-route.ts';
 
 export type { SandboxOptions } from './options.ts';
 
-export interface RunningSandbox {
-  /** Base address of both services, without a slash at its end. */
-  url: string;
-  port: number;
-  /** Destroys open connections, hanging ones too. */
-  close(): Promise<void>;
-}
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
  * Starts a sandbox, which listens when the promise resolves. Rejects with a `RangeError` for an invalid option and an
  * `Error` for a damaged state file. Where the port is taken, it rejects with the system's error.
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const settings = settingsOf(options);
   const app: FastifyInstance = fastify({
     // Fastify's types tell a server with TLS from one without; nothing here depends on it.
@@ -58,8 +52,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { port } = app.server.address() as AddressInfo;
   context.listener.port = port;
   return {
+    /** Base address of both services, without a slash at its end. */
     url: `${settings.tls ? 'https' : 'http'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     port,
+    /** Destroys open connections, hanging ones too. */
     async close() {
       context.listener.close();
       context.running.abort();

@@ -1,10 +1,9 @@
 /** The token service (interface 4.1): exchanges client credentials for an access token. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { type Context, exchangeOf, type TokenRequest } from './context.ts';
 import { type Answer, jsonAnswer } from './faults/fault.ts';
 import { OWN_RULES } from './options.ts';
-import { checkTable } from './rules/table.ts';
+import { checkTable, parseJson } from './rules/table.ts';
 import { TOKEN_REQUEST } from './rules/tables.ts';
 
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -34,26 +33,13 @@ export function addTokenRoute(app: FastifyInstance, context: Context): void {
  * item 7).
  */
 function refuse({ settings }: Context, text: string): Answer | undefined {
-  const body = parse(text);
+  const body = parseJson(text);
   const problems = checkTable(body, TOKEN_REQUEST, { now: '', ownRules: settings.with.has(OWN_RULES) });
   if (problems.length > 0) return jsonAnswer(400, { error: 'invalid_request', problems }, NO_STORE);
   const { audience, grant_type, client_id, client_secret } = body as Record<keyof typeof TOKEN_REQUEST, string>;
   if (grant_type !== 'client_credentials') return jsonAnswer(400, { error: 'unsupported_grant_type' }, NO_STORE);
-  if (!same(client_id, settings.clientId) || !same(client_secret, settings.clientSecret)) {
+  if (client_id !== settings.clientId || client_secret !== settings.clientSecret) {
     return jsonAnswer(401, { error: 'invalid_client' }, NO_STORE);
   }
   return audience === settings.audience ? undefined : jsonAnswer(403, { error: 'invalid_target' }, NO_STORE);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function same(given = '', known: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(known));
 }

@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import type { OutputOptions } from './cli/output/common-options.ts';
-import { reportError } from './cli/output/errors.ts';
+import { logUncaughtErrors, reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
 import { asCalled } from './cli/output/program-call.ts';
-import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
 
 type Register = (program: Command) => void;

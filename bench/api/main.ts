@@ -3,9 +3,8 @@
  * Prints each run and its findings as tables of Markdown. docs/performance.md has what was reached.
  */
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
-import { oneOf } from '../option.ts';
+import { ledgerEngine, oneOf, readOptions } from '../options.ts';
 import type { Part } from '../overload/finding.ts';
 import { type BenchApi, startBenchApi } from './api-program.ts';
 import { foreign } from './foreign.ts';
@@ -30,7 +29,21 @@ runs; 10,000 open holds; 10 rounds of 100 refused reads.`;
 
 const LIMIT_MS = 30 * 60_000;
 
-const options = readOptions();
+const options = readOptions(
+  USAGE,
+  {
+    only: { type: 'string', multiple: true },
+    ledger: { type: 'string', default: 'sqlite' },
+    quick: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+  ({ only, ledger, ...values }) => ({
+    ...values,
+    parts: (only ?? PARTS).map((one) => oneOf(PARTS, one, '--only')),
+    ledger: ledgerEngine(ledger),
+  }),
+);
 const say = (text: string) => console.error(`  ${text}`);
 // Ends a run that a part does not end.
 setTimeout(() => process.exit(1), LIMIT_MS).unref();
@@ -59,7 +72,7 @@ async function measured(name: PartName, ledger: LedgerEngine): Promise<Part> {
     // It makes the ledger. Where none is wanted it ends before anything is measured.
     await site.startWorker('worker 1');
     if (name === 'starts' || name === 'holds') await site.stopWorker('worker 1');
-    const api = await startBenchApi(site, options.profileDir);
+    const api = await startBenchApi(site, options.profile);
     try {
       return await run(name, ledger, site, api);
     } finally {
@@ -93,35 +106,4 @@ function run(name: PartName, ledger: LedgerEngine, site: Site, api: BenchApi): P
 function markdown({ title, run: what, findings }: Part): string {
   const rows = findings.map(({ what: line, figure }) => `| ${line.replace(/^ {2}/, '… ')} | ${figure} |`);
   return [`**${title}**: ${what}.`, '', '| | |', '| --- | ---: |', ...rows].join('\n');
-}
-
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        only: { type: 'string', multiple: true },
-        ledger: { type: 'string', default: 'sqlite' },
-        quick: { type: 'boolean', default: false },
-        profile: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    const { quick, json, profile } = values;
-    return {
-      parts: (values.only ?? PARTS).map((one) => oneOf(PARTS, one, '--only')),
-      ledger: oneOf(['postgres', 'sqlite'] as const satisfies LedgerEngine[], values.ledger, '--ledger'),
-      quick,
-      json,
-      profileDir: profile,
-    };
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    console.error(USAGE);
-    process.exit(2);
-  }
 }

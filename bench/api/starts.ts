@@ -1,6 +1,5 @@
 /** A start by the API beside a start by the client: one at a time, in turn, in interleaved pairs. No worker runs. */
-import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
-import { prequal } from '../load/inputs.ts';
+import { waitingAtGate } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';
@@ -18,18 +17,13 @@ const CONTENDERS = ['client', 'api', 'limited'] as const;
 type Contender = (typeof CONTENDERS)[number];
 const WARM_UP = 20;
 
-/** It waits at a gate before its first stage: the start is all that happens. */
-function waiting(): LendingJourneyInput {
-  return prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } });
-}
-
 export async function starts(site: Site, api: BenchApi, { pairs, rounds, say }: StartsOptions): Promise<Part> {
   const all = await callerToken(1);
   const limited = await callerToken(2, { endUsers: ['EU123'], profiles: ['default'] });
   const start: Record<Contender, () => Promise<unknown>> = {
-    client: () => site.journeys.start(waiting()),
-    api: () => call(api, '/v1/journeys', { token: all, body: waiting() }, [201]),
-    limited: () => call(api, '/v1/journeys', { token: limited, body: waiting() }, [201]),
+    client: () => site.journeys.start(waitingAtGate()),
+    api: () => call(api, '/v1/journeys', { token: all, body: waitingAtGate() }, [201]),
+    limited: () => call(api, '/v1/journeys', { token: limited, body: waitingAtGate() }, [201]),
   };
   for (let nth = 0; nth < WARM_UP; nth++) for (const name of CONTENDERS) await start[name]();
   const measured: Record<Contender, number[]>[] = [];

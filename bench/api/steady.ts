@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { httpCall } from '../../test/support/http-call.ts';
-import { manyAtOnce, person, prequal } from '../load/inputs.ts';
+import { grant, manyAtOnce, person, prequal, waitingAtGate } from '../load/inputs.ts';
 import { MemoryWatch, peak } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';
@@ -136,21 +136,13 @@ function requestOf(kind: Kind, { nth, journeyId }: About): { route: string; body
     case 'inquiries':
       return { route: '/v1/inquiries?limit=50' };
     case 'start':
-      return {
-        route: '/v1/journeys',
-        body: prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } }),
-      };
+      return { route: '/v1/journeys', body: waitingAtGate() };
     case 'share':
       // The same again and again: a duplicate, each time but the first.
       return { route: `/v1/journeys/${journeyId}/shares`, body: { share: { shareId: 'S2', endUserCode: 'EU998' } } };
     case 'consent': {
-      const at = new Date(Date.now() - 1_000).toISOString();
-      const evidence = { method: 'web', textVersion: 'v1', capturedAt: at, reference: 'doc-1' };
-      const what = { journeyId, shareId: 'S1', applicantId: '1A', consentId: `C-${nth}`, decision: 'granted' };
-      return {
-        route: '/v1/consents',
-        body: { ...what, decidedAt: at, secondaryUser: { endUserCode: 'EU999' }, evidence },
-      };
+      const about = { journeyId, shareId: 'S1', applicantId: '1A', secondaryUser: { endUserCode: 'EU999' } };
+      return { route: '/v1/consents', body: grant({ ...about, consentId: `C-${nth}` }) };
     }
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpCall } from '../../test/support/http-call.ts';
-import { manyAtOnce, prequal } from '../load/inputs.ts';
+import { manyAtOnce, waitingAtGate } from '../load/inputs.ts';
 import { MemoryWatch, peak } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { type Part, plain } from '../overload/finding.ts';
@@ -38,7 +38,11 @@ interface Poll {
 export async function waiting(site: Site, api: BenchApi, options: WaitingOptions): Promise<Part> {
   const { polls, runs, quietSeconds, say } = options;
   requireDescriptors(polls + OTHER_DESCRIPTORS);
-  const ids = await manyAtOnce(runs, CHANGES_AT_ONCE, async () => (await site.journeys.start(atGate())).journeyId);
+  const ids = await manyAtOnce(
+    runs,
+    CHANGES_AT_ONCE,
+    async () => (await site.journeys.start(waitingAtGate())).journeyId,
+  );
   const callers = Math.ceil(polls / POLLS_OF_A_CALLER);
   const tokens = await Promise.all(Array.from({ length: callers }, (_, nth) => callerToken(nth)));
   const etags = await manyAtOnce(runs, 20, (nth) => settledEtag(api, ids[nth] ?? '', tokens[nth % callers] ?? ''));
@@ -123,10 +127,6 @@ function readLimits(): string {
     // Not Linux.
     return '';
   }
-}
-
-function atGate() {
-  return prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } });
 }
 
 /** Of the status that will stand: its first activities are over. */

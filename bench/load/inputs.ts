@@ -23,6 +23,11 @@ export function prequal(endUserCode: string, overrides: Partial<LendingJourneyIn
   };
 }
 
+/** A journey that waits at the gate before its only stage, which costs no inquiry. */
+export function waitingAtGate(): LendingJourneyInput {
+  return prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } });
+}
+
 /** An applicant whose file is a record. */
 export function person(applicantId: string): Applicant {
   count++;
@@ -44,6 +49,12 @@ export function denial(journeyId: string, consentId: string): object {
     ...{ journeyId, shareId: 'NONE', applicantId: '1A', consentId, decision: 'denied' },
     ...{ decidedAt: new Date(Date.now() - 1_000).toISOString(), secondaryUser: { endUserCode: 'EU999' } },
   };
+}
+
+export function grant<Whose extends object>(whose: Whose) {
+  const decidedAt = new Date(Date.now() - 1_000).toISOString();
+  const evidence = { method: 'web', textVersion: 'v1', capturedAt: decidedAt, reference: 'doc-1' };
+  return { decision: 'granted' as const, decidedAt, evidence, ...whose };
 }
 
 /** Calls `work` so many times, `atOnce` of them at any time; the results have the order of the calls. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { CreditJourneys } from '../../src/client.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
@@ -64,7 +64,7 @@ export interface Site {
   /** The name and process id of each of its processes, workers included. */
   processes(): Map<string, number>;
   /** Resolves when every queue is polled. */
-  startWorker(name: string): Promise<SiteWorker>;
+  startWorker(name: string, nodeFlags?: readonly string[]): Promise<SiteWorker>;
   /** Sends SIGTERM, and waits for the end. */
   stopWorker(name: string): Promise<void>;
   received(): Promise<ReceivedRequest[]>;
@@ -80,6 +80,8 @@ export interface Site {
 }
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+export const WORKFLOWS = path('../../src/workflows/index.ts');
 
 export async function startSite(options: SiteOptions): Promise<Site> {
   const parts = new AsyncDisposableStack();
@@ -123,7 +125,10 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   const ledger = await startLedger(options.ledger, dataDir, parts);
   const keyRingFile = join(dataDir, 'keys.json');
   const keys = await createKeyRing(keyRingFile);
-  const bundleFile = await bundle(join(dataDir, 'workflows.js'));
+  const bundleFile = await bundle(WORKFLOWS, join(dataDir, 'workflows.js'), {
+    failureConverterPath: FAILURE_CONVERTER_PATH,
+    ...BUNDLE_OPTIONS,
+  });
   const { address, namespace } = server;
   const taskQueue = 'site';
   const portfolioDir = join(dataDir, 'portfolios');
@@ -192,9 +197,9 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     portfolioDir,
     workers,
     processes: () => new Map([...others, ...[...workers.values()].map((one) => [one.name, one.program.pid] as const)]),
-    async startWorker(name) {
+    async startWorker(name, nodeFlags = []) {
       const [metrics = 0, health = 0] = await freePorts(2);
-      const program = await startProgram([path('../../src/cli.ts'), 'worker'], {
+      const program = await startProgram([...nodeFlags, path('../../src/cli.ts'), 'worker'], {
         ...env,
         METRICS_ADDRESS: `127.0.0.1:${metrics}`,
         HEALTH_ADDRESS: `127.0.0.1:${health}`,
@@ -248,13 +253,9 @@ async function directoryBytes(directory: string, isOfIt: (name: string) => boole
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-async function bundle(file: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: path('../../src/workflows/index.ts'),
-    logger: new DefaultLogger('WARN'),
-    failureConverterPath: FAILURE_CONVERTER_PATH,
-    ...BUNDLE_OPTIONS,
-  });
+/** Bundles workflows into a file, and returns its path. */
+export async function bundle(workflowsPath: string, file: string, options: Partial<BundleOptions>): Promise<string> {
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN'), ...options });
   await writeFile(file, code);
   return file;
 }

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchApi, call, callerToken, startBenchApi } from '../api/api-program.ts';
-import { denial, prequal } from '../load/inputs.ts';
+import { denial, waitingAtGate } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { bounded, type Part, plain } from './finding.ts';
@@ -26,9 +26,7 @@ const OTHERS = 5;
 export async function dripping(site: Site, { connections, consents, say }: DrippingOptions): Promise<Part> {
   const api = await startBenchApi(site);
   try {
-    const { journeyId } = await site.journeys.start(
-      prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } }),
-    );
+    const { journeyId } = await site.journeys.start(waitingAtGate());
     const tokens = await Promise.all(Array.from({ length: OTHERS }, (_, nth) => callerToken(nth)));
     const round = () => timeConsents(api, { journeyId, tokens, count: consents });
     await round();

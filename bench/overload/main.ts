@@ -3,9 +3,8 @@
  * workers on one ledger. Prints each run and its findings; exits with 1 where a bound was missed. docs/reliability.md
  */
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
-import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
-import { oneOf } from '../option.ts';
+import { type Site, startSite } from '../load/site.ts';
+import { ledgerEngine, oneOf, readOptions, whole } from '../options.ts';
 import { dripping } from './dripping.ts';
 import { fairness } from './fairness.ts';
 import { isGood, type Part, table } from './finding.ts';
@@ -27,7 +26,29 @@ const USAGE = `npm run overload -- [--only rate|starving|fairness|dripping|waiti
   --quick        300 journeys, 500 waiting, 20 consents in a round
   --json         one JSON document`;
 
-const options = readOptions();
+const options = readOptions(
+  USAGE,
+  {
+    only: { type: 'string', multiple: true },
+    journeys: { type: 'string' },
+    rate: { type: 'string' },
+    waiting: { type: 'string' },
+    at: { type: 'string', default: 'consent' },
+    ledger: { type: 'string', default: 'postgres' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+  ({ only, at, ledger, quick, json, ...values }) => ({
+    parts: (only ?? PARTS).map((one) => oneOf(PARTS, one, '--only')),
+    journeys: whole(values.journeys, quick ? 300 : 5_000),
+    limit: whole(values.rate, 20),
+    waiting: whole(values.waiting, quick ? 500 : 20_000),
+    at: oneOf(['consent', 'gate'], at, '--at'),
+    ledger: ledgerEngine(ledger),
+    quick,
+    json,
+  }),
+);
 const say = (text: string) => {
   if (!options.json) console.error(`  ${text}`);
 };
@@ -69,47 +90,4 @@ async function onSiteOf(name: PartName, work: (site: Site) => Promise<Part>): Pr
   } finally {
     await site.close();
   }
-}
-
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        only: { type: 'string', multiple: true },
-        journeys: { type: 'string' },
-        rate: { type: 'string' },
-        waiting: { type: 'string' },
-        at: { type: 'string', default: 'consent' },
-        ledger: { type: 'string', default: 'postgres' },
-        quick: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    const { quick, json } = values;
-    return {
-      parts: (values.only ?? PARTS).map((one) => oneOf(PARTS, one, '--only')),
-      journeys: whole(values.journeys, quick ? 300 : 5_000),
-      limit: whole(values.rate, 20),
-      waiting: whole(values.waiting, quick ? 500 : 20_000),
-      at: oneOf(['consent', 'gate'] as const, values.at, '--at'),
-      ledger: oneOf(['postgres', 'sqlite'] as const satisfies LedgerEngine[], values.ledger, '--ledger'),
-      quick,
-      json,
-    };
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    console.error(USAGE);
-    process.exit(2);
-  }
-}
-
-function whole(text: string | undefined, standard: number): number {
-  const value = text === undefined ? standard : Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
-  return value;
 }

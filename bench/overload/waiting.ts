@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
-import { prequal } from '../load/inputs.ts';
+import { grant, prequal, waitingAtGate } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { cpuMs, residentBytes } from '../processes.ts';
@@ -34,7 +34,7 @@ export async function waiting(site: Site, { journeys, at, quietSeconds, say }: W
   if (!worker) throw new Error('no worker runs');
   const idleMb = residentBytes(worker.program.pid) / MEGABYTE;
   const beganAt = performance.now();
-  const ids = await flood(site, journeys, () => (at === 'consent' ? awaitingConsent() : atGate()), {});
+  const ids = await flood(site, journeys, () => (at === 'consent' ? awaitingConsent() : waitingAtGate()), {});
   await untilWaiting(site, journeys, at, say);
   const tookS = (performance.now() - beganAt) / 1_000;
   say(`all wait after ${tookS.toFixed(0)} s`);
@@ -65,19 +65,12 @@ function awaitingConsent(): LendingJourneyInput {
   return prequal('EU123', { shares: [{ shareId: 'S1', ...SECONDARY_USER }] });
 }
 
-function atGate(): LendingJourneyInput {
-  return prequal('EU123', { stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } });
-}
-
 async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'], say: (text: string) => void) {
   const client = getSdkClient(site.journeys);
+  const waitsFor = at === 'consent' ? 'consents' : 'gate';
   let toldAt = performance.now();
   for (;;) {
-    // A run at its gate shows that only when it is queried. Its first activity is over when no queue has any.
-    const waits =
-      at === 'consent'
-        ? (await client.workflow.count('ExecutionStatus = "Running" AND JourneyStage = "awaitingConsent"')).count
-        : count - (await backlogOf(site));
+    const { count: waits } = await client.workflow.count(`ExecutionStatus = "Running" AND WaitsFor = "${waitsFor}"`);
     if (waits >= count) return;
     if (performance.now() - toldAt > 30_000) {
       say(`${waits} of ${count} wait`);
@@ -85,22 +78,6 @@ async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'],
     }
     await delay(2_000);
   }
-}
-
-async function backlogOf(site: Site): Promise<number> {
-  const { workflowService, options } = getSdkClient(site.journeys);
-  const counts = await Promise.all(
-    [1, 2].map(async (taskQueueType) => {
-      const { stats } = await workflowService.describeTaskQueue({
-        namespace: options.namespace,
-        taskQueue: { name: site.taskQueue },
-        taskQueueType,
-        reportStats: true,
-      });
-      return Number(stats?.approximateBacklogCount ?? 0);
-    }),
-  );
-  return counts.reduce((sum, value) => sum + value, 0);
 }
 
 async function overAWhile(pid: number, seconds: number) {
@@ -148,11 +125,9 @@ async function goOn(site: Site, journeyId: string, at: WaitingOptions['at']): Pr
   if (at === 'gate') {
     await journey.advance({ to: 'PREAPP' });
   } else {
-    const now = new Date().toISOString();
-    const evidence = { method: 'web', textVersion: 'v1', capturedAt: now, reference: 'doc-1' };
-    const grant = { shareId: 'S1', applicantId: '1A', consentId: 'C-1', decision: 'granted', decidedAt: now };
+    const consent = grant({ shareId: 'S1', applicantId: '1A', consentId: 'C-1', secondaryUser: SECONDARY_USER });
     // Without waiting: the signal stays in the history until a worker comes.
-    await handle.signal('consent', { journeyId, ...grant, secondaryUser: SECONDARY_USER, evidence });
+    await handle.signal('consent', { journeyId, ...consent });
   }
   await handle.result();
 }

@@ -6,10 +6,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { CreditJourneys, getSdkClient } from '../../src/client/credit-journeys.ts';
 import { Sampler } from '../load/series.ts';
-import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { type Site, startSite } from '../load/site.ts';
+import { ledgerEngine, readOptions } from '../options.ts';
 import { type Hooks, startHooks } from './hooks.ts';
 import { Measures } from './measures.ts';
 import { svg } from './svg.ts';
@@ -35,7 +35,21 @@ const FAULTS = [
 ];
 const SAMPLE_EVERY_MS = 5_000;
 
-const options = readOptions();
+const options = readOptions(
+  USAGE,
+  {
+    minutes: { type: 'string', default: '20' },
+    rate: { type: 'string', default: '2' },
+    out: { type: 'string', default: 'soak.svg' },
+    ledger: { type: 'string', default: 'postgres' },
+  },
+  ({ minutes, rate, out, ledger }) => ({
+    minutes: above0(minutes),
+    rate: above0(rate),
+    out,
+    ledger: ledgerEngine(ledger),
+  }),
+);
 const secrets = await mkdtemp(join(tmpdir(), 'credit-journey-soak-'));
 const hooks = await startHooks(join(secrets, 'webhook-secret'));
 const site = await startSite({
@@ -113,31 +127,6 @@ async function tell(
   const growing = judged.filter(({ verdict }) => !verdict.isGood).length;
   console.log(`soak: ${judged.length} measures, ${growing} grow; ${options.out}`);
   return growing === 0 && failures.length === 0;
-}
-
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        minutes: { type: 'string', default: '20' },
-        rate: { type: 'string', default: '2' },
-        out: { type: 'string', default: 'soak.svg' },
-        ledger: { type: 'string', default: 'postgres' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    const ledger = (['postgres', 'sqlite'] as const satisfies LedgerEngine[]).find((one) => one === values.ledger);
-    if (!ledger) throw new Error('--ledger knows postgres and sqlite');
-    return { minutes: above0(values.minutes), rate: above0(values.rate), out: values.out, ledger };
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    console.error(USAGE);
-    process.exit(2);
-  }
 }
 
 function above0(text: string): number {

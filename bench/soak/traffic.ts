@@ -6,7 +6,7 @@ import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/cli
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
 import type { Hold } from '../../src/operator/holds.ts';
 import { readHolds } from '../../src/operator/open-work.ts';
-import { newJourneyId, person, prequal } from '../load/inputs.ts';
+import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
 
@@ -150,7 +150,7 @@ async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
     permissiblePurposeCode: '02',
     report: { journeyId: journey.journeyId, productCode: 'PREQUAL' },
   });
-  await share.recordConsent(grantOf({ applicantId: '1A', consentId: 'C-1', secondaryUser: LATER_USER }));
+  await share.recordConsent(grant({ applicantId: '1A', consentId: 'C-1', secondaryUser: LATER_USER }));
   if ((await share.result()).outcome !== 'posted') throw new Error('the share was not posted');
   return [journey.journeyId, share.shareId];
 }
@@ -189,14 +189,8 @@ async function wholeJourney(keyless: CreditJourneys): Promise<string[]> {
 /** Sent early: the journey keeps them until the share's report exists. */
 async function consents(journey: JourneyHandle): Promise<void> {
   const of = { shareId: 'S1', secondaryUser: SECONDARY_USER };
-  await journey.recordConsent({ ...of, ...grantOf({ applicantId: '1A', consentId: 'C-1' }) });
-  await journey.recordConsent({ ...of, ...grantOf({ applicantId: '2A', consentId: 'C-2' }) });
-}
-
-function grantOf<Whose extends object>(whose: Whose) {
-  const decidedAt = new Date().toISOString();
-  const evidence = { method: 'web', textVersion: 'v1', capturedAt: decidedAt, reference: 'doc-1' };
-  return { decision: 'granted' as const, decidedAt, evidence, ...whose };
+  await journey.recordConsent({ ...of, ...grant({ applicantId: '1A', consentId: 'C-1' }) });
+  await journey.recordConsent({ ...of, ...grant({ applicantId: '2A', consentId: 'C-2' }) });
 }
 
 function checked(result: JourneyResult): JourneyResult {

@@ -4,7 +4,7 @@ import type { Body, ContentFault } from './fault.ts';
 export type Entry = Record<string, unknown>;
 
 /** The names of the list of applicants' entries, in answers and in variants of them. */
-const LIST_NAMES = ['consumers', 'Consumers', 'applicants'] as const;
+const LIST_NAMES = ['consumers', 'applicants'] as const;
 
 /** The body with each applicant's entry changed, under any name of the product's list. */
 export function withEntries(body: Body, change: (entries: Entry[]) => Entry[]): Body {

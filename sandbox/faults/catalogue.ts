@@ -34,6 +34,8 @@ export function befalls(fault: Fault, productCode: string | null): boolean {
   return !(fault.stage === 'content' && fault.products === 'reports' && productCode === 'SECONDUSE');
 }
 
+const UNPOSTED: readonly Fault['stage'][] = ['arrival', 'beforePosting'];
+
 export interface FaultDescription {
   target: Target;
   fault: string;
@@ -48,13 +50,9 @@ export function describeFaults(): FaultDescription[] {
   return [...REQUEST_FAULTS.values(), ...TOKEN_FAULTS].map((fault) => ({
     target: fault.stage === 'token' ? 'token' : 'request',
     fault: fault.name,
-    ...(fault.stage !== 'token' && { posted: posts(fault) }),
+    // A slow request is posted in the end.
+    ...(fault.stage !== 'token' && { posted: fault.name === 'slowBeforePosting' || !UNPOSTED.includes(fault.stage) }),
     what: fault.what,
     params: z.toJSONSchema(z.object(fault.params ?? {}), { io: 'input' }).properties ?? {},
   }));
-}
-
-function posts(fault: RequestFault): boolean {
-  // A slow request is posted in the end.
-  return fault.name === 'slowBeforePosting' || (fault.stage !== 'arrival' && fault.stage !== 'beforePosting');
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { z } from 'zod';
 import type { ReceivedRequest } from '../records/posting.ts';
 import type { GatewayRequest } from '../rules/check-request.ts';
+import type { Problem } from '../rules/table.ts';
 
 /** The JSON of an answer. */
 export type Body = Record<string, unknown>;
@@ -123,4 +124,14 @@ export function withDefaults({ params = {} }: Fault, given: Params = {}): Params
 /** The answer that puts `body` on the wire as JSON. */
 export function jsonAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+/** An error of the sandbox's own shape (interface 7, items 1 and 5). It contains no value of the request. */
+export function errorAnswer(
+  status: number,
+  errorMessage: string,
+  problems: Problem[] = [],
+  headers: Record<string, string> = {},
+): Answer {
+  return jsonAnswer(status, { returnCode: 'Error', errorMessage, problems }, headers);
 }

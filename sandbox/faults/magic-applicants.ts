@@ -48,8 +48,6 @@ const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
   [4031, { fault: 'otherCustomer' }],
   [4032, { fault: 'severalReferences' }],
   [4040, { fault: 'consumersArray' }],
-  [4041, { fault: 'capitalConsumers' }],
-  [4042, { fault: 'withoutApplicantIds' }],
   [4043, { fault: 'withoutIdentity' }],
   [4044, { fault: 'maskedSsns' }],
   [4045, { fault: 'dashedSsns' }],

@@ -37,9 +37,6 @@ export const VARIANTS: readonly ContentFault[] = [
     const errorMessage = `Limited file for ${applicant?.ssn ?? 'this consumer'}`;
     return { ...body, returnReasonCode: 'L1', returnReasonDesc: 'Limited file', errorMessage };
   }),
-  report('withoutApplicantIds', 'no applicantId, which FAILSAFE alone shows', (body) =>
-    withEntries(body, (entries) => entries.map((entry) => without(entry, 'applicantId'))),
-  ),
   report('withoutIdentity', 'neither applicantId nor consumer.ssn', (body) =>
     withEntries(body, (entries) =>
       entries.map((entry) => {
@@ -63,8 +60,9 @@ export const VARIANTS: readonly ContentFault[] = [
     ...withEntries(body, (entries) => entries.map((entry) => ({ ...entry, sandboxExtra: { nested: [1] } }))),
     sandboxExtra: 'extra',
   })),
-  report('consumersArray', 'consumers[] in the place of applicants[]', (body) => renameApplicants(body, 'consumers')),
-  report('capitalConsumers', 'Consumers[] in the place of applicants[]', (body) => renameApplicants(body, 'Consumers')),
+  report('consumersArray', 'consumers[] in the place of applicants[]', (body) =>
+    'applicants' in body ? { ...without(body, 'applicants'), consumers: body.applicants } : body,
+  ),
 ];
 
 export const VARIANT_NAMES: readonly string[] = VARIANTS.map(({ name }) => name);
@@ -106,8 +104,4 @@ function withRecord(entry: Entry, ssn: string): Entry {
 
 function withLists(entry: Entry): Entry {
   return entry.consumer ? { ...entry, consumer: withReferenceLists(entry.consumer as Entry) } : entry;
-}
-
-function renameApplicants(body: Body, name: string): Body {
-  return 'applicants' in body ? { ...without(body, 'applicants'), [name]: body.applicants } : body;
 }

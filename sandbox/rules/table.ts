@@ -68,6 +68,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** `undefined` where the text of a body is not JSON. */
+export function parseJson(body: unknown): unknown {
+  try {
+    return JSON.parse(String(body ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Every problem of `body` under `table`; empty where it is valid. */
 export function checkTable(body: unknown, table: Table, judging: Judging, at = ''): Problem[] {
   if (!isObject(body)) return [{ path: at, rule: 'object' }];

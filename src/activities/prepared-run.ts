@@ -303,6 +303,8 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
  */
 async function productProblems(ledger: Ledger, runKey: string, { productCode }: PullInput): Promise<Problem[]> {
   const inquiries = await ledger.inquiriesOf(runKey);
-  if (inquiries.every((inquiry) => inquiry.productCode === productCode)) return [];
+  // A claim that a pause has refused leaves a row under which nothing was sent or decided.
+  const taken = inquiries.filter(({ attempts, decisions }) => attempts.length + decisions.length > 0);
+  if (taken.every((inquiry) => inquiry.productCode === productCode)) return [];
   return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
 }

@@ -1,22 +1,11 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
-import { omitUndefined } from '../base/defined.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { type HttpService, openService } from '../http/service.ts';
 import { type Caller, type CodecNeeds, createAccess, type Permission } from './access.ts';
 import { CodecWork } from './codec-work.ts';
 import { type CodecServerOptions, DEFAULT_LIMITS } from './settings.ts';
 
-export interface RunningCodecServer {
-  /** Without a slash at its end, and without the unguessable path. */
-  url: string;
-  port: number;
-  /** `/<segment>`, where that is what authenticates. A secret. */
-  path?: string;
-  /** The address for the Temporal UI and CLI: `url` and `path`. */
-  endpoint: string;
-  /** Ends open connections, and closes the audit log. */
-  close(): Promise<void>;
-}
+export type RunningCodecServer = Awaited<ReturnType<typeof startCodecServer>>;
 
 type CodecService = HttpService<CodecNeeds, Caller, Permission>;
 
@@ -24,7 +13,7 @@ type CodecService = HttpService<CodecNeeds, Caller, Permission>;
  * Listens when it resolves. `ConfigError` where the options may not be: an unguessable path in production or beyond
  * this machine. The system's error where the port is taken or the audit file cannot be opened.
  */
-export async function startCodecServer(options: CodecServerOptions): Promise<RunningCodecServer> {
+export async function startCodecServer(options: CodecServerOptions) {
   const { environment, authentication, host = '127.0.0.1', keys, namespaces, originNamespaces = [] } = options;
   const { policy, segment } = createAccess(authentication, { environment, host, namespaces });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -47,10 +36,14 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
   const { url, port } = await service.listen();
   const path = segment === undefined ? undefined : `/${segment}`;
   return {
+    /** Without a slash at its end, and without the unguessable path. */
     url,
     port,
-    ...omitUndefined({ path }),
+    /** `/<segment>`, where that is what authenticates. A secret. */
+    path,
+    /** The address for the Temporal UI and CLI. */
     endpoint: `${url}${path ?? ''}`,
+    /** Ends open connections, and closes the audit log. */
     async close() {
       app.server.closeAllConnections();
       await app.close();

@@ -1,16 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-export interface OwnedChild {
-  process: ChildProcess;
-  pid: number;
-  /** Resolves when it has ended, with its exit code, or `null` after a signal. */
-  ended: Promise<number | null>;
-  /** SIGTERM, and SIGKILL when it has not ended within `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-  /** Lets this process end while the child runs; the child then ends with it. */
-  unref(): void;
-}
+export type OwnedChild = Awaited<ReturnType<typeof startOwnedChild>>;
 
 const owned = new Set<ChildProcess>();
 let exitHandlerIsSet = false;
@@ -23,7 +14,7 @@ export async function startOwnedChild(
   command: string,
   args: readonly string[],
   options: Pick<SpawnOptions, 'env' | 'stdio' | 'cwd' | 'uid' | 'gid'>,
-): Promise<OwnedChild> {
+) {
   const child = spawn(command, args, { ...options, detached: true, windowsHide: true });
   await once(child, 'spawn');
   const pid = child.pid as number;
@@ -40,9 +31,12 @@ export async function startOwnedChild(
   return {
     process: child,
     pid,
+    /** Resolves when it has ended, with its exit code, or `null` after a signal. */
     ended,
+    /** Lets this process end while the child runs; the child then ends with it. */
     unref: () => child.unref(),
-    stop: async (graceMs) => {
+    /** SIGTERM, and SIGKILL when it has not ended within `graceMs`. */
+    stop: async (graceMs: number) => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await ended;

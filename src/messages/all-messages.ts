@@ -45,13 +45,17 @@ export const QUERIES = {
   portfolio: { status: statusWords('review') },
   share: {
     status: statusWords('share'),
-    lookUpConsents: 'Tells a waiting share to read its consents from the ledger. recordLateConsent sends it. No input.',
     references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
   },
 } as const;
 
+/** The purpose of the signal `lookUpConsents`, which callers do not send. */
+export const LOOK_UP_CONSENTS =
+  'Makes the run read its consents from the ledger. recordLateConsent sends it, and ledger compare. No input.';
+
 /** The wire name of every message and query. */
 export const WIRE_NAMES: readonly string[] = [
+  'lookUpConsents',
   ...Object.values<Message>(MESSAGES).flatMap(({ updates, signals }) => Object.keys({ ...updates, ...signals })),
   ...Object.values(QUERIES).flatMap((queries) => Object.keys(queries)),
 ];

@@ -1,14 +1,12 @@
 /**
- * Compares the ledger's rows since an instant with Temporal's runs, and sends consents again. Temporal's database may go
+ * Compares the ledger's rows since an instant with Temporal's runs. Temporal's database may go
  * back in time (a backup, a region's replica that was behind). The comparison asks no worker and reads no history. The
  * ledger's watch covers the other direction (docs/protocol.md).
  */
 import type { Client } from '@temporalio/client';
-import { omitUndefined } from '../base/defined.ts';
 import { inParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
 import { translatedError } from '../client/connection/errors.ts';
-import type { CreditJourneys } from '../client/credit-journeys.ts';
 import type {
   AuditedAttempt,
   AuditedConsent,
@@ -16,7 +14,6 @@ import type {
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
 
 /** The ledger's records of one run since an instant. */
@@ -109,45 +106,16 @@ function findLastInstant({ attempts, consents, decisions, withdrawnShares }: Kno
   return times.sort().at(-1) ?? '';
 }
 
-/**
- * Sends open runs the last consent of each applicant to each share again. The ledger recognizes it, and judges
- * the share by everything that it has. An error names a path and a rule at most.
- */
-export async function sendConsents(journeys: CreditJourneys, runs: readonly ComparedRun[]) {
-  const failed: { runKey: string; shareId: string; consentId: string; error: string }[] = [];
-  let sent = 0;
-  const open = runs.filter(({ kind }) => kind === 'open');
-  await inParallel(open, AT_ONCE, async ({ runKey, consents }) => {
-    const latest = new Map(
-      consents.map((consent) => [JSON.stringify([consent.shareId, consent.applicantId]), consent]),
-    );
-    for (const consent of latest.values()) {
-      const error = await sendConsent(journeys, consent);
-      if (error === undefined) sent++;
-      else failed.push({ runKey, shareId: consent.shareId, consentId: consent.consentId, error });
+/** Has open runs read their consents from the ledger: Temporal may have lost the messages that brought them. */
+export async function sendConsents(client: Client, runs: readonly ComparedRun[]) {
+  const failed: { runKey: string; error: string }[] = [];
+  const open = runs.filter(({ kind, consents }) => kind === 'open' && consents.length > 0);
+  await inParallel(open, AT_ONCE, async ({ runKey }) => {
+    try {
+      await client.workflow.getHandle(toWorkflowId(runKey)).signal('lookUpConsents');
+    } catch (error) {
+      failed.push({ runKey, error: String(translatedError(error, runKey)) });
     }
   });
-  return { sent, failed };
-}
-
-/** Returns why the run did not take the consent, or `undefined` if it did. */
-async function sendConsent(journeys: CreditJourneys, consent: AuditedConsent): Promise<string | undefined> {
-  const { runKey, shareId, applicantId, consentId, decision, decidedAt, evidence, proof } = consent;
-  const { endUserCode, endUser = '' } = consent;
-  const { kind, id } = parseRunKey(runKey);
-  const message = {
-    ...{ applicantId, consentId, decision, decidedAt },
-    secondaryUser: endUserCode === undefined ? { endUser } : { endUserCode },
-    ...omitUndefined({ evidence, proof }),
-  };
-  try {
-    if (kind === 'share') await journeys.getShare(id).recordConsent(message);
-    else await journeys.get(id).recordConsent({ ...message, shareId });
-    return undefined;
-  } catch (error) {
-    if (error instanceof CreditJourneyError || (error instanceof Error && error.name === 'InvalidInputError')) {
-      return error.message;
-    }
-    throw error;
-  }
+  return { sent: open.length - failed.length, failed };
 }

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { MetricTags } from '@temporalio/common';
-import { type ActivityInterceptorsFactory, type NativeConnection, Runtime } from '@temporalio/worker';
+import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -165,20 +165,9 @@ async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
   }
 }
 
-export interface WorkerTelemetry {
-  metrics: Metrics;
-  /** Outermost first. */
-  activityInterceptors: ActivityInterceptorsFactory[];
-  observeGateway: ExchangeObserver;
-  observeTokens: ExchangeObserver;
-  observeLedger(ledger: Ledger): Ledger;
-  /** Counts open work until `close`. Does nothing if metrics are off. */
-  watch(parts: WatchedParts): void;
-  close(): Promise<void>;
-}
+export type WorkerTelemetry = Awaited<ReturnType<typeof startWorkerTelemetry>>;
 
-interface WatchedParts {
-  ledger: Ledger;
+interface WatchedParts extends Pick<FleetFigures, 'ledger'> {
   connection: NativeConnection;
   keys: { readonly ring: KeyRing };
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
@@ -188,7 +177,7 @@ interface WatchedParts {
 const EVENT_LOOP_EVERY_MS = 5_000;
 
 /** Call it after the SDK's runtime was made: it uses that runtime's meter. */
-export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
+export async function startWorkerTelemetry(config: Config) {
   const { telemetry, environment, profiles, taskQueue, temporal } = config;
   const metrics = new Metrics(Runtime.instance().metricMeter);
   metrics.begin(profiles.keys(), config.worker.deployment?.buildId);
@@ -202,12 +191,14 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
   const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
   return {
     metrics,
+    /** Outermost first. */
     activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), activityMetrics(metrics)],
     observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
     observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
-    observeLedger: (ledger) =>
+    observeLedger: (ledger: Ledger) =>
       observedLedger(ledger, ({ durationMs, ...labels }) => metrics.put('ledgerLatency', durationMs / 1_000, labels)),
-    watch({ ledger, connection, keys, registeredSearchAttributes }) {
+    /** Counts open work until `close`. Does nothing if metrics are off. */
+    watch({ ledger, connection, keys, registeredSearchAttributes }: WatchedParts) {
       if (!telemetry.metricsAddress) return;
       const watched = {
         ledger,

@@ -12,7 +12,6 @@ import { applicant, consentMessage, type Harness, journeyInput, startHarness } f
 import { pythonPackages } from '../support/python.ts';
 import { type FaultyFront, startFaultyFront } from './faulty-front.ts';
 import { startTestApi, type TestApi, token } from './fixtures.ts';
-import { until } from './until.ts';
 
 let harness: Harness;
 let api: TestApi;
@@ -95,7 +94,7 @@ describe('a consent system', { concurrency: 1 }, () => {
       const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
       const handle = await harness.start(input);
       const status = `/v1/journeys/${input.journeyId}`;
-      await until(async () => ((await api.call(status)).json.state === 'waitingForConsent' ? true : undefined));
+      await api.until(status, (json) => json.state === 'waitingForConsent');
       const audited = api.audited().length;
       front.put('POST /v1/consents', 'lost', 'away', 'garbage', 'pending');
       const sent = await send(await put(grant(input.journeyId)));

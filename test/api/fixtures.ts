@@ -1,8 +1,10 @@
 /** The API with a key set of its own, and requests to it. All persons are invented. */
+import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, before, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { ApiOptions } from '../../src/api/options.ts';
 import { type RunningApi, startApi } from '../../src/api/server.ts';
@@ -12,7 +14,7 @@ import { SCOPES } from '../../src/operations/scopes.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { type HttpAnswer, httpCall } from '../support/http-call.ts';
-import type { Harness } from '../support/journey-harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../support/journey-harness.ts';
 
 export const ISSUER = 'https://issuer.example.com';
 export const AUDIENCE = 'credit-journey-api';
@@ -51,6 +53,9 @@ export interface ApiCall {
   body?: unknown;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
+export type Json = any;
+
 export interface TestApi extends RunningApi {
   /** Whole lines of the audit log. */
   lines: string[];
@@ -58,6 +63,54 @@ export interface TestApi extends RunningApi {
   audited(): Record<string, unknown>[];
   unexpected: unknown[];
   call(path: string, call?: ApiCall): Promise<HttpAnswer>;
+  /** Sends it, fails unless the answer has this status, and returns its JSON. */
+  expect(status: number, path: string, call?: ApiCall): Promise<Json>;
+  /** Reads the path again and again until `find` finds something; the test's own time is the limit. */
+  until<T>(path: string, find: (json: Json) => T | undefined | false): Promise<T>;
+}
+
+/** Reads a run until its status has one of these states. */
+export function untilState(api: TestApi, path: string, ...states: string[]): Promise<Json> {
+  return api.until(path, (json) => states.includes(json.state) && json);
+}
+
+export interface World {
+  harness: Harness;
+  api: TestApi;
+}
+
+interface WorldOptions extends HarnessOptions {
+  isWorkerStopped?: boolean;
+  /** Makes what all tests need. A hook of the file's own would run beside the one that makes both. */
+  begin?: () => Promise<unknown>;
+  /** Ends it, before both are closed. */
+  end?: () => Promise<unknown>;
+}
+
+/** A harness and an API beside it, made before the tests of a file and closed after them. Nothing is there before. */
+export function useApi(
+  options: Partial<ApiOptions> = {},
+  { isWorkerStopped = false, begin, end, ...parts }: WorldOptions = {},
+): World {
+  let made: Partial<World> = {};
+  before(async () => {
+    const harness = await startHarness(parts);
+    made = { harness };
+    // It has made the ledger.
+    if (isWorkerStopped) await harness.stopWorker();
+    made.api = await startTestApi(harness, options);
+    await begin?.();
+  });
+  after(async () => {
+    try {
+      await end?.();
+      await made.api?.close();
+    } finally {
+      await made.harness?.close();
+    }
+  });
+  const standIn = (name: keyof World) => new Proxy({}, { get: (_, member) => Reflect.get(made[name] ?? {}, member) });
+  return { harness: standIn('harness') as Harness, api: standIn('api') as TestApi };
 }
 
 /** Beside a harness's worker, on its ledger. `close` ends all that it opened. */
@@ -89,12 +142,25 @@ export async function startTestApi(
     ...options,
   });
   const all = await token();
+  const call: TestApi['call'] = (path, request) => httpCall(api.url + path, { token: all, ...request });
   return {
     ...api,
     lines,
     unexpected,
+    call,
     audited: () => lines.map((line) => JSON.parse(line).audit),
-    call: (path, request) => httpCall(api.url + path, { token: all, ...request }),
+    async expect(status, path, request) {
+      const answer = await call(path, request);
+      assert.equal(answer.status, status, `${path} ${answer.text}`);
+      return answer.json;
+    },
+    async until(path, find) {
+      for (;;) {
+        const found = find((await call(path)).json);
+        if (found !== undefined && found !== false) return found;
+        await sleep(100);
+      }
+    },
     close: async () => {
       await api.close();
       await journeys.close();

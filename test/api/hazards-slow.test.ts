@@ -2,28 +2,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/api/options.ts';
 import { parametersIn } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { connectTo } from '../support/harness-client.ts';
-import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
-import { type ApiCall, startCutOffApi, startTestApi, type TestApi, token } from './fixtures.ts';
+import { applicant, journeyInput } from '../support/journey-harness.ts';
+import { type ApiCall, startCutOffApi, startTestApi, type TestApi, token, useApi } from './fixtures.ts';
 
-let harness: Harness;
-let api: TestApi;
-
-before(async () => {
-  harness = await startHarness();
-  // It has made the ledger.
-  await harness.stopWorker();
-  api = await startTestApi(harness, { limits: { requestTimeoutMs: 1_000 } });
-});
-after(async () => {
-  await api.close();
-  await harness.close();
-});
+const { harness, api } = useApi({ limits: { requestTimeoutMs: 1_000 } }, { isWorkerStopped: true });
 
 /** In no answer, header or line: names and values that a caller may have got wrong. */
 const SENTINEL = 'Sentinelname-912345678';
@@ -119,17 +107,6 @@ describe('what callers send to exhaust it', () => {
     assert.match(answer, /connection: close/i);
   });
 
-  test('one that sends its request slowly is cut off', async () => {
-    const socket = connect(api.port, '127.0.0.1');
-    socket.on('error', () => {});
-    const dripping = setInterval(() => socket.write('x'), 100);
-    socket.write('POST /v1/journeys HTTP/1.1\r\nhost: x\r\n');
-    let answer = '';
-    for await (const chunk of socket) answer += chunk;
-    clearInterval(dripping);
-    assert.match(answer, /^HTTP\/1\.1 408 /);
-  });
-
   test('how many requests of one caller are answered at once', async (t) => {
     const few = await startTestApi(harness, { limits: { burst: 5, perSecond: 1 } });
     t.after(() => few.close());
@@ -148,7 +125,7 @@ describe('what waits', () => {
     { headers = {}, message }: { headers?: Record<string, string>; message?: string } = {},
   ): Promise<string> {
     const input = journeyInput();
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await api.expect(201, '/v1/journeys', { body: input });
     const path = `/v1/journeys/${input.journeyId}`;
     const gone = new AbortController();
     const authorization = `Bearer ${await token()}`;
@@ -176,10 +153,10 @@ describe('what waits', () => {
     const { status, json, headers } = await small.call(`${path}/withdrawal`, { body: { reason: 'asked' } });
     assert.deepEqual([status, json.code], [503, 'busy']);
     assert.ok(Number(headers.get('retry-after')) > 0);
-    assert.equal((await small.call('/healthz')).status, 200);
+    await small.expect(200, '/healthz');
     // What needs no worker does not wait for those that do.
-    assert.equal((await small.call('/v1/holds')).status, 200);
-    assert.equal((await small.call('/v1/journeys', { body: journeyInput() })).status, 201);
+    await small.expect(200, '/v1/holds');
+    await small.expect(201, '/v1/journeys', { body: journeyInput() });
   });
 
   test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
@@ -193,7 +170,7 @@ describe('what waits', () => {
     const path = await waitingFor(t, small, { headers: waiting });
     const { status, json, headers } = await small.call(path, { headers: waiting });
     assert.deepEqual([status, json.code, headers.get('retry-after')], [429, 'waiting', '5']);
-    assert.equal((await small.call('/v1/holds')).status, 200);
+    await small.expect(200, '/v1/holds');
   });
 });
 
@@ -201,8 +178,10 @@ describe('what is away', () => {
   test('the ledger: what needs it says so, and the rest goes on', async (t) => {
     const cutOff = await startCutOffApi(t, harness);
     const narrow = await token({ endUsers: ['EU123'] });
-    const unknown = await cutOff.call(`/v1/journeys/T-${randomUUID().slice(0, 8)}`, { token: narrow });
-    assert.deepEqual([unknown.status, unknown.json.code], [503, 'ledgerUnavailable'], unknown.text);
+    assert.equal(
+      (await cutOff.expect(503, `/v1/journeys/T-${randomUUID().slice(0, 8)}`, { token: narrow })).code,
+      'ledgerUnavailable',
+    );
     const started = await cutOff.call('/v1/journeys', { body: journeyInput() });
     assert.equal(started.status, 201, started.text);
     const ready = await cutOff.call('/readyz');
@@ -232,15 +211,13 @@ describe('what is away', () => {
   }, async () => {
     const { journeyId: _, ...input } = journeyInput();
     const runs = Array.from({ length: 20 }, (_, nth) => `T-many-${randomUUID().slice(0, 8)}-${nth}`);
-    for (const journeyId of runs)
-      assert.equal((await api.call('/v1/journeys', { body: { ...input, journeyId } })).status, 201);
+    for (const journeyId of runs) await api.expect(201, '/v1/journeys', { body: { ...input, journeyId } });
     const customerTraceNumber = 'PQ'.padEnd(28, 'A');
     const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone' };
     const inquiries = runs.map((runKey) => ({ runKey, customerTraceNumber, attempt: 1 }));
     const ask = async (path: string) => {
       const beganAt = performance.now();
-      const { status, json, text } = await api.call(path, { body: { ...decision, inquiries } });
-      assert.equal(status, 200, text);
+      const json = await api.expect(200, path, { body: { ...decision, inquiries } });
       const codes = new Set(json.inquiries.map(({ code }: { code: string }) => code));
       return { codes, tookMs: performance.now() - beganAt };
     };
@@ -260,27 +237,6 @@ describe('what is away', () => {
       },
     });
     t.after(() => mute.close());
-    const { status, json } = await mute.call('/v1/journeys');
-    assert.deepEqual([status, json.code], [503, 'audit']);
-  });
-
-  test('the API itself: it answers what it has before it stops', async () => {
-    const stopping = await startTestApi(harness);
-    const asked = stopping.call('/v1/journeys');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const [{ status }] = await Promise.all([asked, stopping.close()]);
-    assert.equal(status, 200);
-  });
-});
-
-describe('what anybody may read', () => {
-  test('the document and its page: without a token, without a script, nothing from elsewhere', async () => {
-    const document = await api.call('/v1/openapi.json', { token: null });
-    assert.deepEqual([document.status, document.json.openapi], [200, '3.1.0']);
-    const page = await api.call('/v1/reference', { token: null });
-    assert.equal(page.status, 200);
-    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
-    assert.doesNotMatch(page.text, /<script|https?:\/\/(?!127\.0\.0\.1)|src=/);
-    for (const { operationId } of ROUTES) assert.ok(page.text.includes(`id="${operationId}"`), operationId);
+    assert.equal((await mute.expect(503, '/v1/journeys')).code, 'audit');
   });
 });

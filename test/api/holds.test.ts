@@ -3,52 +3,34 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
 import { attempted, RECORD } from '../ledger/fixtures.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
-import {
-  applicant,
-  consentMessage,
-  type Harness,
-  journeyInput,
-  newSsn,
-  startHarness,
-} from '../support/journey-harness.ts';
+import { applicant, consentMessage, journeyInput, newSsn } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { type Json, startTestApi, type TestApi, token, useApi } from './fixtures.ts';
 import { until } from './until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-decisions-'));
 const keySet = join(directory, 'decision-keys.json');
 const keyFile = join(directory, 'api.pem');
 
-let harness: Harness;
-let api: TestApi;
+const pair = await generateKeyPair('ES256', { extractable: true });
+writeFileSync(keyFile, JSON.stringify({ ...(await exportJWK(pair.privateKey)), kid: 'api-1' }));
+const jwk = await exportJWK(pair.publicKey);
+writeFileSync(keySet, JSON.stringify({ keys: [{ ...jwk, kid: 'api-1', alg: 'ES256', use: 'sig' }] }));
+
+const env = { DECISION_JWKS_FILE: keySet };
+const { harness, api } = useApi({}, { proving: true, env, begin: startSigning, end: () => signing.close() });
 let signing: TestApi;
 
-before(async () => {
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  writeFileSync(keyFile, JSON.stringify({ ...(await exportJWK(pair.privateKey)), kid: 'api-1' }));
-  const jwk = await exportJWK(pair.publicKey);
-  writeFileSync(keySet, JSON.stringify({ keys: [{ ...jwk, kid: 'api-1', alg: 'ES256', use: 'sig' }] }));
-  harness = await startHarness({ proving: true, env: { DECISION_JWKS_FILE: keySet } });
-  [api, signing] = await Promise.all([
-    startTestApi(harness),
-    startTestApi(harness, { signer: await loadDecisionSigner(keyFile) }),
-  ]);
-});
-after(async () => {
-  await signing?.close();
-  await api?.close();
-  await harness?.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
-type Json = any;
+async function startSigning(): Promise<void> {
+  signing = await startTestApi(harness, { signer: await loadDecisionSigner(keyFile) });
+}
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 function holdOf(runKey: string): Promise<Json> {
   return until(async () => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data[0]);
@@ -61,10 +43,7 @@ async function held(profile?: string): Promise<Json> {
   assert.equal(status, 201);
   const hold = await holdOf(input.journeyId);
   // The run itself holds a moment later.
-  await until(async () => {
-    const { json } = await api.call(`/v1/journeys/${input.journeyId}`);
-    return json.state === 'held' ? json : undefined;
-  });
+  await api.until(`/v1/journeys/${input.journeyId}`, (json) => json.state === 'held' && json);
   return hold;
 }
 
@@ -104,8 +83,10 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
   test('where the run is lost, the decision is written into the ledger, once', async () => {
     const hold = await held();
     await harness.client.workflow.getHandle(`journey-${hold.runKey}`).terminate('gone');
-    const amended = await api.call(hold.decideAt, { body: abandoning(hold, { action: 'amend' }) });
-    assert.deepEqual([amended.status, amended.json.code], [409, 'notNow']);
+    assert.equal(
+      (await api.expect(409, hold.decideAt, { body: abandoning(hold, { action: 'amend' }) })).code,
+      'notNow',
+    );
     const body = abandoning(hold);
     const decided = await api.call(hold.decideAt, { body });
     assert.equal(decided.status, 200, decided.text);
@@ -117,10 +98,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     // Another run's inquiry is none of this one.
     const other = journeyInput({ stages: ['PREQUAL'] });
     await api.call('/v1/journeys', { body: other });
-    await until(async () => {
-      const { json } = await api.call(`/v1/journeys/${other.journeyId}`);
-      return json.state === 'completed' ? json : undefined;
-    });
+    await api.until(`/v1/journeys/${other.journeyId}`, (json) => json.state === 'completed' && json);
     const foreign = await api.call(`/v1/runs/${other.journeyId}/decisions`, { body: abandoning(hold) });
     assert.deepEqual([foreign.status, foreign.json.code, foreign.json.decided], [409, 'journeyFinished', undefined]);
     const unknown = await api.call(`/v1/runs/${randomUUID()}/decisions`, { body: abandoning(hold) });
@@ -143,7 +121,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       [`/v1/inquiries/${hold.customerTraceNumber}/seen`, { decisionId: 'D-1', reason: 'a test' }],
       [`/v1/runs/${hold.runKey}/seen`, { decisionId: 'D-1', flag: 'ssnMismatch', reason: 'a test' }],
     ] as const) {
-      assert.equal((await api.call(path, { token: elsewhere, body })).status, 404, path);
+      await api.expect(404, path, { token: elsewhere, body });
       const reader = await token({ scopes: ['holds:read'] });
       const refused = await api.call(path, { token: reader, body });
       assert.deepEqual([refused.status, refused.json.code], [403, 'scope'], path);
@@ -186,7 +164,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
         [false, undefined],
       ],
     );
-    assert.equal((await api.call(first.decideAt, { body: abandoning(first) })).status, 200);
+    await api.expect(200, first.decideAt, { body: abandoning(first) });
     const decided = await api.call('/v1/decisions', { body });
     assert.deepEqual(
       decided.json.inquiries.map(({ result, code, recorded }: Json) => [result, code, recorded]),
@@ -206,7 +184,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const afterwards = await preview();
     assert.deepEqual([afterwards.decidable, afterwards.inquiries[2].code], [0, 'decided']);
     const personal = { ...body, reference: {} };
-    assert.equal((await api.call('/v1/decisions', { body: personal })).status, 422);
+    await api.expect(422, '/v1/decisions', { body: personal });
   });
 
   test('a profile that takes decisions with a proof alone takes those that the API signs', async () => {
@@ -227,11 +205,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const unknown = consentMessage(`T-${randomUUID()}`, denied);
     const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
     const { journeyId: mine } = input;
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
-    await until(async () => {
-      const { json } = await api.call(`/v1/journeys/${mine}`);
-      return json.stages?.[0]?.state === 'record' ? true : undefined;
-    });
+    await api.expect(201, '/v1/journeys', { body: input });
+    await api.until(`/v1/journeys/${mine}`, (json) => json.stages?.[0]?.state === 'record');
     await harness.client.workflow.getHandle(`journey-${mine}`).terminate('gone');
     const kept = await Promise.all(
       [unknown, consentMessage(mine, { ...denied, shareId: 'S-TYPO' })].map((body) =>
@@ -259,7 +234,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const path = '/v1/unmatched-consents/seen';
     const reason = 'asked the sender';
     const body = { runKey: unknown.journeyId, reason };
-    assert.equal((await api.call(path, { token: narrow, body })).status, 404);
+    await api.expect(404, path, { token: narrow, body });
     assert.equal((await api.call(path, { token: narrow, body: { runKey: mine, reason } })).json.count, 1);
     const seen = await api.call(path, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, count: 1 }], seen.text);
@@ -274,27 +249,24 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
   test('so it takes a repeat, which makes a further inquiry', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], profile: 'deciding', repeatsOpenFor: 'PT1H' });
     const path = `/v1/journeys/${input.journeyId}`;
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
-    await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+    await api.expect(201, '/v1/journeys', { body: input });
+    await api.until(path, (json) => json.stages?.[0]?.state === 'record');
     const body = { repeat: 'PREQUAL', occurrence: 2, reason: 'the rate lock ran out' };
     const unsigned = await api.call(`${path}/advance`, { body });
     assert.deepEqual([unsigned.status, unsigned.json.code], [409, 'unproven'], unsigned.text);
     assert.match(unsigned.json.detail, /proof/);
     const repeated = await signing.call(`${path}/advance`, { body });
     assert.equal(repeated.status, 200, repeated.text);
-    await until(async () => ((await api.call(path)).json.stages?.[1]?.state === 'record' ? true : undefined));
+    await api.until(path, (json) => json.stages?.[1]?.state === 'record');
   });
 
   test('what came too late is flagged, and taken off the list by who has seen it', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const { journeyId } = input;
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await api.expect(201, '/v1/journeys', { body: input });
     const granted = consentMessage(journeyId, { applicantId: '1A' });
     await until(async () => ((await api.call('/v1/consents', { body: granted })).status === 200 ? true : undefined));
-    await until(async () => {
-      const { json } = await api.call(`/v1/journeys/${journeyId}`);
-      return json.state === 'completed' ? json : undefined;
-    });
+    await api.until(`/v1/journeys/${journeyId}`, (json) => json.state === 'completed' && json);
     const revoked = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
     const answer = await api.call('/v1/consents', { body: revoked });
     assert.equal(answer.json.postedSharesFlagged, 1, answer.text);
@@ -304,8 +276,10 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const seen = await api.call(flag.decideAt, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
     assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
-    const other = await api.call(flag.decideAt, { body: { ...body, reason: 'something else' } });
-    assert.deepEqual([other.status, other.json.code], [409, 'differs']);
+    assert.equal(
+      (await api.expect(409, flag.decideAt, { body: { ...body, reason: 'something else' } })).code,
+      'differs',
+    );
     assert.deepEqual((await api.call(`/v1/holds?runKey=${journeyId}`)).json.data, []);
   });
 
@@ -339,10 +313,9 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
     assert.deepEqual((await rows()).map(({ reason }) => reason).toSorted(), ['PortfolioUnavailable', 'reportChanged']);
     assert.deepEqual((await api.call(path, { body })).json, { accepted: true, duplicate: true });
-    const second = await api.call(path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } });
-    assert.deepEqual([second.status, second.json.code], [409, 'notListed']);
+    assert.equal((await api.expect(409, path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } })).code, 'notListed');
     const { flag: _, ...unnamed } = body;
-    assert.equal((await api.call(path, { body: unnamed })).status, 422);
+    await api.expect(422, path, { body: unnamed });
     const story = await api.call(`/v1/runs/${encodeURIComponent(runKey)}/story`);
     assert.match(story.text, /the same person, by the file/);
     await ledger.close();

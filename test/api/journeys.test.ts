@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { JourneyStatus, Stands } from '../../src/messages/journey/shapes.ts';
 import { toWorkflowId } from '../../src/model/run-key.ts';
-import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
-import { until } from './until.ts';
+import { consentMessage, journeyInput } from '../support/journey-harness.ts';
+import { startTestApi, token, untilState, useApi } from './fixtures.ts';
 
-let harness: Harness;
-let api: TestApi;
-
-before(async () => {
-  harness = await startHarness();
-  api = await startTestApi(harness);
-});
-after(async () => {
-  await api.close();
-  await harness.close();
-});
+const { harness, api } = useApi();
 
 const FOREIGN: PayloadCodec = {
   encode: async (payloads) =>
@@ -27,13 +16,15 @@ const FOREIGN: PayloadCodec = {
   decode: async (payloads) => payloads,
 };
 
-async function untilState(journeyId: string, state: JourneyStatus['state']): Promise<JourneyStatus> {
-  for (;;) {
-    const { status, json } = await api.call(`/v1/journeys/${journeyId}`);
-    assert.equal(status, 200, JSON.stringify(json));
-    if (json.state === state) return json;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+function untilJourney(journeyId: string, state: JourneyStatus['state']): Promise<JourneyStatus> {
+  return untilState(api, `/v1/journeys/${journeyId}`, state);
+}
+
+/** Starts it, and waits for this state. Returns its address. */
+async function started(input: { journeyId: string }, state: JourneyStatus['state']): Promise<string> {
+  await api.expect(201, '/v1/journeys', { body: input });
+  await untilJourney(input.journeyId, state);
+  return `/v1/journeys/${input.journeyId}`;
 }
 
 describe('journeys over HTTP', () => {
@@ -45,7 +36,7 @@ describe('journeys over HTTP', () => {
     assert.deepEqual(run, { journeyId: input.journeyId, isNew: true, run: 'running' });
     const address = started.headers.get('location') ?? '';
     assert.equal(address, `/v1/journeys/${input.journeyId}`);
-    const status = await untilState(input.journeyId, 'completed');
+    const status = await untilJourney(input.journeyId, 'completed');
     assert.equal(status.stages[0]?.state, 'record');
     const again = await api.call('/v1/journeys', { body: input });
     assert.deepEqual([again.status, again.json.isNew, again.json.startedAt], [200, false, startedAt]);
@@ -66,24 +57,18 @@ describe('journeys over HTTP', () => {
     const input = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
     const own = await startTestApi(harness, { profiles: ['default', 'east'] });
     t.after(() => own.close());
-    const refused = await own.call('/v1/journeys', { body: input });
-    assert.deepEqual(
-      [refused.status, refused.json.problems],
-      [422, [{ path: '/profile', rule: 'must be a configured gateway profile' }]],
-    );
-    assert.equal((await own.call(`/v1/journeys/${input.journeyId}`)).status, 404);
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
-    assert.equal((await own.call('/v1/journeys', { body: input })).status, 200);
+    const { problems } = await own.expect(422, '/v1/journeys', { body: input });
+    assert.deepEqual(problems, [{ path: '/profile', rule: 'must be a configured gateway profile' }]);
+    await own.expect(404, `/v1/journeys/${input.journeyId}`);
+    await api.expect(201, '/v1/journeys', { body: input });
+    await own.expect(200, '/v1/journeys', { body: input });
   });
 
   test('without, a run whose profile no worker has says so in its status within a second', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
     const startedAt = Date.now();
-    assert.equal((await api.call('/v1/journeys', { body: { journeyId, ...input } })).status, 201);
-    const status = await until(async () => {
-      const { json } = await api.call(`/v1/journeys/${journeyId}`);
-      return json.problems ? json : undefined;
-    });
+    await api.expect(201, '/v1/journeys', { body: { journeyId, ...input } });
+    const status = await api.until(`/v1/journeys/${journeyId}`, (json) => json.problems && json);
     assert.ok(Date.now() - startedAt < 5_000, 'it took longer than its first check');
     assert.deepEqual([status.state, status.problems.length, status.problems[0].path], ['running', 1, '/profile']);
     assert.match(status.problems[0].rule, /^must be a configured gateway profile: default/);
@@ -98,39 +83,27 @@ describe('journeys over HTTP', () => {
       taskQueue: harness.config.taskQueue,
       args: [{ journeyId, ...input, stages: ['NONE'] }],
     });
-    const refused = await until(async () => {
-      const { json } = await api.call(`/v1/journeys/${journeyId}/result`);
-      return json.code === 'resultNotReady' ? undefined : json;
-    });
+    const result = `/v1/journeys/${journeyId}/result`;
+    const refused = await api.until(result, (json) => json.code !== 'resultNotReady' && json);
     assert.deepEqual([refused.status, refused.code], [409, 'runFailed']);
     assert.equal(refused.problems[0].path, '/stages/0');
   });
 
-  test('a run of another end user answers as an unknown id does, and its id is taken without a reason', async () => {
+  test('the id of another end user’s run is taken without a reason, and a start beyond the token is refused', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await api.expect(201, '/v1/journeys', { body: input });
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
-    const headers = { 'x-request-id': 'R-1' };
-    const foreign = await api.call(`/v1/journeys/${input.journeyId}`, { token: elsewhere, headers });
-    const unknown = await api.call(`/v1/journeys/${randomUUID()}`, { token: elsewhere, headers });
-    assert.deepEqual([foreign.status, foreign.text], [404, unknown.text]);
-    const names = ({ headers: all }: { headers: Headers }) => [...all.keys()].filter((name) => name !== 'date');
-    assert.deepEqual(names(foreign), names(unknown));
     const taking = { ...input, endUserCode: 'ELSEWHERE' };
     const taken = await api.call('/v1/journeys', { token: elsewhere, body: taking });
     assert.deepEqual([taken.status, taken.json.code, taken.json.problems], [409, 'idTaken', undefined]);
-    const beyond = await api.call('/v1/journeys', { token: elsewhere, body: journeyInput() });
-    assert.deepEqual([beyond.status, beyond.json.code], [403, 'reach']);
+    assert.equal((await api.expect(403, '/v1/journeys', { token: elsewhere, body: journeyInput() })).code, 'reach');
   });
 });
 
 describe('messages to a journey over HTTP', () => {
   test('each is accepted once, the same again is a duplicate, and other content under its key a conflict', async () => {
-    const { json } = await api.call('/v1/journeys', {
-      body: journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }),
-    });
-    const at = `/v1/journeys/${json.journeyId}`;
-    await untilState(json.journeyId, 'waitingAtGate');
+    const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] });
+    const at = await started({ journeyId, ...input }, 'waitingAtGate');
     const until = new Date(Date.now() + 45 * 86_400_000).toISOString();
     const messages: [path: string, body: object, other: object][] = [
       [`${at}/extend`, { gate: 'PREAPP', until, reason: 'slow' }, { gate: 'PREAPP', until, reason: 'other' }],
@@ -143,46 +116,30 @@ describe('messages to a journey over HTTP', () => {
       [`${at}/advance`, { to: 'PREAPP' }, { to: 'PREAPP', skip: 'PREQUAL', reason: 'x' }],
     ];
     for (const [path, body, other] of messages) {
-      const first = await api.call(path, { body });
-      assert.deepEqual(
-        [first.status, first.json.accepted, first.json.duplicate],
-        [200, true, false],
-        `${path} ${first.text}`,
-      );
-      const again = await api.call(path, { body });
-      assert.deepEqual([again.status, again.json.duplicate], [200, true], `${path} ${again.text}`);
-      const differing = await api.call(path, { body: other });
+      const first = await api.expect(200, path, { body });
+      assert.deepEqual([first.accepted, first.duplicate, 'status' in first], [true, false, false], path);
+      assert.equal((await api.expect(200, path, { body })).duplicate, true, path);
       // The gate that has been passed takes no other content: its message has no id of its own.
       const code = path.endsWith('/advance') ? 'notNow' : 'differs';
-      assert.deepEqual([differing.status, differing.json.code], [409, code], `${path} ${differing.text}`);
-      assert.ok(!('status' in first.json));
+      assert.equal((await api.expect(409, path, { body: other })).code, code, path);
     }
-    const withdrawn = await api.call(`${at}/withdrawal`, { body: { reason: 'done' } });
-    assert.deepEqual([withdrawn.status, withdrawn.json.accepted], [200, true], withdrawn.text);
-    await untilState(json.journeyId, 'withdrawn');
+    assert.equal((await api.expect(200, `${at}/withdrawal`, { body: { reason: 'done' } })).accepted, true);
+    await untilJourney(journeyId, 'withdrawn');
     // The same message has the same answer after the end; another one comes too late.
     for (const [path, reason] of [
       [`${at}/withdrawal`, 'done'],
       [`${at}/shares/S1/withdrawal`, 'not needed'],
     ] as const) {
-      const again = await api.call(path, { body: { reason } });
-      assert.deepEqual(
-        [again.status, again.json],
-        [200, { accepted: true, duplicate: true, recorded: true }],
-        again.text,
-      );
-      const late = await api.call(path, { body: { reason: 'other' } });
-      assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
+      const again = await api.expect(200, path, { body: { reason } });
+      assert.deepEqual(again, { accepted: true, duplicate: true, recorded: true });
+      assert.equal((await api.expect(409, path, { body: { reason: 'other' } })).code, 'journeyFinished');
     }
-    const { status, json: result } = await api.call(`${at}/result`);
-    assert.deepEqual([status, result.outcome, result.stages[0].reference], [200, 'withdrawn', undefined]);
+    const result = await api.expect(200, `${at}/result`);
+    assert.deepEqual([result.outcome, result.stages[0].reference], ['withdrawn', undefined]);
   });
 
   test('who acts is the token’s to say: a by of the body’s own is refused, wherever a message has one', async () => {
-    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
-    await api.call('/v1/journeys', { body: input });
-    const at = `/v1/journeys/${input.journeyId}`;
-    await untilState(input.journeyId, 'waitingAtGate');
+    const at = await started(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }), 'waitingAtGate');
     const forged = { reason: 'x', by: 'somebody else' };
     for (const [path, body] of [
       [`${at}/withdrawal`, forged],
@@ -191,20 +148,17 @@ describe('messages to a journey over HTTP', () => {
       [`${at}/extend`, { gate: 'PREAPP', until: '2099-01-01T00:00:00Z', ...forged }],
       [`${at}/shares/S1/withdrawal`, forged],
     ] as const) {
-      const { status, json } = await api.call(path, { body });
-      assert.deepEqual([status, json.problems[0].path], [422, '/by'], path);
+      assert.equal((await api.expect(422, path, { body })).problems[0].path, '/by', path);
     }
     const nobody = await token({ claims: { sub: 'x'.repeat(101) } });
-    const unnamed = await api.call(`${at}/withdrawal`, { token: nobody, body: { reason: 'x' } });
-    assert.deepEqual([unnamed.status, unnamed.json.code], [403, 'by']);
+    const unnamed = await api.expect(403, `${at}/withdrawal`, { token: nobody, body: { reason: 'x' } });
+    assert.equal(unnamed.code, 'by');
     assert.equal((await api.call(at)).json.state, 'waitingAtGate');
   });
 
   test('all that wait for a change hear of it', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
-    await api.call('/v1/journeys', { body: input });
-    const at = `/v1/journeys/${input.journeyId}`;
-    await untilState(input.journeyId, 'waitingAtGate');
+    const at = await started(input, 'waitingAtGate');
     const etag = (await api.call(at)).headers.get('etag') ?? '';
     const wait = (seconds: number) => api.call(at, { headers: { 'if-none-match': etag, prefer: `wait=${seconds}` } });
     const short = await wait(1);
@@ -217,7 +171,7 @@ describe('messages to a journey over HTTP', () => {
       assert.equal(json.stages[1].state, 'skipped');
       assert.ok(['running', 'withdrawn'].includes(json.state), json.state);
     }
-    await untilState(input.journeyId, 'withdrawn');
+    await untilJourney(input.journeyId, 'withdrawn');
   });
 
   test('lists have the runs that a token reaches, and no others', async () => {
@@ -235,8 +189,7 @@ describe('messages to a journey over HTTP', () => {
       const ids: string[] = [];
       for (let after: string | undefined, more = true; more; ) {
         const query = after === undefined ? '' : `&after=${after}`;
-        const { status, json, text } = await api.call(`/v1/journeys?limit=2${query}`, { token: mine });
-        assert.equal(status, 200, text);
+        const json = await api.expect(200, `/v1/journeys?limit=2${query}`, { token: mine });
         ids.push(...json.data.map(({ runKey }: { runKey: string }) => runKey));
         after = json.next;
         more = after !== undefined;
@@ -246,10 +199,9 @@ describe('messages to a journey over HTTP', () => {
     while ((await listed()).length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
     // One that closes between two pages may be in both.
     assert.deepEqual([...new Set(await listed())], [input.journeyId]);
-    assert.equal((await api.call(`/v1/journeys/${unreadable}`, { token: mine })).status, 404);
+    await api.expect(404, `/v1/journeys/${unreadable}`, { token: mine });
     await foreign.workflow.getHandle(toWorkflowId(unreadable)).terminate();
-    const wrong = await api.call('/v1/journeys?after=nonsense');
-    assert.deepEqual([wrong.status, wrong.json.code], [400, 'after']);
+    assert.equal((await api.expect(400, '/v1/journeys?after=nonsense')).code, 'after');
   });
 });
 
@@ -262,8 +214,7 @@ describe('consents over HTTP', () => {
     }));
     const input = journeyInput({ stages: ['PREQUAL'], shares });
     const { journeyId } = input;
-    await api.call('/v1/journeys', { body: input });
-    await untilState(journeyId, 'waitingForConsent');
+    await started(input, 'waitingForConsent');
     const grant = consentMessage(journeyId, { applicantId: '1A', secondaryUser: { endUserCode: 'EU9-S1' } });
     const { evidence: _, ...denied } = { ...grant, decision: 'denied' as const, consentId: 'C-no' };
     const record = (body: object) => api.call('/v1/consents', { body });
@@ -276,7 +227,7 @@ describe('consents over HTTP', () => {
     assert.match(open.json.detail, why);
     assert.equal(open.json.problems[0]?.path, '/consentId');
     await record({ ...denied, shareId: 'S2', secondaryUser: { endUserCode: 'EU9-S2' } });
-    await untilState(journeyId, 'completed');
+    await untilJourney(journeyId, 'completed');
     const late = await record(grant);
     assert.deepEqual([late.status, late.json.code], [409, 'noLongerCounts'], late.text);
     assert.match(`does not count: ${late.json.problems[0]?.rule}`, why);
@@ -287,8 +238,7 @@ describe('consents over HTTP', () => {
     const consentsOnly = await token({ scopes: ['consents:record'] });
     const share = { shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREQUAL' as const };
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share] });
-    await api.call('/v1/journeys', { body: input });
-    await untilState(input.journeyId, 'waitingForConsent');
+    await started(input, 'waitingForConsent');
     const record = (body: object, bearer = consentsOnly) => api.call('/v1/consents', { token: bearer, body });
     const denied = { ...consentMessage(input.journeyId, { applicantId: '1A', decision: 'denied' }) };
     const first = await record(denied);
@@ -300,7 +250,7 @@ describe('consents over HTTP', () => {
     assert.deepEqual([again.status, again.json.duplicate], [200, true]);
     const otherwise = await record({ ...denied, secondaryUser: { endUserCode: 'EU111' } });
     assert.deepEqual([otherwise.status, otherwise.json.code], [409, 'differs'], otherwise.text);
-    await untilState(input.journeyId, 'completed');
+    await untilJourney(input.journeyId, 'completed');
     const late = await record({ ...denied, consentId: 'C-late', decision: 'revoked' });
     assert.deepEqual([late.status, late.json.answer, late.json.postedSharesFlagged], [200, 'accepted', 0], late.text);
     const lateOtherwise = await record({
@@ -315,7 +265,7 @@ describe('consents over HTTP', () => {
     const kept = await record(early);
     assert.deepEqual([kept.status, kept.json.answer, kept.json.unmatched], [202, 'kept', 'journey'], kept.text);
     for (const path of [`/v1/journeys/${input.journeyId}`, '/v1/journeys']) {
-      assert.equal((await api.call(path, { token: consentsOnly })).status, 403);
+      await api.expect(403, path, { token: consentsOnly });
     }
     const narrow = await token({ scopes: ['consents:record'], endUsers: ['ELSEWHERE'] });
     const headers = { 'x-request-id': 'R-2' };

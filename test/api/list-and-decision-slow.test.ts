@@ -1,34 +1,22 @@
 /** One rule says whose a run is: for the list of holds, and for a decision about one of them. No worker runs. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { parseRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
-import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { startTestApi, type TestApi, token, useApi } from './fixtures.ts';
 
-let harness: Harness;
-let api: TestApi;
+const { harness, api } = useApi({}, { isWorkerStopped: true, begin: open, end: () => ledger.close() });
 let ledger: Ledger;
 
-before(async () => {
-  harness = await startHarness();
-  // It has made the ledger.
-  await harness.stopWorker();
+async function open(): Promise<void> {
   ledger = await openLedgerOf(harness);
-  api = await startTestApi(harness);
-});
-after(async () => {
-  await api.close();
-  await ledger.close();
-  await harness.close();
-});
-
+}
 const newId = () => `R-${randomUUID().slice(0, 8)}`;
 
 /** Its only inquiry is one for EU1, whose answer was lost. */
@@ -44,8 +32,7 @@ async function started(runKey: string, input: object): Promise<void> {
 }
 
 async function isListed(at: TestApi, runKey: string, bearer: string): Promise<boolean> {
-  const { status, json, text } = await at.call(`/v1/holds?runKey=${runKey}`, { token: bearer });
-  assert.equal(status, 200, text);
+  const json = await at.expect(200, `/v1/holds?runKey=${runKey}`, { token: bearer });
   return json.data.length > 0;
 }
 
@@ -96,10 +83,9 @@ test('where Temporal is away the ledger alone says whose a hold is, for all of a
   for (const runKey of runKeys) await held(runKey);
   proxy.cut();
   const beganAt = performance.now();
-  const { status, json, text } = await cutOff.call('/v1/holds?limit=200', {
+  const json = await cutOff.expect(200, '/v1/holds?limit=200', {
     token: await token({ endUsers: ['EU1'] }),
   });
-  assert.equal(status, 200, text);
   assert.ok(performance.now() - beganAt < 5_000);
   const listed = new Set(json.data.map(({ runKey }: { runKey: string }) => runKey));
   assert.ok(runKeys.every((runKey) => listed.has(runKey)));

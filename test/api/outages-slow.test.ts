@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnCli } from '../cli/run-cli.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { httpCall } from '../support/http-call.ts';
-import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { consentMessage, journeyInput } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import {
   type ApiCall,
@@ -22,27 +22,18 @@ import {
   startTestApi,
   type TestApi,
   token,
+  useApi,
 } from './fixtures.ts';
 import { until } from './until.ts';
 
-let harness: Harness;
-let api: TestApi;
-
-before(async () => {
-  harness = await startHarness();
-  api = await startTestApi(harness);
-});
-after(async () => {
-  await api?.close();
-  await harness?.close();
-});
+const { harness, api } = useApi();
 
 /** One that has its first report and waits for more messages. */
 async function waitingJourney() {
   const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
-  assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+  await api.expect(201, '/v1/journeys', { body: input });
   const path = `/v1/journeys/${input.journeyId}`;
-  await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+  await api.until(path, (json) => json.stages?.[0]?.state === 'record');
   return { ...input, path };
 }
 
@@ -84,7 +75,7 @@ describe('the ledger is away', () => {
       assert.deepEqual([status, json.inquiries[0].code], [200, 'ledgerUnavailable'], text);
     }
     for (const path of ['/v1/journeys', '/v1/pulls', '/v1/shares', '/v1/portfolio-reviews']) {
-      assert.equal((await cutOff.call(path)).status, 200, path);
+      await cutOff.expect(200, path);
     }
     assert.deepEqual(cutOff.unexpected, []);
   });
@@ -108,7 +99,7 @@ describe('the API stops', () => {
     await harness.stopWorker();
     // A run that no worker has seen yet: one that is known there waits for that worker's own queue first.
     const untouched = journeyInput();
-    assert.equal((await api.call('/v1/journeys', { body: untouched })).status, 201);
+    await api.expect(201, '/v1/journeys', { body: untouched });
     const told = stopping.call(`/v1/journeys/${untouched.journeyId}/withdrawal`, { body: { reason: 'a test' } });
     await sleep(1_000);
     const closed = stopping.close();
@@ -201,15 +192,17 @@ describe('the API is killed once Temporal has the message, before it has answere
       if (where === '/v1/journeys') {
         const again = await api.call(where, { body });
         assert.deepEqual([again.status, again.json.isNew], [200, false], again.text);
-        await until(async () => ((await api.call(path)).json.stages?.[0]?.state === 'record' ? true : undefined));
+        await api.until(path, (json) => json.stages?.[0]?.state === 'record');
       }
     }
     // The run ends by it: whoever sends it again learns that it was taken, and that another is too late.
     assert.equal((await run.result()).outcome, 'withdrawn');
     const again = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'a test' } });
     assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
-    const other = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'another' } });
-    assert.deepEqual([other.status, other.json.code], [409, 'journeyFinished'], other.text);
+    assert.equal(
+      (await api.expect(409, `${path}/withdrawal`, { token: bearer, body: { reason: 'another' } })).code,
+      'journeyFinished',
+    );
     const inquiries = await api.call(`/v1/inquiries?runKey=${input.journeyId}`);
     assert.equal(inquiries.json.data.length, 1);
   });

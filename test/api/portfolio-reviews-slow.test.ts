@@ -3,43 +3,31 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
-import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
-import { until } from './until.ts';
+import { type Json, startTestApi, token, untilState, useApi } from './fixtures.ts';
 
 const portfolioDirectory = mkdtempSync(join(tmpdir(), 'credit-journey-reviews-'));
-let harness: Harness;
-let api: TestApi;
+const { harness, api } = useApi(
+  { portfolioDirectory },
+  { env: { PORTFOLIO_DIR: portfolioDirectory }, begin: writeFiles },
+);
 
-before(async () => {
-  harness = await startHarness({ env: { PORTFOLIO_DIR: portfolioDirectory } });
-  api = await startTestApi(harness, { portfolioDirectory });
+async function writeFiles(): Promise<void> {
   await writePortfolio(portfolioDirectory, 'three.csv', csvText(3));
-  await writePortfolio(
-    portfolioDirectory,
-    'held.csv',
-    csvText(2, (index) => (index === 0 ? '4002' : '0001')),
-  );
-});
-after(async () => {
-  await api?.close();
-  await harness?.close();
-  rmSync(portfolioDirectory, { recursive: true, force: true });
-});
+  const oneHeld = csvText(2, (index) => (index === 0 ? '4002' : '0001'));
+  await writePortfolio(portfolioDirectory, 'held.csv', oneHeld);
+}
+after(() => rmSync(portfolioDirectory, { recursive: true, force: true }));
 
 function reviewInput(file: string) {
   return { reviewId: `R-${randomUUID().slice(0, 8)}`, endUserCode: 'EU123', permissiblePurposeCode: '01', file };
 }
 
-function untilState(reviewId: string, states: readonly string[]): Promise<{ state: string }> {
-  return until(async () => {
-    const { json } = await api.call(`/v1/portfolio-reviews/${reviewId}`);
-    return states.includes(json.state) ? json : undefined;
-  });
+function untilReview(reviewId: string, ...states: string[]): Promise<Json> {
+  return untilState(api, `/v1/portfolio-reviews/${reviewId}`, ...states);
 }
 
 describe('portfolio reviews over HTTP', () => {
@@ -60,7 +48,7 @@ describe('portfolio reviews over HTTP', () => {
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
     const early = await api.call(`${path}/results`);
     assert.ok([200, 409].includes(early.status), early.text);
-    await untilState(input.reviewId, ['completed']);
+    await untilReview(input.reviewId, 'completed');
     assert.equal((await api.call(`${path}/result`)).json.record, 3);
     const results = await api.call(`${path}/results`);
     assert.deepEqual([results.status, results.headers.get('content-type')], [200, 'application/x-ndjson']);
@@ -73,14 +61,14 @@ describe('portfolio reviews over HTTP', () => {
       ['ACC-1', 'record'],
       ['ACC-2', 'record'],
     ]);
-    assert.equal((await api.call(`${path}/bad-rows`)).status, 404);
+    await api.expect(404, `${path}/bad-rows`);
     const rowPath = `/v1/runs/portfolio:${input.reviewId}%2FACC-1`;
     const report = await api.call(`${rowPath}/reports/ACCTRVW`);
     assert.deepEqual([report.status, report.json.redacted], [200, true], report.text);
     assert.equal((await api.call(`${rowPath}/references`)).json.references.length, 1);
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     for (const address of [path, `${path}/result`, `${path}/results`, `${path}/bad-rows`, `${rowPath}/references`]) {
-      assert.equal((await api.call(address, { token: elsewhere })).status, 404, address);
+      await api.expect(404, address, { token: elsewhere });
     }
     assert.deepEqual(api.unexpected, []);
   });
@@ -107,7 +95,7 @@ describe('portfolio reviews over HTTP', () => {
     const file = await writePortfolio(portfolioDirectory, 'gone.csv', csvText(1));
     const input = reviewInput(file);
     assert.equal((await start(input))[0], 201);
-    await untilState(input.reviewId, ['completed']);
+    await untilReview(input.reviewId, 'completed');
     rmSync(join(portfolioDirectory, FOLDER, file));
     const [status, again] = await start(input);
     assert.deepEqual([status, JSON.parse(String(again)).isNew], [200, false]);
@@ -117,14 +105,14 @@ describe('portfolio reviews over HTTP', () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
-    await untilState(input.reviewId, ['held']);
+    await untilReview(input.reviewId, 'held');
     for (const [step, state] of [
       ['pause', 'paused'],
       ['resume', 'held'],
     ] as const) {
       const told = await api.call(`${path}/${step}`, { body: { reason: 'a test' } });
       assert.deepEqual([told.status, told.json.accepted], [200, true], told.text);
-      await untilState(input.reviewId, [state]);
+      await untilReview(input.reviewId, state);
     }
     const { json } = await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`);
     const [{ runKey, decideAt, customerTraceNumber, attempt }] = json.data;
@@ -139,7 +127,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal(preview.json.decidable, 1, preview.text);
     const decided = await api.call(decideAt, { body: { ...decision, reason: 'by phone' } });
     assert.deepEqual([decided.status, decided.json.recorded], [200, true], decided.text);
-    await untilState(input.reviewId, ['completed']);
+    await untilReview(input.reviewId, 'completed');
     assert.equal((await api.call(`${path}/result`)).json.abandoned, 1);
   });
 
@@ -158,7 +146,7 @@ describe('portfolio reviews over HTTP', () => {
   test('a download that has begun ends normally, although the API stops', async () => {
     const input = reviewInput('three.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
-    await untilState(input.reviewId, ['completed']);
+    await untilReview(input.reviewId, 'completed');
     // Far more than any buffer on the way holds.
     const lines = `${'x'.repeat(1_023)}\n`.repeat(30_000);
     writeFileSync(join(portfolioDirectory, FOLDER, `three.csv.${input.reviewId}.results.jsonl`), lines);
@@ -182,17 +170,17 @@ describe('portfolio reviews over HTTP', () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
-    await untilState(input.reviewId, ['held']);
+    await untilReview(input.reviewId, 'held');
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     const body = { reason: 'the wrong file' };
-    assert.equal((await api.call(`${path}/cancellation`, { token: elsewhere, body })).status, 404);
+    await api.expect(404, `${path}/cancellation`, { token: elsewhere, body });
     // Somebody else has withdrawn it before; it waits for its hold.
     const second = await token({ claims: { sub: 'platform-8' } });
     assert.equal((await api.call(`${path}/withdrawal`, { token: second, body })).json.duplicate, false);
     const cancelled = await api.call(`${path}/cancellation`, { body });
     const taken = { accepted: true, duplicate: false, recorded: true };
     assert.deepEqual([cancelled.status, cancelled.json], [200, taken], cancelled.text);
-    await untilState(input.reviewId, ['cancelled']);
+    await untilReview(input.reviewId, 'cancelled');
     assert.equal((await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`)).json.data.length, 1);
     // The ledger has who cancelled it, and why, beside who had withdrawn it.
     const decided = await withLedger(harness, async (ledger) => {
@@ -208,8 +196,10 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([again.status, again.json], [200, { ...taken, duplicate: true }], again.text);
     const sameWithdrawal = await api.call(`${path}/withdrawal`, { token: second, body });
     assert.deepEqual([sameWithdrawal.status, sameWithdrawal.json.duplicate], [200, true], sameWithdrawal.text);
-    const late = await api.call(`${path}/cancellation`, { body: { reason: 'another' } });
-    assert.deepEqual([late.status, late.json.code], [409, 'journeyFinished'], late.text);
+    assert.equal(
+      (await api.expect(409, `${path}/cancellation`, { body: { reason: 'another' } })).code,
+      'journeyFinished',
+    );
     assert.equal((await api.call(`${path}/result`)).json.code, 'runFailed');
     assert.deepEqual(api.unexpected, []);
   });

@@ -2,25 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { referencePage } from '../../src/api/documents.ts';
-import { problemDocument, refusedMessage } from '../../src/api/problem.ts';
+import { refusedMessage } from '../../src/api/problem.ts';
 import { refusedBy } from '../../src/client/connection/errors.ts';
-import { PROBLEM_CODES, PROBLEMS, Refusal } from '../../src/http/refusal.ts';
+import { PROBLEM_CODES, PROBLEMS } from '../../src/http/refusal.ts';
 import { REFUSAL_CAUSES } from '../../src/model/refusals.ts';
 
 test('no two problems have the same title, and each has its place in the reference', () => {
   assert.equal(new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].title)).size, PROBLEM_CODES.length);
   const page = referencePage();
   for (const code of PROBLEM_CODES) assert.ok(page.includes(`<tr id="problem-${code}">`), code);
-});
-
-test('a token whose signature is not good is not called a missing one', () => {
-  const said = problemDocument(new Refusal('signature', 'the token is not signed by a key of the key set'), {
-    id: 'R-1',
-  });
-  assert.deepEqual(said, {
-    ...{ type: '/v1/reference#problem-signature', title: 'The token’s signature is not good', status: 401 },
-    ...{ detail: 'the token is not signed by a key of the key set', code: 'signature', requestId: 'R-1' },
-  });
 });
 
 test('a refused message says its cause, which is a problem of the run’s state, and where', () => {

@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { applicant, type Harness, journeyInput, newSsn, startHarness } from '../support/journey-harness.ts';
+import { describe, test } from 'node:test';
+import { applicant, journeyInput, newSsn } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
-import { until } from './until.ts';
+import { token, untilState, useApi } from './fixtures.ts';
 
-let harness: Harness;
-let api: TestApi;
+const { harness, api } = useApi({}, { begin: completeJourneys });
 /** Three journeys of one applicant and stage each, completed. */
 const ids: string[] = [];
 
-before(async () => {
-  harness = await startHarness();
-  api = await startTestApi(harness);
+async function completeJourneys(): Promise<void> {
   for (const _ of [1, 2, 3]) {
     const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('0001'))] });
     ids.push(input.journeyId);
-    assert.equal((await api.call('/v1/journeys', { body: input })).status, 201);
+    await api.expect(201, '/v1/journeys', { body: input });
   }
-  for (const id of ids) {
-    await until(async () => ((await api.call(`/v1/journeys/${id}`)).json.state === 'completed' ? true : undefined));
-  }
-});
-after(async () => {
-  await api?.close();
-  await harness?.close();
-});
+  for (const id of ids) await untilState(api, `/v1/journeys/${id}`, 'completed');
+}
 
 describe('reports over HTTP', () => {
   test('masked by default, whole only where the token may and asks; each reading is written down', async () => {
@@ -36,13 +26,11 @@ describe('reports over HTTP', () => {
     const masked = await api.call(path, { token: reader });
     assert.deepEqual([masked.status, masked.json.redacted], [200, true], masked.text);
     assert.doesNotMatch(masked.text, /Sample-1A|Casey/);
-    const refused = await api.call(`${path}?reveal=true`, { token: reader });
-    assert.deepEqual([refused.status, refused.json.code], [403, 'scope']);
+    assert.equal((await api.expect(403, `${path}?reveal=true`, { token: reader })).code, 'scope');
     const whole = await api.call(`${path}?reveal=true&purpose=audit&endUser=EU123`);
     assert.deepEqual([whole.status, whole.json.redacted], [200, false], whole.text);
     assert.match(whole.text, /"report":\{/);
-    const other = await api.call(`${path}?endUser=EU999`);
-    assert.deepEqual([other.status, other.json.code], [403, 'otherEndUser'], other.text);
+    assert.equal((await api.expect(403, `${path}?endUser=EU999`)).code, 'otherEndUser');
     const [first, , second] = api.audited().slice(from);
     assert.deepEqual([first?.revealed, second?.revealed, second?.reissued], [false, true, true]);
     const ledger = await openLedgerOf(harness);
@@ -68,10 +56,10 @@ describe('reports over HTTP', () => {
     const { consumerId } = reference.applicants[0];
     assert.ok(consumerId.length > 0 && !masked.text.includes(consumerId));
     for (const end of [`journeys/${ids[0]}/changes`, `runs/${ids[0]}/reports/PREAPP`]) {
-      assert.equal((await api.call(`/v1/${end}`)).status, 404, end);
+      await api.expect(404, `/v1/${end}`);
     }
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
-    assert.equal((await api.call(path, { token: elsewhere })).status, 404);
+    await api.expect(404, path, { token: elsewhere });
   });
 });
 
@@ -104,7 +92,7 @@ describe('inquiries over HTTP', () => {
       ['from=yesterday', 422],
       [`unknown=${randomUUID()}`, 422],
     ] as const) {
-      assert.equal((await api.call(`/v1/inquiries?${query}`)).status, status, query);
+      await api.expect(status, `/v1/inquiries?${query}`);
     }
   });
 
@@ -125,6 +113,6 @@ describe('inquiries over HTTP', () => {
     // From a page's end on: the rest is counted.
     const { next } = (await api.call('/v1/inquiries?limit=1')).json;
     assert.equal((await api.call(`${path}?after=${next}`)).json.totals[0].sent, 2);
-    assert.equal((await api.call(`${path}?limit=1`)).status, 422);
+    await api.expect(422, `${path}?limit=1`);
   });
 });

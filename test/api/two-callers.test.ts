@@ -12,15 +12,8 @@ import { readerProblems } from '../../src/ledger/reports/reports.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/run-key.ts';
-import {
-  applicant,
-  consentMessage,
-  type Harness,
-  journeyInput,
-  newSsn,
-  startHarness,
-} from '../support/journey-harness.ts';
-import { type ApiCall, startTestApi, type TestApi, token } from './fixtures.ts';
+import { applicant, consentMessage, journeyInput, newSsn } from '../support/journey-harness.ts';
+import { type ApiCall, startTestApi, token, useApi } from './fixtures.ts';
 import { until } from './until.ts';
 
 /** Every list in pages. A new one is among them. */
@@ -42,23 +35,15 @@ const WITHOUT_ROWS = ['portfolio-reviews', 'totals', 'decisions', 'shares', 'wit
 /** Each has two of everything. */
 const OWN_CODES = [MINE, THEIRS];
 
-let harness: Harness;
-let api: TestApi;
+const { harness, api } = useApi({ limits: { burst: 1e9, perSecond: 1e9 } }, { begin: startAll });
 const tokens = new Map<string, string>();
 const ids = new Map<string, string[]>(OWN_CODES.map((code) => [code, []]));
 
-before(async () => {
-  harness = await startHarness();
-  api = await startTestApi(harness, { limits: { burst: 1e9, perSecond: 1e9 } });
+async function startAll(): Promise<void> {
   for (const code of OWN_CODES) tokens.set(code, await token({ profiles: ['default'], endUsers: [code] }));
   // In turn, so that the rows of one lie between those of the other.
   for (const code of [...OWN_CODES, ...OWN_CODES]) await startEverything(code);
-});
-after(async () => {
-  await api?.close();
-  await harness?.close();
-});
-
+}
 async function post(path: string, body: unknown): Promise<void> {
   const { status, text } = await api.call(path, { body });
   assert.ok(status === 201 || status === 202, text);
@@ -72,10 +57,7 @@ async function startEverything(endUserCode: string): Promise<void> {
   const common = { productCode: 'CR', endUserCode, permissiblePurposeCode: '01' };
   await post('/v1/pulls', { ...common, pullId: `${id}-pull`, applicants: [applicant('1A', newSsn('0001'))] });
   await post('/v1/pulls', { ...common, pullId: `${id}-held`, applicants: [applicant('1A', newSsn('4002'))] });
-  await until(async () => {
-    const { json } = await api.call(`/v1/pulls/${id}-pull`);
-    return json.state === 'record' ? true : undefined;
-  });
+  await api.until(`/v1/pulls/${id}-pull`, (json) => json.state === 'record');
   const read = await api.call(`/v1/runs/pull:${id}-pull/reports/CR`);
   assert.equal(read.status, 200, read.text);
   await post('/v1/shares', {
@@ -83,14 +65,8 @@ async function startEverything(endUserCode: string): Promise<void> {
     report: { pullId: `${id}-pull`, productCode: 'CR' },
     ...{ endUserCode: SECONDARY, permissiblePurposeCode: '01' },
   });
-  await until(async () => {
-    const { json } = await api.call(`/v1/holds?runKey=pull:${id}-held`);
-    return json.data?.length > 0 ? true : undefined;
-  });
-  await until(async () => {
-    const { json } = await api.call(`/v1/journeys/${journey.journeyId}`);
-    return json.state === 'completed' ? true : undefined;
-  });
+  await api.until(`/v1/holds?runKey=pull:${id}-held`, (json) => json.data?.length > 0);
+  await api.until(`/v1/journeys/${journey.journeyId}`, (json) => json.state === 'completed');
   await post(
     '/v1/consents',
     consentMessage(journey.journeyId, { applicantId: '1A', decision: 'denied', shareId: 'S-TYPO' }),
@@ -145,8 +121,7 @@ describe('two callers on one profile', () => {
         ...(Object.hasOwn(filter, 'productCode') ? ([[`${next}&productCode=CR`, bearer]] as [string, string][]) : []),
       ];
       for (const [after, caller] of calls) {
-        const answer = await api.call(`${path}?limit=1&after=${after}`, { token: caller });
-        assert.deepEqual([answer.status, answer.json.code], [400, 'after'], `${after}: ${answer.text}`);
+        assert.equal((await api.expect(400, `${path}?limit=1&after=${after}`, { token: caller })).code, 'after');
       }
     });
   }
@@ -334,8 +309,7 @@ describe('any caller', () => {
     await sleep(500);
     for (let sent = 0; sent < 10; sent++) {
       const body = consentMessage(`T-${randomUUID().slice(0, 8)}`, { applicantId: '1A', decision: 'denied' });
-      const { status, text } = await dripping.call('/v1/consents', { body });
-      assert.equal(status, 202, text);
+      await dripping.expect(202, '/v1/consents', { body });
     }
     assert.equal(said.join(''), '', 'none of its bodies was given up meanwhile');
     assert.deepEqual(dripping.unexpected, []);
@@ -376,11 +350,15 @@ describe('any caller', () => {
   test('who acts has no name with hidden characters, wherever it is given', async () => {
     for (const hidden of ['\u202e', '\u200b', '\u2066', '\ufeff', '\u00ad', '\0']) {
       const sub = `ops${hidden}7`;
-      const answer = await api.call('/v1/journeys/T-1/withdrawal', {
-        token: await token({ claims: { sub } }),
-        body: { reason: 'x' },
-      });
-      assert.deepEqual([answer.status, answer.json.code], [403, 'by'], JSON.stringify(sub));
+      assert.equal(
+        (
+          await api.expect(403, '/v1/journeys/T-1/withdrawal', {
+            token: await token({ claims: { sub } }),
+            body: { reason: 'x' },
+          })
+        ).code,
+        'by',
+      );
       assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }), null);
       assert.equal(readerProblems({ by: sub }).length, 1);
       assert.throws(() => readAuthorization({ by: sub, reason: 'x' }), InvalidInputError);

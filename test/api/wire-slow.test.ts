@@ -3,26 +3,16 @@ import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
-import { startTestApi, type TestApi, token } from './fixtures.ts';
+import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
+import { startTestApi, token, useApi } from './fixtures.ts';
 
-let harness: Harness;
-let api: TestApi;
-let bearer: string;
-
-before(async () => {
-  harness = await startHarness();
-  // It has made the ledger.
-  await harness.stopWorker();
-  api = await startTestApi(harness, { limits: { requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 } });
-  bearer = await token();
-});
-after(async () => {
-  await api.close();
-  await harness.close();
-});
+const { harness, api } = useApi(
+  { limits: { requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 } },
+  { isWorkerStopped: true },
+);
+const bearer = await token();
 
 function opened(): Socket {
   const socket = connect(api.port, '127.0.0.1');
@@ -148,7 +138,7 @@ describe('what is too long or too slow', () => {
     socket.resume();
     await new Promise((resolve) => socket.once('close', resolve));
     assert.ok(answers < asked, `all ${answers} were kept for it`);
-    assert.equal((await api.call('/healthz')).status, 200);
+    await api.expect(200, '/healthz');
   });
 
   test('an unknown expectation is ignored', async () => {

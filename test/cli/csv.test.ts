@@ -1,7 +1,7 @@
 /** CSV that people open in a spreadsheet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvLine } from '../../src/cli/output/csv.ts';
+import { csvLine } from '../../src/cli/commands/listing-commands.ts';
 
 test('no cell begins a formula, in whatever way a spreadsheet cuts the line', () => {
   for (const [cell, written] of [

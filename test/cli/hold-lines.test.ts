@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
-import { parseSince } from '../../src/cli/decisions/hold-filters.ts';
+import { parseSince } from '../../src/cli/decisions/decision-flags.ts';
 import { commandLines, rowTable } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';

@@ -154,18 +154,10 @@ describe('what needs a person', { concurrency: 4 }, () => {
     await writeFile(applicants, JSON.stringify({ applicants: one.input.applicants }));
     const amended = ['--action', 'amend', '--provider-said', 'unknown', '--file', applicants];
     assert.match((await cli(...shown, ...amended, ...WHO)).stderr, /allows resend, accept, abandon without a run/);
-    const other = await cli(
-      'resolve',
-      'J-OTHER',
-      ...shown.slice(2),
-      '--action',
-      'abandon',
-      '--provider-said',
-      'unknown',
-      ...WHO,
-    );
+    const abandon = ['--action', 'abandon', '--provider-said', 'unknown', ...WHO];
+    const other = await cli('resolve', 'J-OTHER', ...shown.slice(2), ...abandon);
     assert.match(other.stderr, /journeyNotFound/);
-    const abandoned = await cli(...shown, '--action', 'abandon', '--provider-said', 'unknown', ...WHO);
+    const abandoned = await cli(...shown, ...abandon);
     assert.equal(abandoned.code, 0, abandoned.stderr);
     assert.equal(JSON.parse(abandoned.stdout).heldBy, 'ledger');
 
@@ -181,31 +173,6 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const again = await cli(...seen, ...WHO);
     assert.equal(again.code, 1);
     assert.match(again.stderr, /no flag of a late answer/);
-  });
-
-  test('needs no worker and no run: the list says what may be decided once the run is known to be gone', async (t) => {
-    const other = await startHarness();
-    t.after(() => other.close());
-    const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
-    const handle = await other.start(input);
-    await untilStatus(handle, ({ state }) => state === 'held');
-    await other.stopWorker();
-    const { ledger: at, taskQueue, keyRingFile } = other.config;
-    const there = { ...env, LEDGER_URL: at.url, KEY_RING_FILE: keyRingFile, TASK_QUEUE: taskQueue };
-    const beside = await runCli(['holds'], { env: there });
-    const { list: holds, unanswered } = JSON.parse(beside.stdout) as { list: Shown[]; unanswered: object[] };
-    const [hold] = holds;
-    assert.deepEqual([holds.length, unanswered, beside.code], [1, [], 3]);
-    assert.deepEqual([hold?.reason, hold?.kind], ['OutcomeUnknown', 'hold']);
-    assert.deepEqual(hold?.allowedActions, ['resend', 'accept', 'abandon']);
-    // With all of a kind the decision goes into the ledger where the run is gone.
-    await handle.terminate('gone');
-    const all = ['resolve', '--all', '--type', 'OutcomeUnknown', '--action', 'abandon', '--provider-said', 'unknown'];
-    const decided = await runCli([...all, ...WHO, '--yes'], { env: there });
-    assert.equal(decided.code, 0, decided.stderr);
-    const [made] = JSON.parse(decided.stdout).inquiries;
-    assert.deepEqual([made.runKey, made.result, made.recorded], [input.journeyId, 'decided', true]);
-    assert.equal((await runCli(['holds'], { env: there })).code, 0);
   });
 
   test('is a run, too, that says so and of which the ledger has no row', async (t) => {
@@ -267,11 +234,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
   });
 
   test('is decided with --all by the provider’s answers in a file: shown before it is done, and no line is passed over', async () => {
-    const [posted, given, moved] = [
-      await held('4002', 'EU778'),
-      await held('4002', 'EU778'),
-      await held('4002', 'EU778'),
-    ];
+    const lost = () => held('4002', 'EU778');
+    const [posted, given, moved] = [await lost(), await lost(), await lost()];
     const mine = ['--type', 'OutcomeUnknown', '--end-user-code', 'EU778', '--product-code', 'PREQUAL'];
     await holdsUntil((list) => list.length === 3, ...mine);
     const { path: referencePath, reportReferenceNumber } = await referenceFile(posted);
@@ -290,11 +254,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal(shown.code, 2, shown.stderr);
     const { planned, leftOut } = JSON.parse(shown.stdout);
     assert.deepEqual(
-      planned.map((row: Record<string, unknown>) => [
-        row.customerTraceNumber,
-        row.action,
-        row.outcome,
-        row.providerSaid,
+      planned.map(({ customerTraceNumber, action, outcome, providerSaid }: Record<string, unknown>) => [
+        ...[customerTraceNumber, action, outcome, providerSaid],
       ]),
       [
         [posted.trace, 'accept', 'record', 'posted'],
@@ -364,32 +325,10 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await one.handle.result()).stages[0]?.reportReferenceNumber, reportReferenceNumber);
   });
 
-  test('on a terminal: an amendment takes the same applicants, and its hold is not shown again', async () => {
-    const one = await held('1422');
-    const answers: [RegExp, string][] = [
-      [/Number or word: /, 'amend'],
-      [/What the provider says[\s\S]*Number or word: /, 'notPosted'],
-      [/with the same\s+applicants[\s\S]*Decide amend\? \[y\/N\] /, 'y'],
-    ];
-    const { code, screen } = await runInTerminal(['resolve', one.input.journeyId, ...WHO], answers, env);
-    assert.equal(code, 0, screen);
-    assert.ok(!screen.slice(screen.indexOf('decided, as D-')).includes(one.trace), screen);
-    const isAnother = ({ holds: [hold] }: JourneyStatus) => hold?.customerTraceNumber === `${one.trace.slice(0, -2)}01`;
-    await untilStatus(one.handle, isAnother);
-  });
-
   test('on a terminal: no, and Ctrl-C, decide nothing', async () => {
     const one = await held('4002');
-    const args = [
-      'resolve',
-      one.input.journeyId,
-      one.trace,
-      '--action',
-      'abandon',
-      '--provider-said',
-      'posted',
-      ...WHO,
-    ];
+    const decision = ['--action', 'abandon', '--provider-said', 'posted', ...WHO];
+    const args = ['resolve', one.input.journeyId, one.trace, ...decision];
     const no = await runInTerminal(args, [[/Decide abandon\? \[y\/N\] /, '']], env);
     assert.equal(no.code, 3, no.screen);
     const left = await runInTerminal(args, [[/Decide abandon\? \[y\/N\] /, '\u0003']], env);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { recordLines, totalLines } from '../../src/cli/commands/listing-commands.ts';
-import { columnsFor, csvRow } from '../../src/cli/output/csv.ts';
+import { columnsFor, csvRow, parsePeriod, recordLines, totalLines } from '../../src/cli/commands/listing-commands.ts';
 import { rowTable } from '../../src/cli/output/output.ts';
-import { parsePeriod } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import { inquiries } from '../../src/operations/listings.ts';
 import { describeAttempt } from '../../src/words/records.ts';

@@ -58,17 +58,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(shares[0].consents.length, 2);
 
     // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
-    const withdrawal = [
-      '--applicant-id',
-      '1A',
-      '--consent-id',
-      'C-1A-2',
-      '--decision',
-      'revoked',
-      '--end-user-code',
-      'EU789',
-    ];
-    await done('consent', `share:${shareId}`, ...withdrawal);
+    const withdrawal = ['--applicant-id', '1A', '--consent-id', 'C-1A-2', '--decision', 'revoked'];
+    await done('consent', `share:${shareId}`, ...withdrawal, '--end-user-code', 'EU789');
     const readFlags = async (): Promise<{ runKey: string; customerTraceNumber: string }[]> => {
       const { list } = JSON.parse((await cli('holds')).stdout);
       return list.filter(({ runKey }: { runKey: string }) => runKey === `share:${shareId}`);
@@ -90,16 +81,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
       const about = ['--share-id', 'S-1', '--applicant-id', applicantId, '--consent-id', `C-${applicantId}`];
-      const answer = await done(
-        'consent',
-        journeyId,
-        ...about,
-        '--decision',
-        'granted',
-        '--end-user-code',
-        'EU456',
-        ...evidence,
-      );
+      const granted = ['--decision', 'granted', '--end-user-code', 'EU456'];
+      const answer = await done('consent', journeyId, ...about, ...granted, ...evidence);
       assert.equal(answer.answer, 'accepted');
     }
     const { code, stdout, stderr } = await watch;
@@ -118,20 +101,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const again = await cli('start', '--sample', '--journey-id', journeyId);
     assert.equal(again.code, 1);
     assert.equal(JSON.parse(again.stderr).error.type, 'differs');
-    const late = await cli(
-      'consent',
-      journeyId,
-      '--share-id',
-      'S-1',
-      '--applicant-id',
-      '1A',
-      '--consent-id',
-      'C-1A',
-      '--decision',
-      'revoked',
-      '--end-user-code',
-      'EU456',
-    );
+    const revoked = ['--share-id', 'S-1', '--applicant-id', '1A', '--consent-id', 'C-1A', '--decision', 'revoked'];
+    const late = await cli('consent', journeyId, ...revoked, '--end-user-code', 'EU456');
     const { stands, ...answer } = JSON.parse(late.stdout);
     assert.deepEqual(answer, { answer: 'accepted', duplicate: false, recorded: true, postedSharesFlagged: 1 });
     const { since, ...standing } = stands;
@@ -161,37 +132,6 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.match(JSON.parse(refused.stderr).error.message, /accepted before with other content: \/applicants differs$/);
 
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'test');
-  });
-
-  test('has a share corrected and another withdrawn, and the ledger says who did that, and why', async () => {
-    const journeyId = `J-${randomUUID()}`;
-    await done('start', '--sample', '--journey-id', journeyId);
-    const who = ['--by', 'ops', '--reason', 'typed wrong'];
-    const correct = ['share', journeyId, '--share-id', 'S-2', '--end-user-code', 'EU789', '--replaces', 'S-1'];
-    const unsigned = await cli(...correct);
-    assert.equal(unsigned.code, 2);
-    assert.match(unsigned.stderr, /"is required with replaces","option":"--by"/);
-    const corrected = await done(...correct, ...who);
-    const [first] = (await done('status', journeyId)).shares;
-    assert.deepEqual([corrected.recorded, first.replacedBy], [true, 'S-2']);
-    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).recorded, true);
-    assert.equal((await done('withdraw', journeyId, '--share-id', 'S-2', ...who)).duplicate, true);
-    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share-id', 'S-2', ...who)).code, 2);
-    assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
-    const { data: withdrawn } = await done('withdrawn-shares', '--run-key', journeyId);
-    const about = { runKey: journeyId, by: 'ops', reason: 'typed wrong' };
-    const times = withdrawn.map(({ recordedAt }: { recordedAt: string }) => recordedAt);
-    assert.deepEqual(withdrawn, [
-      { ...about, shareId: 'S-1', replacedBy: 'S-2', recordedAt: times[0] },
-      { ...about, shareId: 'S-2', recordedAt: times[1] },
-    ]);
-    assert.equal((await cli('withdrawn-shares', '--report', 'REF-1')).code, 2);
-    const { shares } = await done('status', journeyId);
-    assert.deepEqual(
-      shares.map(({ state }: { state: string }) => state),
-      ['withdrawn', 'withdrawn'],
-    );
-    await done('withdraw', journeyId, ...who);
   });
 
   test('that needs a person ends watch and status with exit code 3', async () => {

@@ -101,16 +101,8 @@ describe('a review on the command line', () => {
 
   test('counts the rows whose report has another SSN, marks them in the result file, and lists itself', async () => {
     const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027'], 'flagging/EU123');
-    const watched = await portfolio(
-      'start',
-      file,
-      '--review-id',
-      reviewId,
-      ...ORDER,
-      '--profile',
-      'flagging',
-      '--watch',
-    );
+    const order = ['start', file, '--review-id', reviewId, ...ORDER, '--profile', 'flagging'];
+    const watched = await portfolio(...order, '--watch');
     assert.equal(watched.code, 3, watched.stderr);
     const held = await answered(3, 'status', reviewId);
     assert.deepEqual([held.progress.flagged, held.progress.record, held.progress.held], [2, 3, 1]);

@@ -125,12 +125,6 @@ describe('a status on a terminal', () => {
     assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
-  test('says why a run has failed whose input was refused', () => {
-    const problems = [{ path: '/endUserCode', rule: 'is required' }];
-    const lines = statusLines({ ...STATUS, state: 'failed', problems }, output);
-    assert.equal(lines[2], '  /endUserCode is required', 'right after the sentence');
-  });
-
   test('keeps to 80 columns', () => {
     const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);

@@ -286,7 +286,7 @@ describe('there is a limit on', () => {
     assert.equal((await server.call('/decode', { token: caller, body: BODY })).status, 200);
   });
 
-  test('a thousand requests at once: all are answered, and few are worked on together', async (t) => {
+  test('two hundred requests at once: all are answered, and few are worked on together', async (t) => {
     const keys = keyRing();
     let [working, most] = [0, 0];
     const find: KeyRing['find'] = async (use, id) => {
@@ -304,11 +304,11 @@ describe('there is a limit on', () => {
     const caller = await token({ roles: ['encode', 'decode'] });
     const { json: body } = await server.call('/encode', { token: caller, body: BODY });
     const answers = await Promise.all(
-      Array.from({ length: 1_000 }, () => server.call('/decode', { token: caller, body })),
+      Array.from({ length: 200 }, () => server.call('/decode', { token: caller, body })),
     );
-    assert.deepEqual(countOf(answers.map(({ status }) => status)), { 200: 1_000 });
+    assert.deepEqual(countOf(answers.map(({ status }) => status)), { 200: 200 });
     assert.ok(most >= 1 && most <= 4, String(most));
-    assert.equal(server.lines.length, 1_001);
+    assert.equal(server.lines.length, 201);
     assert.deepEqual(server.unexpected, []);
   });
 

@@ -11,6 +11,7 @@ import {
   type TreeMutation,
   treeMutations,
 } from './mutations.ts';
+import { usually } from './values.ts';
 
 const ENCODINGS = [
   'utf8',
@@ -48,23 +49,11 @@ export interface AnswerCase {
 export const answerCases: fc.Arbitrary<AnswerCase> = fc.record({
   known: fc.nat({ max: KNOWN_ANSWERS.length - 1 }),
   tree: treeMutations(DECIDING_KEYS),
-  bytes: fc.oneof(
-    { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
-    { arbitrary: byteMutations(3), weight: 2 },
-  ),
-  encoding: fc.oneof(
-    { arbitrary: fc.constant('utf8' as const), weight: 12 },
-    { arbitrary: fc.constantFrom(...ENCODINGS), weight: 5 },
-  ),
-  damage: fc.oneof(
-    { arbitrary: fc.constant<ByteMutation[]>([]), weight: 9 },
-    { arbitrary: byteMutations(2), weight: 1 },
-  ),
-  label: fc.oneof({ arbitrary: fc.constant(null), weight: 12 }, { arbitrary: fc.constantFrom(...LABELS), weight: 1 }),
-  bomb: fc.oneof(
-    { arbitrary: fc.constant(null), weight: 150 },
-    { arbitrary: fc.nat({ max: BOMBS.length - 1 }), weight: 1 },
-  ),
+  bytes: usually([], 3, byteMutations(3), 2),
+  encoding: usually('utf8' as const, 12, fc.constantFrom(...ENCODINGS), 5),
+  damage: usually([], 9, byteMutations(2)),
+  label: usually(null, 12, fc.constantFrom(...LABELS)),
+  bomb: usually(null, 150, fc.nat({ max: BOMBS.length - 1 })),
 });
 
 export function knownOf({ known }: Pick<AnswerCase, 'known'>): KnownAnswer {

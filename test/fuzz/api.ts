@@ -13,7 +13,7 @@ import { aConsent, aDecision, aJourney } from '../validation/sample-messages.ts'
 import { byteMutations, changedBytes, changedText, treeMutations } from './mutations.ts';
 import { type OpenTarget, property, type Runnable } from './property.ts';
 import { assertNothingPersonal } from './sentinel.ts';
-import { hostileText } from './values.ts';
+import { hostileText, usually } from './values.ts';
 
 const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
 
@@ -113,7 +113,7 @@ function bodies(api: TestApi, bearer: string, open: string): Runnable {
       ids: fc.array(fc.constantFrom('J-1001', '@open@', 'S1', 'T-unknown'), { minLength: 2, maxLength: 2 }),
       sample: fc.constantFrom(...SAMPLES),
       tree: treeMutations(KEYS, 3),
-      bytes: fc.oneof({ arbitrary: fc.constant([]), weight: 4 }, { arbitrary: byteMutations(2), weight: 1 }),
+      bytes: usually([], 4, byteMutations(2)),
     }),
     show: ({ route, ...more }) => ({ route: `${route.method} ${route.path}`, ...more }),
     check: async ({ route, ids, sample, tree, bytes }) => {

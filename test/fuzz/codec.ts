@@ -27,6 +27,7 @@ import {
 } from './mutations.ts';
 import { type OpenTarget, property } from './property.ts';
 import { assertSafeError, SENTINEL } from './sentinel.ts';
+import { usually } from './values.ts';
 
 const RING = keyRing('fuzz');
 const KEY = RING.current('payload');
@@ -58,43 +59,34 @@ interface PayloadCase {
   drop: ('data' | 'encoding' | 'key-id' | 'namespace' | 'metadata')[];
 }
 
-const clean = <T>(arbitrary: fc.Arbitrary<T[]>, weight = 2) =>
-  fc.oneof({ arbitrary: fc.constant([] as T[]), weight }, { arbitrary, weight: 1 });
-
 const payloadCases: fc.Arbitrary<PayloadCase> = fc.record({
   inner: fc.oneof(
     {
       arbitrary: fc.record({
-        tree: clean(treeMutations(['journeyId', 'undecodable', 'reason'], 2)),
-        bytes: clean(byteMutations(2)),
-        encoding: fc.oneof(
-          { arbitrary: fc.constant('json/plain' as const), weight: 4 },
-          { arbitrary: fc.constantFrom(...ENCODINGS), weight: 1 },
-        ),
+        tree: usually([], 2, treeMutations(['journeyId', 'undecodable', 'reason'], 2)),
+        bytes: usually([], 2, byteMutations(2)),
+        encoding: usually('json/plain' as const, 4, fc.constantFrom(...ENCODINGS)),
       }),
       weight: 8,
     },
     { arbitrary: fc.record({ garbage: fc.uint8Array({ maxLength: 60 }) }), weight: 1 },
   ),
   isEncrypted: fc.oneof(fc.constant(true), fc.constant(true), fc.constant(false)),
-  keyId: fc.oneof(
-    { arbitrary: fc.constant(null), weight: 6 },
-    { arbitrary: fc.constantFrom('other-key', '', '../x', `${SENTINEL} and more`, 'x'.repeat(65)), weight: 1 },
-  ),
-  namespace: fc.oneof(
-    { arbitrary: fc.constant(null), weight: 6 },
-    { arbitrary: fc.constantFrom('elsewhere', '', '\n', SENTINEL), weight: 1 },
-  ),
-  damage: clean(
+  keyId: usually(null, 6, fc.constantFrom('other-key', '', '../x', `${SENTINEL} and more`, 'x'.repeat(65))),
+  namespace: usually(null, 6, fc.constantFrom('elsewhere', '', '\n', SENTINEL)),
+  damage: usually(
+    [],
+    2,
     fc.array(
       fc.record({ field: fc.constantFrom('data', 'data', 'encoding', 'key-id', 'namespace'), bytes: byteMutations(2) }),
       { minLength: 1, maxLength: 2 },
     ),
-  ) as fc.Arbitrary<PayloadCase['damage']>,
-  drop: clean(
-    fc.array(fc.constantFrom('data', 'encoding', 'key-id', 'namespace', 'metadata'), { minLength: 1, maxLength: 2 }),
+  ),
+  drop: usually(
+    [],
     8,
-  ) as fc.Arbitrary<PayloadCase['drop']>,
+    fc.array(fc.constantFrom('data', 'encoding', 'key-id', 'namespace', 'metadata'), { minLength: 1, maxLength: 2 }),
+  ),
 });
 
 async function payloadOf(value: PayloadCase): Promise<Payload> {
@@ -205,11 +197,12 @@ function assertKnown(error: unknown): void {
 
 const bodies = fc.record({
   payloads: fc.array(payloadCases, { maxLength: 3 }),
-  tree: clean(
-    treeMutations(['payloads', 'metadata', 'data', 'encoding', 'externalPayloads', 'key-id', 'namespace'], 2),
+  tree: usually(
+    [],
     1,
+    treeMutations(['payloads', 'metadata', 'data', 'encoding', 'externalPayloads', 'key-id', 'namespace'], 2),
   ),
-  bytes: clean(byteMutations(2), 3),
+  bytes: usually([], 3, byteMutations(2)),
 });
 
 type BodyCase = typeof bodies extends fc.Arbitrary<infer T> ? T : never;

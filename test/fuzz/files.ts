@@ -21,6 +21,7 @@ import {
 import { KEY_SET, openProofs } from './proofs.ts';
 import { type OpenTarget, property } from './property.ts';
 import { assertNothingPersonal, assertSafeError } from './sentinel.ts';
+import { usually } from './values.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 
@@ -67,10 +68,7 @@ interface FileCase {
 function fileCases(keys: readonly string[]): fc.Arbitrary<FileCase> {
   return fc.record({
     tree: treeMutations(keys, 3),
-    bytes: fc.oneof(
-      { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
-      { arbitrary: byteMutations(2), weight: 1 },
-    ),
+    bytes: usually([], 3, byteMutations(2)),
   });
 }
 

@@ -11,6 +11,7 @@ import { assertHonest } from './gateway-answers.ts';
 import { type ByteMutation, byteMutations, changedBytes } from './mutations.ts';
 import { property, type Runnable } from './property.ts';
 import { assertSafeError, SENTINEL } from './sentinel.ts';
+import { usually } from './values.ts';
 
 interface SocketCase {
   answer: AnswerCase;
@@ -74,20 +75,11 @@ const STALE = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'STA
 
 const socketCases: fc.Arbitrary<SocketCase> = fc.record({
   answer: answerCases,
-  status: fc.oneof(
-    { arbitrary: fc.constant('200 OK'), weight: 4 },
-    { arbitrary: fc.constantFrom(...STATUSES), weight: 1 },
-  ),
-  framing: fc.oneof(
-    { arbitrary: fc.constant('length' as const), weight: 1 },
-    { arbitrary: fc.constantFrom(...FRAMINGS), weight: 1 },
-  ),
+  status: usually('200 OK', 4, fc.constantFrom(...STATUSES)),
+  framing: usually('length' as const, 1, fc.constantFrom(...FRAMINGS)),
   headers: fc.oneof(fc.constant<string[]>([]), fc.array(fc.constantFrom(...HEADERS), { maxLength: 2 })),
-  damage: fc.oneof(
-    { arbitrary: fc.constant<ByteMutation[]>([]), weight: 5 },
-    { arbitrary: byteMutations(2), weight: 1 },
-  ),
-  surplus: fc.oneof({ arbitrary: fc.constant(false), weight: 5 }, { arbitrary: fc.constant(true), weight: 1 }),
+  damage: usually([], 5, byteMutations(2)),
+  surplus: usually(false, 5, fc.constant(true)),
   end: fc.constantFrom('fin' as const, 'fin' as const, 'reset' as const, 'open' as const),
 });
 

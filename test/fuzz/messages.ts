@@ -6,6 +6,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { judgeShare } from '../../src/consent/standing.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
+import type { Message } from '../../src/messages/message.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
@@ -42,8 +43,7 @@ const SHARE = {
 interface MessageKind {
   name: string;
   valid: readonly object[];
-  shape: (value: unknown) => string | null;
-  parse: (value: unknown) => unknown;
+  message: Message;
 }
 
 const KINDS: readonly MessageKind[] = [
@@ -54,8 +54,7 @@ const KINDS: readonly MessageKind[] = [
       aConsent({ decision: 'revoked', proof: 'eyJh.eyJi.c2ln' }),
       aConsent({ secondaryUser: { endUser: 'Second Lender' } }),
     ],
-    shape: MESSAGES.consent.findProblem,
-    parse: (value) => parseMessage(MESSAGES.consent, value),
+    message: MESSAGES.consent,
   },
   {
     name: 'advance',
@@ -66,8 +65,7 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', to: 'PRECLOSE', skip: 'PREAPP', by: 'ops', reason: 'one will do' },
       { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
-    shape: MESSAGES.advance.findProblem,
-    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
+    message: MESSAGES.advance,
   },
   {
     name: 'extend',
@@ -75,8 +73,7 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
       { journeyId: 'J-1001', shareId: 'S1', until: '2026-01-02T03:04:05Z', by: 'ops', reason: 'late' },
     ],
-    shape: MESSAGES.extend.findProblem,
-    parse: (value) => parseMessage(MESSAGES.extend, value),
+    message: MESSAGES.extend,
   },
   {
     name: 'requestShare',
@@ -84,14 +81,12 @@ const KINDS: readonly MessageKind[] = [
       { journeyId: 'J-1001', share: SHARE },
       { journeyId: 'J-1001', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
     ],
-    shape: MESSAGES.requestShare.findProblem,
-    parse: (value) => parseMessage(MESSAGES.requestShare, value),
+    message: MESSAGES.requestShare,
   },
   {
     name: 'withdrawShare',
     valid: [{ journeyId: 'J-1001', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
-    shape: MESSAGES.withdrawShare.findProblem,
-    parse: (value) => parseMessage(MESSAGES.withdrawShare, value),
+    message: MESSAGES.withdrawShare,
   },
   {
     name: 'resolveInquiry',
@@ -105,14 +100,12 @@ const KINDS: readonly MessageKind[] = [
       aDecision({ action: 'amend', applicants: [anApplicant()], outcome: 'record' }),
       aDecision({ action: 'accept', outcome: 'record', reference: REPEATED }),
     ],
-    shape: MESSAGES.resolveInquiry.findProblem,
-    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
+    message: MESSAGES.resolveInquiry,
   },
   {
     name: 'withdraw',
     valid: [{ journeyId: 'J-1001', by: 'Operator One', reason: 'the customer changed their mind' }],
-    shape: MESSAGES.withdrawJourney.findProblem,
-    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
+    message: MESSAGES.withdrawJourney,
   },
 ];
 
@@ -156,9 +149,9 @@ function messageOf({ kind, variant, tree }: ChangedMessage): { kind: MessageKind
   return { kind: found, message: changedValue(found.valid[variant % found.valid.length], tree) };
 }
 
-function problemsOf({ parse }: MessageKind, message: unknown): InvalidInputError | null {
+function problemsOf(kind: MessageKind, message: unknown): InvalidInputError | null {
   try {
-    parse(message);
+    parseMessage(kind.message, message, LIMIT);
     return null;
   } catch (error) {
     assert.ok(error instanceof InvalidInputError, `not InvalidInputError: ${error}`);
@@ -177,7 +170,7 @@ const agreement = property({
   show: (value) => ({ message: messageOf(value).kind.name, value: messageOf(value).message }),
   check: (value) => {
     const { kind, message } = messageOf(value);
-    const shape = kind.shape(message);
+    const shape = kind.message.findProblem(message);
     if (shape !== null) assertNothingPersonal(shape, 'a reason');
     const refused = problemsOf(kind, message);
     if (refused === null) assert.equal(shape, null, `${kind.name}: zod takes what the workflow refuses`);

@@ -19,6 +19,7 @@ import {
 } from './mutations.ts';
 import { property, type Runnable } from './property.ts';
 import { assertNothingPersonal } from './sentinel.ts';
+import { usually } from './values.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const { publicKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -40,20 +41,10 @@ interface ProofCase {
 }
 
 function proofCases(member: string): fc.Arbitrary<ProofCase> {
-  const unchanged = { arbitrary: fc.constant<TreeMutation[]>([]), weight: 2 };
   return fc.record({
-    header: fc.oneof(unchanged, {
-      arbitrary: treeMutations(['alg', 'kid', 'crit', 'b64', 'jwk', 'jku', 'typ', 'zip'], 2),
-      weight: 1,
-    }),
-    claims: fc.oneof(unchanged, {
-      arbitrary: treeMutations([member, 'exp', 'iat', 'nbf', 'proof', 'contentDigest'], 2),
-      weight: 1,
-    }),
-    bytes: fc.oneof(
-      { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
-      { arbitrary: byteMutations(2), weight: 1 },
-    ),
+    header: usually([], 2, treeMutations(['alg', 'kid', 'crit', 'b64', 'jwk', 'jku', 'typ', 'zip'], 2)),
+    claims: usually([], 2, treeMutations([member, 'exp', 'iat', 'nbf', 'proof', 'contentDigest'], 2)),
+    bytes: usually([], 3, byteMutations(2)),
   });
 }
 

@@ -9,6 +9,7 @@ import { buildFailsafeRequest, buildReportRequest, buildSecondUseRequest } from 
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { INPUTS as RUN_INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
+import type { Checked } from '../../src/messages/message.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, secondApplicant, TRACE_NUMBER } from '../gateway/fixtures.ts';
 import { breaksOf, SECTION_4_3, TABLE_2_3, TABLE_2_6 } from '../gateway/interface-tables.ts';
@@ -90,32 +91,28 @@ const REFERENCE = {
   applicants: [{ applicantId: '1A', consumerId: 'C1' }],
 };
 
-const INPUTS: readonly { schema: string; valid: object; parse: (value: unknown) => unknown }[] = [
-  ...JOURNEYS.map((valid) => ({
-    schema: 'lending-journey-input',
-    valid,
-    parse: (value: unknown) => parseMessage(RUN_INPUTS.lendingJourney, value, LIMIT),
-  })),
-  { schema: 'consent', valid: aConsent(), parse: (value) => parseMessage(MESSAGES.consent, value) },
+const INPUTS: readonly { schema: string; definition: Checked; valid: object }[] = [
+  ...JOURNEYS.map((valid) => ({ schema: 'lending-journey-input', definition: RUN_INPUTS.lendingJourney, valid })),
+  { schema: 'consent', definition: MESSAGES.consent, valid: aConsent() },
   {
     schema: 'advance',
+    definition: MESSAGES.advance,
     valid: { journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant()] },
-    parse: (value) => parseMessage(MESSAGES.advance, value, LIMIT),
   },
   {
     schema: 'request-share',
+    definition: MESSAGES.requestShare,
     valid: { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU4' } },
-    parse: (value) => parseMessage(MESSAGES.requestShare, value),
   },
   {
     schema: 'resolve-inquiry',
+    definition: MESSAGES.resolveInquiry,
     valid: aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
-    parse: (value) => parseMessage(MESSAGES.resolveInquiry, value, LIMIT),
   },
   {
     schema: 'withdraw',
+    definition: MESSAGES.withdrawJourney,
     valid: { journeyId: 'J-1', by: 'Operator', reason: 'a reason' },
-    parse: (value) => parseMessage(MESSAGES.withdrawJourney, value),
   },
 ];
 
@@ -140,13 +137,14 @@ function inputs(schemas: Map<string, ValidateFunction>) {
       const input = INPUTS[which];
       assert.ok(input);
       const changed = Array.isArray(value) ? changedValue(input.valid, value) : value.value;
-      const first = checked(input.parse, changed);
+      const parse = (given: unknown) => parseMessage(input.definition, given, LIMIT);
+      const first = checked(parse, changed);
       if (!first) return;
       assert.ok(
         schemas.get(input.schema)?.(changed),
         `${input.schema}: our check takes what the published schema refuses`,
       );
-      const again = checked(input.parse, JSON.parse(JSON.stringify(first.value)));
+      const again = checked(parse, JSON.parse(JSON.stringify(first.value)));
       assert.deepEqual(again, first, 'what was checked passes again, unchanged');
       assert.equal(Object.getPrototypeOf(first.value), Object.prototype);
     },

@@ -91,3 +91,8 @@ export function objectOf(members: readonly (readonly [string, unknown])[]): obje
 export function setOwn(target: object, key: string | number, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
+
+/** Draws `value` for `weight` cases in each `weight + others`, and shrinks towards it. */
+export function usually<T, U>(value: T, weight: number, other: fc.Arbitrary<U>, others = 1): fc.Arbitrary<T | U> {
+  return fc.oneof({ arbitrary: fc.constant(value), weight }, { arbitrary: other, weight: others });
+}

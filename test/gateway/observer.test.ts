@@ -1,11 +1,10 @@
 /** An observer of the gateway's exchanges sees their kind and changes nothing. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../../src/gateway/observer.ts';
 import { TokenSource } from '../../src/gateway/token-source.ts';
-import { profileFor, recordBody, reportRequest } from './fixtures.ts';
-import { httpAnswer, startServer } from './scripted-server.ts';
+import { profileFor, recordBody } from './fixtures.ts';
+import { clientFor, httpAnswer, startServer } from './scripted-server.ts';
 
 /** The first request is answered, the second refused. */
 async function exchanges(t: TestContext, observer: ExchangeObserver) {
@@ -14,17 +13,9 @@ async function exchanges(t: TestContext, observer: ExchangeObserver) {
       socket.write(index === 0 ? httpAnswer(200, recordBody()) : httpAnswer(403, '{}')),
   });
   const profile = profileFor(server.url);
-  const client = new GatewayClient(profile, undefined, observer);
-  t.after(() => client.close());
-  const submit = (attempt: number) =>
-    client.submit({
-      request: reportRequest(profile),
-      accessToken: 'sentinel-token',
-      sendBy: performance.now() + 5_000,
-      attempt,
-    });
-  const reply = await submit(1);
-  await assert.rejects(submit(2), { code: 'NotEntitled' });
+  const { submit } = clientFor(t, profile, undefined, observer);
+  const reply = await submit({ attempt: 1 });
+  await assert.rejects(submit({ attempt: 2 }), { code: 'NotEntitled' });
   return { reply, server };
 }
 

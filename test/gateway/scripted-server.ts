@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
+import type { ExchangeObserver } from '../../src/gateway/observer.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { profileFor, reportRequest } from './fixtures.ts';
 
@@ -138,8 +139,9 @@ export function clientFor(
   t: TestContext,
   profile: GatewayProfile,
   interceptor?: Dispatcher.DispatcherComposeInterceptor,
+  observer?: ExchangeObserver,
 ) {
-  const client = new GatewayClient(profile, interceptor);
+  const client = new GatewayClient(profile, interceptor, observer);
   t.after(() => client.close().catch(() => {}));
   const submit = (changes: Partial<SubmitOptions> = {}) =>
     client.submit({

@@ -7,7 +7,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { TokenSource, type TokenSourceOptions } from '../../src/gateway/token-source.ts';
 import type { GatewayFailureType } from '../../src/model/failure-types.ts';
 import { profileFor } from './fixtures.ts';
-import { deadPort, failure, httpAnswer, startServer } from './scripted-server.ts';
+import { deadPort, failure, httpAnswer, type Script, startServer } from './scripted-server.ts';
 
 function sourceFor(t: TestContext, options: TokenSourceOptions = {}): TokenSource {
   const source = new TokenSource({ random: () => 0, ...options });
@@ -26,10 +26,19 @@ function counting(changes: Record<string, unknown> = {}) {
     socket.write(httpAnswer(200, tokenBody({ access_token: `token-${index + 1}`, ...changes })));
 }
 
+/** A token service that plays the script, and a source with a profile that leads to it. */
+async function startSource(t: TestContext, onRequest: Script['onRequest'] = counting(), options?: TokenSourceOptions) {
+  const server = await startServer(t, { onRequest });
+  const source = sourceFor(t, options);
+  const profile = profileFor(server.url);
+  const get = async (more?: Parameters<TokenSource['get']>[1]) => (await source.get(profile, more)).accessToken;
+  return { server, source, profile, get, fail: () => failure(get()) };
+}
+
 test('asks as the interface says, and says when the token was fetched and when it ends', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
   const nowMs = Date.parse('2026-07-01T10:00:00Z');
-  const token = await sourceFor(t, { now: () => nowMs }).get(profileFor(server.url));
+  const { server, source, profile } = await startSource(t, counting(), { now: () => nowMs });
+  const token = await source.get(profile);
   assert.deepEqual(token, {
     accessToken: 'token-1',
     fetchedAt: '2026-07-01T10:00:00.000Z',
@@ -47,20 +56,15 @@ test('asks as the interface says, and says when the token was fetched and when i
 });
 
 test('fetches once for all who ask at once, and not again while the token is good', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
-  const source = sourceFor(t);
-  const profile = profileFor(server.url);
-  const tokens = await Promise.all(Array.from({ length: 10 }, () => source.get(profile)));
-  tokens.push(await source.get(profile));
-  assert.deepEqual(new Set(tokens.map(({ accessToken }) => accessToken)), new Set(['token-1']));
+  const { server, get } = await startSource(t);
+  const tokens = await Promise.all(Array.from({ length: 10 }, () => get()));
+  assert.deepEqual(new Set([...tokens, await get()]), new Set(['token-1']));
   assert.equal(server.requests.length, 1);
 });
 
 test('keeps tokens apart by address, audience and client, and shares them between profiles alike in these', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
+  const { server, source, profile: first } = await startSource(t);
   const other = await startServer(t, { onRequest: counting({ access_token: 'other' }) });
-  const source = sourceFor(t);
-  const first = profileFor(server.url);
   const sameClient = { name: 'x', read: async () => ({ clientId: 'client-1', clientSecret: 'secret-1' }) };
   const otherClient = { name: 'default', read: async () => ({ clientId: 'client-2', clientSecret: 'secret-2' }) };
   const tokenOf = async (profile: GatewayProfile) => (await source.get(profile)).accessToken;
@@ -76,95 +80,79 @@ test('keeps tokens apart by address, audience and client, and shares them betwee
 });
 
 test('renews before the end, with jitter', async (t) => {
-  const server = await startServer(t, { onRequest: counting({ expires_in: 1000 }) });
   for (const [random, renewsAtS] of [
     [0, 900],
     [0.5, 850],
   ] as const) {
     let nowMs = 0;
-    const source = sourceFor(t, { now: () => nowMs, random: () => random });
-    const profile = profileFor(server.url);
-    const first = await source.get(profile);
+    const clock = { now: () => nowMs, random: () => random };
+    const { get } = await startSource(t, counting({ expires_in: 1000 }), clock);
+    assert.equal(await get(), 'token-1');
     nowMs = renewsAtS * 1000 - 1;
-    assert.equal((await source.get(profile)).accessToken, first.accessToken);
+    assert.equal(await get(), 'token-1');
     nowMs = renewsAtS * 1000;
-    assert.notEqual((await source.get(profile)).accessToken, first.accessToken);
+    assert.equal(await get(), 'token-2');
   }
 });
 
 test('uses a token that is still good while the token service is down, and not one that is over', async (t) => {
   let up = true;
-  const server = await startServer(t, {
-    onRequest: (socket) => socket.write(up ? httpAnswer(200, tokenBody({ expires_in: 1000 })) : httpAnswer(503, '')),
-  });
+  const good = httpAnswer(200, tokenBody({ expires_in: 1000 }));
+  const upOrDown = (socket: Socket) => socket.write(up ? good : httpAnswer(503, ''));
   let nowMs = 0;
-  const source = sourceFor(t, { now: () => nowMs });
-  const profile = profileFor(server.url);
-  await source.get(profile);
+  const { server, get, fail } = await startSource(t, upOrDown, { now: () => nowMs });
+  await get();
   up = false;
   nowMs = 950_000;
-  assert.equal((await source.get(profile)).accessToken, 'token-1');
-  assert.equal((await source.get(profile)).accessToken, 'token-1');
+  assert.equal(await get(), 'token-1');
+  assert.equal(await get(), 'token-1');
   assert.equal(server.requests.length, 2, 'tries again after a while only');
   nowMs = 1_000_000;
-  assert.equal((await failure(source.get(profile))).code, 'TokenUnavailable');
+  assert.equal((await fail()).code, 'TokenUnavailable');
 });
 
 test('fetches again for a caller that needs a later token, once for all such callers', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
   let nowMs = 1_000;
-  const source = sourceFor(t, { now: () => nowMs });
-  const profile = profileFor(server.url);
-  await source.get(profile);
+  const { server, get } = await startSource(t, counting(), { now: () => nowMs });
+  await get();
   nowMs = 3_000;
   const fetchedAfter = new Date(2_000).toISOString();
-  const [a, b] = await Promise.all([source.get(profile, { fetchedAfter }), source.get(profile, { fetchedAfter })]);
-  assert.deepEqual([a?.accessToken, b?.accessToken], ['token-2', 'token-2']);
-  assert.equal((await source.get(profile, { fetchedAfter })).accessToken, 'token-2');
+  assert.deepEqual(await Promise.all([get({ fetchedAfter }), get({ fetchedAfter })]), ['token-2', 'token-2']);
+  assert.equal(await get({ fetchedAfter }), 'token-2');
   assert.equal(server.requests.length, 2);
 });
 
 test('does not hang or loop where fetchedAfter is ahead of this clock', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
-  const source = sourceFor(t, { now: () => 1_000 });
-  const fetchedAfter = new Date(9_000).toISOString();
-  assert.equal((await source.get(profileFor(server.url), { fetchedAfter })).accessToken, 'token-1');
+  const { server, get } = await startSource(t, counting(), { now: () => 1_000 });
+  assert.equal(await get({ fetchedAfter: new Date(9_000).toISOString() }), 'token-1');
   assert.equal(server.requests.length, 1);
 });
 
 test('fetches again after a token was refused, and keeps a newer one', async (t) => {
-  const server = await startServer(t, { onRequest: counting() });
-  const source = sourceFor(t);
-  const profile = profileFor(server.url);
-  await source.get(profile);
+  const { server, source, profile, get } = await startSource(t);
+  await get();
   source.invalidate(profile, 'token-1');
-  assert.equal((await source.get(profile)).accessToken, 'token-2');
+  assert.equal(await get(), 'token-2');
   source.invalidate(profile, 'token-1');
-  assert.equal((await source.get(profile)).accessToken, 'token-2');
+  assert.equal(await get(), 'token-2');
   assert.equal(server.requests.length, 2);
 });
 
 test('lets no fetch that was overtaken replace the newer token', async (t) => {
   const answers: (() => void)[] = [];
-  const server = await startServer(t, {
-    onRequest: (socket, _request, index) => {
-      const answer = httpAnswer(200, tokenBody({ access_token: `token-${index + 1}` }));
-      answers.push(() => socket.write(answer));
-    },
-  });
+  const whenTold: Script['onRequest'] = (...asked) => void answers.push(() => counting()(...asked));
   let nowMs = 1_000;
-  const source = sourceFor(t, { now: () => nowMs });
-  const profile = profileFor(server.url);
-  const overtaken = source.get(profile);
+  const { server, get } = await startSource(t, whenTold, { now: () => nowMs });
+  const overtaken = get();
   await server.received(1);
   nowMs = 3_000;
-  const newer = source.get(profile, { fetchedAfter: new Date(2_000).toISOString() });
+  const newer = get({ fetchedAfter: new Date(2_000).toISOString() });
   await server.received(2);
   answers[1]?.();
-  assert.equal((await newer).accessToken, 'token-2');
+  assert.equal(await newer, 'token-2');
   answers[0]?.();
-  assert.equal((await overtaken).accessToken, 'token-1');
-  assert.equal((await source.get(profile)).accessToken, 'token-2');
+  assert.equal(await overtaken, 'token-1');
+  assert.equal(await get(), 'token-2');
   assert.equal(server.requests.length, 2);
 });
 
@@ -188,22 +176,18 @@ test('reads the credentials again for each fetch, and follows a client id that c
 
 test('ends the waiting of one caller at his signal, and not the fetch that others share', async (t) => {
   let answer = () => {};
-  const server = await startServer(t, {
-    onRequest: (socket) => {
-      answer = () => socket.write(httpAnswer(200, tokenBody()));
-    },
+  const { server, get } = await startSource(t, (socket) => {
+    answer = () => socket.write(httpAnswer(200, tokenBody()));
   });
-  const source = sourceFor(t);
-  const profile = profileFor(server.url);
   const abort = new AbortController();
   const reason = new Error('cancelled');
-  const impatient = source.get(profile, { signal: abort.signal });
-  const patient = source.get(profile);
+  const impatient = get({ signal: abort.signal });
+  const patient = get();
   await server.received(1);
   abort.abort(reason);
   await assert.rejects(impatient, (error) => error === reason);
   answer();
-  assert.equal((await patient).accessToken, 'token-1');
+  assert.equal(await patient, 'token-1');
   assert.equal(server.requests.length, 1);
 });
 
@@ -223,8 +207,8 @@ for (const [status, code] of STATUSES) {
   test(`treats status ${status} of the token service as ${code}, after one request`, async (t) => {
     const elsewhere = await startServer(t, { onRequest: counting() });
     const headers = { 'retry-after': '7', location: `${elsewhere.url}/oauth/token` };
-    const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(status, '{}', headers)) });
-    const error = await failure(sourceFor(t).get(profileFor(server.url)));
+    const { server, fail } = await startSource(t, (socket) => socket.write(httpAnswer(status, '{}', headers)));
+    const error = await fail();
     assert.deepEqual([error.code, error.httpStatus, error.sent], [code, status, 'nothing']);
     assert.equal(error.retryAfterMs, code === 'TokenUnavailable' ? 7_000 : undefined);
     assert.equal(server.requests.length, 1);
@@ -253,14 +237,14 @@ const NO_BEARER_TOKENS: [title: string, body: string][] = [
 
 for (const [title, body] of NO_BEARER_TOKENS) {
   test(`takes no token from an answer that ${title}`, async (t) => {
-    const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, body)) });
-    assert.equal((await failure(sourceFor(t).get(profileFor(server.url)))).code, 'CredentialsRefused');
+    const { fail } = await startSource(t, (socket) => socket.write(httpAnswer(200, body)));
+    assert.equal((await fail()).code, 'CredentialsRefused');
   });
 }
 
 test('takes bearer in whatever case it is written', async (t) => {
-  const server = await startServer(t, { onRequest: counting({ token_type: 'bEARER' }) });
-  assert.equal((await sourceFor(t).get(profileFor(server.url))).accessToken, 'token-1');
+  const { get } = await startSource(t, counting({ token_type: 'bEARER' }));
+  assert.equal(await get(), 'token-1');
 });
 
 test('calls a token service unavailable that cannot be reached, breaks off, is silent or talks too much', async (t) => {
@@ -280,14 +264,11 @@ test('calls a token service unavailable that cannot be reached, breaks off, is s
 });
 
 test('tries again after a failure', async (t) => {
-  const server = await startServer(t, {
-    onRequest: (socket, _request, index) =>
-      socket.write(index === 0 ? httpAnswer(503, '') : httpAnswer(200, tokenBody())),
-  });
-  const source = sourceFor(t);
-  const profile = profileFor(server.url);
-  await failure(source.get(profile));
-  assert.equal((await source.get(profile)).accessToken, 'token-1');
+  const { get, fail } = await startSource(t, (socket, _request, index) =>
+    socket.write(index === 0 ? httpAnswer(503, '') : httpAnswer(200, tokenBody())),
+  );
+  await fail();
+  assert.equal(await get(), 'token-1');
 });
 
 test('shows no secret, no token and nothing of the credentials’ own errors', async (t) => {
@@ -318,8 +299,7 @@ test('shows no secret, no token and nothing of the credentials’ own errors', a
 });
 
 test('shows no token when the source itself is printed', async (t) => {
-  const server = await startServer(t, { onRequest: counting({ access_token: 'SENTINEL-TOKEN' }) });
-  const source = sourceFor(t);
-  await source.get(profileFor(server.url));
+  const { source, get } = await startSource(t, counting({ access_token: 'SENTINEL-TOKEN' }));
+  await get();
   assert.ok(!inspect(source, { depth: Number.POSITIVE_INFINITY, showHidden: true }).includes('SENTINEL'));
 });

@@ -21,6 +21,7 @@ import {
 } from '../../src/protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { runCli } from '../cli/run-cli.ts';
+import { deadPort } from '../gateway/scripted-server.ts';
 import { decodedValue, payloadOf } from './codec-fixtures.ts';
 import { type KmsServer, startKmsServer } from './kms-server.ts';
 
@@ -371,9 +372,5 @@ test('the SDK is loaded for a wrapped ring alone, and told by name where it is n
 
 /** An address where no server listens. */
 async function deadEndpoint(): Promise<string> {
-  const nobody = createServer();
-  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
-  const { port } = nobody.address() as AddressInfo;
-  await new Promise((resolve) => nobody.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await deadPort()}`;
 }

@@ -21,7 +21,7 @@ const TABLE: Readonly<Record<string, { digits: readonly string[]; posted: number
   // 4044: masked SSNs, of which both end in the same four digits.
   unexpectedResponse: { digits: [...range(4020, 4032), '4043', '4044'], posted: 1 },
   returnCodeUnknown: { digits: ['0405', '0406', '0407', '0408'], posted: 1 },
-  record: { digits: ['0001', '4012', ...range(4040, 4042), ...range(4045, 4048), ...range(4050, 4055)], posted: 1 },
+  record: { digits: ['0001', '4012', '4040', ...range(4045, 4048), ...range(4050, 4055)], posted: 1 },
   noRecord: { digits: ['0404'], posted: 1 },
 };
 

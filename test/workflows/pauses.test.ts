@@ -131,10 +131,14 @@ describe('while inquiries are paused', () => {
     await done('resume', '--profile', 'east', ...AUTHORIZATION);
 
     await done('pause', ...AUTHORIZATION);
-    const ended = await startPull(harness, reportPull());
+    const input = reportPull();
+    const ended = await startPull(harness, input);
     await untilQuery<{ waitingFor?: string }>(ended, (status) => /paused/.test(status.waitingFor ?? ''));
     await ended.terminate('a test');
     assert.deepEqual((await done('resume', ...AUTHORIZATION)).runs, { woken: 0, closed: 1, unreached: 0 });
+    // Nothing was sent under its id.
+    const other = await startPull(harness, { ...input, productCode: 'PREQUAL' });
+    assert.equal(((await other.result()) as unknown as { outcome: string }).outcome, 'record');
     for (const wrong of [['pause', '--by', 'ops'], ['resume'], ['pause', '--profile', 'S9 1', ...AUTHORIZATION]]) {
       assert.equal((await cli(...wrong)).code, 2, wrong.join(' '));
     }

@@ -2,7 +2,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import { omitUndefined } from '../../base/defined.ts';
 import { errorCode } from '../../base/error-code.ts';
+import { isCalendarDate, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { runName } from '../../model/run-key.ts';
 import { LISTINGS } from '../../operations/listings.ts';
@@ -11,10 +14,10 @@ import type { ListedRecord } from '../../words/records.ts';
 import { inSeconds } from '../../words/writer.ts';
 import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
-import { columnsFor, csvLine, csvRow } from '../output/csv.ts';
+import { UsageError } from '../output/errors.ts';
 import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
-import { type Period, parsePeriod } from '../output/period.ts';
 import {
+  leavesIn,
   type Member,
   membersIn,
   namesByPath,
@@ -171,4 +174,103 @@ export function recordLines({ at, text, by, reason, runKey, facts }: ListedRecor
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
 function readable(text: string, width: number, indent = '    '): string[] {
   return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
+}
+
+type Cell = string | number | undefined;
+
+export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
+
+/**
+ * A column for each text, number and flag of the rows, in the schema's order, named by its path. A list has all of its
+ * elements in one cell.
+ */
+export function columnsFor(schema: z.ZodType): Columns<object> {
+  return Object.fromEntries(
+    leavesIn(schema, { inLists: true }).map(({ path }) => [
+      path.join('.'),
+      (row: object) => {
+        const values = valuesAt(row, path);
+        if (values.length === 1 && typeof values[0] === 'number') return values[0];
+        return values.every((value) => value === '') ? '' : values.map(String).join('; ');
+      },
+    ]),
+  );
+}
+
+function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+  if (value === undefined || value === null) return [];
+  // An element without a value keeps its place: the cells of one list fit together.
+  if (Array.isArray(value)) return value.map((element) => valuesAt(element, path).join(' '));
+  const [name, ...rest] = path;
+  return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
+}
+
+export function csvRow<T>(columns: Columns<T>, row: T): string {
+  return csvLine(Object.values(columns).map((cellOf) => cellOf(row)));
+}
+
+/** A line of RFC 4180, with its end. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/**
+ * Puts an apostrophe before text that a spreadsheet would take for a formula (OWASP, CSV injection). The text may begin
+ * the cell, or follow blanks, or follow a character such as a semicolon, which separates cells in some countries.
+ */
+function csvCell(cell: Cell): string {
+  if (typeof cell === 'number') return String(cell);
+  const text = (cell ?? '').replace(/(^|[;\t\r\n"])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'").replace(/^(?=[\t\r\n])/, "'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** RFC 3339 in UTC. */
+export interface Period {
+  /** Included. */
+  from?: string;
+  /** Not included. */
+  before?: string;
+}
+
+const DAY_MS = 86_400_000;
+/** Above the largest distance of any place's clock from UTC. */
+const FARTHEST_MS = 20 * 3_600_000;
+
+/** Keeps an instant unchanged, and includes a day for `to` as a whole. `timeZone` is an IANA name. */
+export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZone: string): Period {
+  const fromMs = from === undefined ? undefined : parseMoment('--from', from, timeZone, 0);
+  const beforeMs = to === undefined ? undefined : parseMoment('--to', to, timeZone, 1);
+  if (fromMs !== undefined && beforeMs !== undefined && beforeMs <= fromMs) {
+    throw new UsageError('--to must be later than --from');
+  }
+  const toInstant = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  return omitUndefined({ from: toInstant(fromMs), before: toInstant(beforeMs) });
+}
+
+function parseMoment(option: string, text: string, timeZone: string, daysLater: number): number {
+  const dayMs = parseDay(text);
+  const ms = dayMs === null ? parseInstantMs(text) : findFirstMoment(dayMs + daysLater * DAY_MS, timeZone);
+  if (ms !== null) return ms;
+  throw new UsageError(`${option} must be a day (2026-01-31) or an instant (2026-01-31T14:00:00Z)`);
+}
+
+/** Midnight in UTC of a calendar day, or `null`. */
+function parseDay(text: string): number | null {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (!match) return null;
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
+  return isCalendarDate(year, month, day) ? Date.UTC(year, month - 1, day) : null;
+}
+
+/** The day's first second there: not always midnight, which a change of the clocks may leave out. By bisection. */
+function findFirstMoment(dayMs: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  const day = new Date(dayMs).toISOString().slice(0, 10);
+  let [beforeS, atS] = [(dayMs - FARTHEST_MS) / 1000, (dayMs + FARTHEST_MS) / 1000];
+  while (atS - beforeS > 1) {
+    const middleS = Math.floor((beforeS + atS) / 2);
+    if (format.format(middleS * 1000) < day) beforeS = middleS;
+    else atS = middleS;
+  }
+  return atS * 1000;
 }

@@ -3,16 +3,15 @@ import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { listWork } from '../../operator/open-work.ts';
 import { reasonWords } from '../../words/holds.ts';
-import { DECISION_MEMBERS, type ResolveOptions } from '../decisions/decision-flags.ts';
-import { FILTERS, readFilters } from '../decisions/hold-filters.ts';
+import { DECISION_MEMBERS, FILTERS, type ResolveOptions, readFilters } from '../decisions/decision-flags.ts';
 import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
 import { resolve } from '../decisions/resolve.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { pauseNotice } from '../output/hold-lines.ts';
 import { rowTable, wrap } from '../output/output.ts';
 import { type GivenOptions, optionFor, optionKey } from '../output/schema-options.ts';
+import { pauseNotice } from '../output/status-lines.ts';
 
 export function registerWatchCommand(program: Command): void {
   const command = program

@@ -9,9 +9,9 @@ import { type Hold, toDecidedInquiry } from '../../operator/holds.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
 import { consequences, questionSentences } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { holdLines } from '../output/hold-lines.ts';
 import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
+import { holdLines } from '../output/status-lines.ts';
 import type { DraftDecision } from './decision-flags.ts';
 
 /** The operator types this for an applicant of whom the provider has no record. */

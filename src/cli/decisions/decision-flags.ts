@@ -1,15 +1,22 @@
-/** The options of `resolve` that make up a decision: the members of its message, checked by its own definition. */
+/** The options that choose rows of the work queue, and those of `resolve` that make up a decision: members of its message. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { holdFilters } from '../../api/routes/holds.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
+import { parseWith } from '../../fields/problems.ts';
+import type { WorkFilters } from '../../ledger/holds/work.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
 import type { ServerOptions } from '../output/common-options.ts';
+import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import {
   applyOptions,
   type GivenOptions,
+  type Member,
   membersIn,
   namesByPath,
+  readQuery,
   withTypedProblems,
 } from '../output/schema-options.ts';
 
@@ -48,4 +55,23 @@ const NAMES = { ...namesByPath(DECISION_MEMBERS), '/customerTraceNumber': '<cust
  */
 export function checkDecision(draft: DraftDecision, customerTraceNumber: string, given: GivenOptions = {}): void {
   withTypedProblems(NAMES, given, () => parseMessage(decision, { ...draft, customerTraceNumber }));
+}
+
+/** `--reason` is why an operator decides. */
+export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) =>
+  member.path === '/reason' ? { ...member, flag: '--type' } : member,
+);
+
+/** @throws InvalidInputError, UsageError */
+export function readFilters(options: GivenOptions): WorkFilters {
+  const given = readQuery(FILTERS, { ...options, since: parseSince(options.since as string | undefined) });
+  return withTypedProblems(namesByPath(FILTERS), options, () => parseWith(holdFilters, given));
+}
+
+/** `--since`: an instant, or how long ago. Returns RFC 3339. */
+export function parseSince(text: string | undefined): string | undefined {
+  if (text === undefined || parseInstantMs(text) !== null) return text;
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== null) return new Date(Date.now() - durationMs).toISOString();
+  throw new UsageError('--since must be an instant (2026-01-31T14:00:00Z) or how long ago (PT2H, P1DT12H)');
 }

@@ -26,8 +26,7 @@ import { createOutput, documentLines, type Output, rowTable, wrap } from '../out
 import { createPrompter, isAsking, type Prompter } from '../output/prompts.ts';
 import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, describeConsequences, showHold } from './ask-decision.ts';
-import { checkDecision, type DraftDecision, type ResolveOptions, readDraft } from './decision-flags.ts';
-import { readFilters } from './hold-filters.ts';
+import { checkDecision, type DraftDecision, type ResolveOptions, readDraft, readFilters } from './decision-flags.ts';
 import { requireRunKey, withJourneys } from './journey-action.ts';
 
 interface Planned extends NamedInquiry {

@@ -11,7 +11,7 @@ import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { describeParts, describeStanding, viewStatus } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { holdLines, toListed } from '../output/hold-lines.ts';
+import { holdLines, toListed } from '../output/status-lines.ts';
 import { sampleJourney } from './sample-runs.ts';
 
 type Say = (text: string) => void;

@@ -3,6 +3,7 @@
 import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { errorFields } from '../../telemetry/log-fields.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, wrap } from './output.ts';
@@ -82,4 +83,27 @@ function toExitCode(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
   const isRequestWrong = error instanceof Error && 'status' in error && error.status === 400;
   return error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name)) ? EXIT.usage : EXIT.failed;
+}
+
+/** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */
+export function logUncaughtErrors(): void {
+  process.on('uncaughtException', (error) => {
+    const line = {
+      level: 60,
+      time: Date.now(),
+      error: errorFields(error),
+      msg: 'ended by an uncaught error',
+    };
+    process.stderr.write(`${JSON.stringify(line)}\n`);
+    process.exit(EXIT.failed);
+  });
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount('error', endUnread) === 0) stream.on('error', endUnread);
+  }
+}
+
+/** `… | head` has read enough. */
+function endUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.unread);
 }

@@ -1,6 +1,10 @@
-/** A run's status as lines for a terminal. Nothing personal is in a status. */
+/** A run's status and its holds as lines for a terminal, each hold with the command that resolves it. Nothing personal is in them. */
+
+import type { HoldStatus } from '../../client.ts';
+import { pauseWords } from '../../ledger/pauses.ts';
+import type { HoldAction } from '../../model/failure-types.ts';
 import { runName } from '../../model/run-key.ts';
-import { describeProblem } from '../../words/holds.ts';
+import { describeProblem, type HeldInquiry, holdFacts, holdTitle, resolveCommand } from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
 import {
   type AnyStatus,
@@ -13,7 +17,6 @@ import {
   viewStatus,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { holdLines, toListed } from './hold-lines.ts';
 import { commandLines, type Output, table, withAge, wrap } from './output.ts';
 
 /** `credit-journey holds` has all. */
@@ -61,4 +64,38 @@ function section(title: string, lines: string[]): string[] {
 /** Leaves out columns that no row has. */
 function withoutEmpty(rows: readonly string[][]): string[][] {
   return rows.map((row) => row.filter((_, column) => rows.some((other) => (other[column] ?? '') !== '')));
+}
+
+type ListedInquiry = HeldInquiry & { runKey: string; allowedActions: readonly (HoldAction | 'seen')[] };
+
+/** A hold as the status of a run shows it. */
+export function toListed(runKey: string, { failureType, attempts, ...hold }: HoldStatus): ListedInquiry {
+  return { runKey, ...hold, reason: failureType, attempt: attempts };
+}
+
+/** Describes one hold in full, with the command that resolves it. */
+export function holdLines(hold: ListedInquiry, width: number, indent = ''): string[] {
+  return [
+    ...wrap(holdTitle(hold, AS_TEXT), width, indent),
+    ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
+    ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
+    ...commandLines(resolveCommand(hold), width, `${indent}  `),
+  ];
+}
+
+/** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
+export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
+  if (isJson) return [];
+  const [{ loadClientLedgerAccess }, { inspect }, { readPauses }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../ledger/inspect-ledger.ts'),
+    import('../../ledger/pauses.ts'),
+  ]);
+  try {
+    const { ledger } = loadClientLedgerAccess(process.env, { besideLedger: true });
+    const pauses = await inspect(ledger.url, (tx) => readPauses(tx, { inForce: true }));
+    return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
+  } catch {
+    return [];
+  }
 }

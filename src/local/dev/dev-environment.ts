@@ -2,7 +2,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startSandbox } from '../../../sandbox/server.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -19,7 +18,7 @@ import {
   readyVariables,
   writeFiles,
 } from './dev-variables.ts';
-import { type ProgramControl, programProcess } from './program-process.ts';
+import { programProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
   /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
@@ -30,32 +29,7 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
   onEvent?: (message: string) => void;
 }
 
-export interface DevEnvironment {
-  temporalAddress: string;
-  namespace: string;
-  taskQueue: string;
-  /** Absent when headless. */
-  uiUrl?: string;
-  /** The codec server's address with its unguessable path. Every caller that knows it may decode, masked. */
-  codecEndpoint: string;
-  sandboxUrl: string;
-  apiUrl: string;
-  /** A file with a token that is valid for this session, and for everything. */
-  apiTokenFile: string;
-  /** A file that a shell sources for programs of any language. Its owner alone may read it. */
-  envFile: string;
-  /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
-  pageUrl: string;
-  /** Absolute. */
-  dataDir: string;
-  worker: ProgramControl;
-  /** Variables by which the CLI and the client find this environment from a shell. */
-  variables: Record<string, string>;
-  /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */
-  broken: Promise<string>;
-  /** Ends everything in order, within seconds. The data stay. */
-  stop(): Promise<void>;
-}
+export type DevEnvironment = Awaited<ReturnType<typeof startDevEnvironment>>;
 
 /** Thrown when another process runs an environment on this data directory. */
 export class DataDirectoryInUseError extends Error {
@@ -71,7 +45,7 @@ const NAMESPACE = 'default';
  * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
  *   with what it said. Nothing is left running.
  */
-export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
+export async function startDevEnvironment(options: DevEnvironmentOptions) {
   const dataDir = resolve(options.dataDir);
   const { onEvent = () => {}, headless = false } = options;
   await using parts = new AsyncDisposableStack();
@@ -130,15 +104,22 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
   const open = parts.move();
   return {
     ...addresses,
-    ...omitUndefined({ uiUrl: server.uiUrl }),
+    uiUrl: server.uiUrl,
+    /** The codec server's address with its unguessable path. Every caller that knows it may decode, masked. */
     codecEndpoint: codec.endpoint,
     apiUrl: api.url,
+    /** A file with a token that is valid for this session, and for everything. */
     apiTokenFile,
+    /** A file that a shell sources for programs of any language. Its owner alone may read it. */
     envFile: envFile(dataDir),
+    /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
     pageUrl: `${api.url}/#token=${token}`,
     worker,
+    /** Variables by which the CLI and the client find this environment from a shell. */
     variables: ready,
+    /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */
     broken: death.promise,
+    /** Ends everything in order, within seconds. The data stay. */
     stop: () => open.disposeAsync(),
   };
 }

@@ -15,20 +15,8 @@ interface ProgramOptions {
   onDeath: (message: string) => void;
 }
 
-/** A command of this program in a process of its own. */
-export interface ProgramControl {
-  /** Returns the id of the running process, or `undefined`. */
-  pid(): number | undefined;
-  /** Starts it where it does not run; resolves with its line when it is ready. */
-  start(): Promise<Ready>;
-  /** SIGKILL, as a power cut would; it stays down until `start`. Resolves when it is dead. */
-  kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL after a few seconds; it stays down until `start`. */
-  stop(): Promise<void>;
-}
-
 /** The members that some command's line has. */
-interface Ready {
+export interface Ready {
   url: string;
   endpoint: string;
 }
@@ -46,8 +34,8 @@ interface Running {
   ready: Promise<Ready>;
 }
 
-/** Does not start anything yet. */
-export function programProcess(options: ProgramOptions): ProgramControl {
+/** A command of this program in a process of its own. Does not start anything yet. */
+export function programProcess(options: ProgramOptions) {
   const { name, dataDir, onDeath } = options;
   const logFile = join(dataDir, `${name}.log`);
   let running: Running | undefined;
@@ -68,15 +56,18 @@ export function programProcess(options: ProgramOptions): ProgramControl {
   };
   return {
     pid: () => running?.child.pid,
+    /** Starts it where it does not run; resolves with its line when it is ready. */
     start: async () => {
       running ??= watch(await startProgram(options, logFile));
       return running.ready;
     },
+    /** SIGKILL, as a power cut would; it stays down until `start`. */
     kill: async () => {
       const child = letGo();
       child?.process.kill('SIGKILL');
       await child?.ended;
     },
+    /** SIGTERM, and SIGKILL after a few seconds. */
     stop: async () => letGo()?.stop(STOP_GRACE_MS),
   };
 }

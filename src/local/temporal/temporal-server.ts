@@ -34,20 +34,7 @@ interface TemporalServerOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-export interface TemporalServer {
-  /** `host:port` */
-  address: string;
-  namespace: string;
-  /** Absent when headless. */
-  uiUrl?: string;
-  pid: number;
-  logFile: string;
-  /** Resolves when the server has ended by itself or was stopped. */
-  ended: Promise<number | null>;
-  stop(): Promise<void>;
-  /** Lets this process end while the server runs; the server then ends with it. */
-  unref(): void;
-}
+export type TemporalServer = Awaited<ReturnType<typeof startTemporalServer>>;
 
 const LOOPBACK = '127.0.0.1';
 /** A cold start takes about 2 s; a loaded machine may need many times that. */
@@ -77,7 +64,7 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
  *
  * @throws TemporalBinaryNotFoundError; Error, with the end of its log, when it does not come up.
  */
-export async function startTemporalServer(options: TemporalServerOptions = {}): Promise<TemporalServer> {
+export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const { env = process.env, headless = false, namespace = 'default', searchAttributes = SEARCH_ATTRIBUTES } = options;
   const binary =
     options.binaryPath ?? (await findTemporalBinary(omitUndefined({ onProgress: options.onProgress, env }))).path;
@@ -113,9 +100,11 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
   return {
     address,
     namespace,
-    ...(headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
+    /** Absent when headless. */
+    uiUrl: headless ? undefined : `http://${LOOPBACK}:${uiPort}`,
     pid: child.pid,
     logFile,
+    /** Resolves when the server has ended by itself or was stopped. */
     ended: child.ended,
     unref: child.unref,
     stop: async () => {

@@ -17,6 +17,7 @@ import type {
   ShareStanding,
 } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
+import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
@@ -428,6 +429,8 @@ export function handleConsents<Status>(
     },
     { description: definition.signals?.consent as string },
   );
+  // It has no content: what counts is in the ledger.
+  setHandler(defineSignal('lookUpConsents'), () => run.consents.noteNews(), { description: LOOK_UP_CONSENTS });
 }
 
 /** Refuses a consent whose sender waits for no answer. */

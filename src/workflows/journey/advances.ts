@@ -63,10 +63,7 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
     journey.changeStage(stage, { state: 'skipped' });
     delete stage.plannedTraceNumber;
   }
-  if (journey.gate === productCode) {
-    journey.gate = undefined;
-    journey.reportTooOld = undefined;
-  }
+  if (journey.gate === productCode) leaveGate(journey);
   journey.events.emit('stage.skipped', [productCode], { stage: productCode });
   return true;
 }
@@ -260,8 +257,7 @@ export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | u
  */
 export async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
   const passage = gate.isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, gate);
-  journey.gate = undefined;
-  journey.reportTooOld = undefined;
+  leaveGate(journey);
   return passage;
 }
 

@@ -178,8 +178,6 @@ export interface RunAttributes {
   CustomerTraceNumber: string[];
 }
 
-const KEYWORDS = ['NeedsAttention', 'WaitsFor', 'JourneyStage', 'EndUserCode', 'GatewayProfile'] as const;
-
 type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
 
 class PublishedAttributes {
@@ -198,22 +196,17 @@ class PublishedAttributes {
   }
 
   /** @param passing left for the next upsert if nothing else has changed: an upsert costs an event, and the server a task */
-  upsert(
-    { CustomerTraceNumber, EndUserCodes = [], ...keywords }: RunAttributes,
-    passing: readonly SearchAttributeName[] = [],
-  ): void {
+  upsert(attributes: RunAttributes, passing: readonly SearchAttributeName[] = []): void {
     const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
-    for (const name of KEYWORDS) {
-      const value = keywords[name];
-      if (value === undefined || !this.#isNews(name, value)) continue;
-      news.push([name, value, { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]);
-    }
-    const lists = [['CustomerTraceNumber', CustomerTraceNumber] as const, ['EndUserCodes', EndUserCodes] as const];
-    for (const [name, list] of lists) {
-      const known = list.length > 0 ? list.join(' ') : null;
-      if (!this.#isNews(name, known)) continue;
-      const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST);
-      news.push([name, known, { key, value: [...list] }]);
+    for (const name of Object.keys(attributes) as (keyof RunAttributes)[]) {
+      const value = attributes[name];
+      if (value === undefined) continue;
+      const published = isList(value) ? value.join(' ') || null : value;
+      if (!this.#isNews(name, published)) continue;
+      const pair: SearchAttributeUpdatePair = isList(value)
+        ? { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST), value: [...value] }
+        : { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
+      news.push([name, published, pair]);
     }
     if (news.every(([name]) => passing.includes(name))) return;
     for (const [name, value] of news) {
@@ -226,4 +219,8 @@ class PublishedAttributes {
   #isNews(name: SearchAttributeName, value: string | null): boolean {
     return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
   }
+}
+
+function isList(value: string | null | readonly string[]): value is readonly string[] {
+  return Array.isArray(value);
 }

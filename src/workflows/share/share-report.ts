@@ -123,12 +123,8 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
   }
 }
 
-/** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
-const lookUpConsents = defineSignal('lookUpConsents');
-
 function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share, consentToShare);
-  setHandler(lookUpConsents, () => share.consents.noteNews(), { description: QUERIES.share.lookUpConsents });
   share.decided.begin(share, (effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
     return takeRecordedExtension(share, effect.message);

@@ -1,49 +1,35 @@
 /** What runs wait for, told apart by the API: all at the same time on a real server, until they end. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { resetTo, workflowTasksOf } from '../../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../../support/floods.ts';
 import {
   applicant,
   consentMessage,
-  type Harness,
   type JourneyHandle,
   journeyInput,
   newSsn,
-  startHarness,
   untilStatus,
   update,
 } from '../../support/journey-harness.ts';
 import { openLedgerOf } from '../../support/ledger-access.ts';
-import { startTestApi, type TestApi, token } from '../fixtures.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
-type Json = any;
+import { type Json, token, useApi } from '../fixtures.ts';
 
 const NONE = { person: 0, repair: 0, gate: 0, consents: 0, gateway: 0, pause: 0, ledger: 0, requests: 0, other: 0 };
 
 /** Of this test alone: other tests have runs on the server, too. */
 const endUserCode = `EU${randomInt(100_000, 999_999)}`;
 
-let harness: Harness;
-let api: TestApi;
-let mine: string;
-
-before(async () => {
-  // A wait is half of it at least: long enough to be listed.
-  harness = await startHarness({ env: { BACKOFF_INITIAL_MS: '20000', BACKOFF_MAX_MS: '20000', ...HANDS_OVER_SOON } });
-  api = await startTestApi(harness);
-  mine = await token({ endUsers: [endUserCode] });
-});
-after(async () => {
-  await api?.close();
-  await harness?.close();
-});
+// A wait is half of it at least: long enough to be listed.
+const { harness, api } = useApi(
+  {},
+  { env: { BACKOFF_INITIAL_MS: '20000', BACKOFF_MAX_MS: '20000', ...HANDS_OVER_SOON } },
+);
+const mine = await token({ endUsers: [endUserCode] });
 
 async function counts(): Promise<Record<string, number>> {
-  const { status, json, text } = await api.call('/v1/waiting', { token: mine });
-  assert.equal(status, 200, text);
+  const json = await api.expect(200, '/v1/waiting', { token: mine });
   return Object.fromEntries(json.counts.map(({ waitsFor, count }: Json) => [waitsFor, count]));
 }
 
@@ -59,8 +45,7 @@ async function untilCounted(expected: Partial<typeof NONE>): Promise<void> {
 }
 
 async function listed(waitsFor: string): Promise<string[]> {
-  const { status, json, text } = await api.call(`/v1/runs?waitsFor=${waitsFor}`, { token: mine });
-  assert.equal(status, 200, text);
+  const json = await api.expect(200, `/v1/runs?waitsFor=${waitsFor}`, { token: mine });
   assert.equal(json.hasMore, false);
   return json.data.map(({ runKey }: Json) => runKey);
 }

@@ -9,7 +9,7 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import { sharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { parseSince } from '../../decisions/hold-filters.ts';
+import { parseSince } from '../../decisions/decision-flags.ts';
 import { requireRunKey, withJourneys, withLedger } from '../../decisions/journey-action.ts';
 import {
   connectOptions,
@@ -111,7 +111,7 @@ function registerLedgerCompare(ledger: Command): void {
       'after Temporal went back in time: list the runs that it lost (3 if any), and what open runs may have lost',
     )
     .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
-    .option('--send-consents', 'send open runs their consents since then once more; needs workers');
+    .option('--send-consents', 'have open runs read their consents since then from the ledger');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = parseSince(options.since);
@@ -121,7 +121,7 @@ function registerLedgerCompare(ledger: Command): void {
       async (journeys, output, client) => {
         const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
         const compared = await compareWithTemporal(client, await journeys.openedLedger(), since);
-        const consents = options.sendConsents ? await sendConsents(journeys, compared.runs) : undefined;
+        const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
