@@ -13,7 +13,7 @@ import { messageFields, text } from '../fields/fields.ts';
 import { problemsIn } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
-import { ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
+import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../model/run-key.ts';
 import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
 
 /** A value whose shape is not checked yet. */
@@ -79,7 +79,13 @@ export type MessageWith<T> = Message & { schema: (applicants: never) => z.ZodTyp
 /** All that workflow code checks of applicants. */
 const APPLICANTS = z.array(z.looseObject({})).min(1);
 
-const KIND_NAMES: Record<RunKind, string> = { journey: 'journey', pull: 'pull', share: 'share', portfolio: 'review' };
+/** The run, the person and the reason in the examples that the Temporal UI shows. */
+export const SIGNED_EXAMPLES: Readonly<Record<RunKind, object>> = {
+  journey: { journeyId: 'LOAN-1', by: 'ops', reason: 'the applicant has withdrawn' },
+  pull: { pullId: 'PULL-1', by: 'ops', reason: 'asked for by mistake' },
+  share: { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' },
+  portfolio: { reviewId: 'REVIEW-1', by: 'ops', reason: 'the provider has asked for it' },
+};
 
 export function defineInput<D extends InputDefinition>(definition: D): D {
   return definition;
@@ -99,7 +105,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
       const id = (run as Loose)[address];
       if (id === (value as Loose)[address]) return null;
       const kind = address === 'journeyId' ? parseRunKey(String(id)).kind : to;
-      return refuse('unknownPart', `/${address} names another ${KIND_NAMES[kind]}`);
+      return refuse('unknownPart', `/${address} names another ${RUN_NAMES[kind]}`);
     },
     toKey: (update, message) => key?.(message as never) ?? update,
     countsInTheClear: (value) =>

@@ -13,6 +13,7 @@ import {
   type Loose,
   type MessageOf,
   referenceProblems,
+  SIGNED_EXAMPLES,
   sharedFields,
 } from './message.ts';
 
@@ -103,9 +104,9 @@ const WITHOUT_APPLICANTS = [
 ];
 const allOf = [...WITHOUT_APPLICANTS, implies({ required: ['applicants'] }, hasValue('action', 'amend'))];
 
-function words(to: RunKind, id: string, reason: string): { resolveInquiry: string } {
+function words(to: RunKind): { resolveInquiry: string } {
   const example = {
-    ...{ [ID_NAMES[to]]: id, by: 'ops', reason },
+    ...SIGNED_EXAMPLES[to],
     ...{ decisionId: 'D-1', customerTraceNumber: '…00', attempt: 1, action: 'abandon', providerSaid: 'posted' },
   };
   return {
@@ -123,7 +124,7 @@ const shared = { applicants: 'report', rules, key } as const;
 export const resolveInquiry = defineMessage({
   ...shared,
   to: 'journey',
-  updates: words('journey', 'LOAN-1', 'the applicant has withdrawn'),
+  updates: words('journey'),
   published: {
     file: 'resolve-inquiry',
     description:
@@ -137,7 +138,7 @@ export const resolveInquiry = defineMessage({
 export const resolvePull = defineMessage({
   ...shared,
   to: 'pull',
-  updates: words('pull', 'PULL-1', 'asked for by mistake'),
+  updates: words('pull'),
   published: {
     file: 'resolve-pull',
     description: 'A person’s decision about one attempt on hold. Applicants are those of the product.',
@@ -151,14 +152,14 @@ export const resolvePull = defineMessage({
 export const resolvePortfolio = defineMessage({
   ...shared,
   to: 'portfolio',
-  updates: words('portfolio', 'REVIEW-1', 'the provider has asked for it'),
+  updates: words('portfolio'),
   published: { file: 'resolve-portfolio', description: 'A person’s decision about one attempt on hold.', allOf },
   schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ reviewId, ...decisionFields(applicants) }),
 });
 
 export const resolveShareReport = defineMessage({
   to: 'share',
-  updates: words('share', 'S-1', 'asked for by mistake'),
+  updates: words('share'),
   published: {
     file: 'resolve-share-report',
     description: 'A person’s decision about one attempt on hold.',

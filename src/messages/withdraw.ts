@@ -1,17 +1,17 @@
 /** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
-import { ID_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, type MessageOf, sharedFields } from './message.ts';
+import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
+import { defineMessage, type MessageOf, SIGNED_EXAMPLES, sharedFields } from './message.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = sharedFields();
 
 /** It only stops something, so it counts in the clear. */
 const inTheClear = () => true;
 
-function withdrawalWords(to: RunKind, name: string, example: object) {
-  const withdrawal = JSON.stringify(example);
+function describeWithdrawal(to: RunKind) {
+  const withdrawal = JSON.stringify(SIGNED_EXAMPLES[to]);
   return {
-    withdraw: `Ends the ${name} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
+    withdraw: `Ends the ${RUN_NAMES[to]} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
     requestWithdrawal: `The same as withdraw, without an answer. Example: ${withdrawal}`,
   };
 }
@@ -21,9 +21,8 @@ function defineWithdrawal<Kind extends Exclude<RunKind, 'portfolio'>, Schema ext
   to: Kind,
   file: string,
   schema: Schema,
-  example: z.infer<Schema>,
 ) {
-  const { withdraw, requestWithdrawal } = withdrawalWords(to, to, example);
+  const { withdraw, requestWithdrawal } = describeWithdrawal(to);
   return defineMessage({
     to,
     updates: { withdraw },
@@ -34,30 +33,20 @@ function defineWithdrawal<Kind extends Exclude<RunKind, 'portfolio'>, Schema ext
   });
 }
 
-export const withdrawJourney = defineWithdrawal('journey', 'withdraw', z.strictObject({ journeyId, ...signature }), {
-  ...{ journeyId: 'LOAN-1', by: 'ops', reason: 'the applicant has withdrawn' },
-});
+export const withdrawJourney = defineWithdrawal('journey', 'withdraw', z.strictObject({ journeyId, ...signature }));
+export const withdrawPull = defineWithdrawal('pull', 'withdraw-pull', z.strictObject({ pullId, ...signature }));
+const ofShareReport = z.strictObject({ shareId, ...signature });
+export const withdrawShareReport = defineWithdrawal('share', 'withdraw-share-report', ofShareReport);
 
-export const withdrawPull = defineWithdrawal('pull', 'withdraw-pull', z.strictObject({ pullId, ...signature }), {
-  ...{ pullId: 'PULL-1', by: 'ops', reason: 'asked for by mistake' },
-});
-
-export const withdrawShareReport = defineWithdrawal(
-  'share',
-  'withdraw-share-report',
-  z.strictObject({ shareId, ...signature }),
-  { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' },
-);
-
-const REVIEW = { reviewId: 'REVIEW-1', by: 'ops', reason: 'the provider has asked for it' };
 const ofReview = z.strictObject({ reviewId, ...signature });
-const reviewWords = withdrawalWords('portfolio', 'review', REVIEW);
+const example = JSON.stringify(SIGNED_EXAMPLES.portfolio);
+const reviewWords = describeWithdrawal('portfolio');
 
 export const steerReview = defineMessage({
   to: 'portfolio',
   updates: {
-    pause: `Sends nothing more until resume; attempts in flight come to their end. Fields: reviewId, by, reason. Example: ${JSON.stringify(REVIEW)}`,
-    resume: `Goes on after pause. Example: ${JSON.stringify(REVIEW)}`,
+    pause: `Sends nothing more until resume; attempts in flight come to their end. Fields: reviewId, by, reason. Example: ${example}`,
+    resume: `Goes on after pause. Example: ${example}`,
     withdraw: reviewWords.withdraw,
   },
   signals: { requestWithdrawal: reviewWords.requestWithdrawal },

@@ -18,6 +18,14 @@ export const ID_NAMES = {
   portfolio: 'reviewId',
 } as const satisfies Record<RunKind, string>;
 
+/** The name of each kind in texts. */
+export const RUN_NAMES: Readonly<Record<RunKind, string>> = {
+  journey: 'journey',
+  pull: 'pull',
+  share: 'share',
+  portfolio: 'review',
+};
+
 const KINDS = Object.keys(RUN_KINDS) as RunKind[];
 
 /** A list filter (visibility query) for workflows of these types. */

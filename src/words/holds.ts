@@ -16,15 +16,15 @@ import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid, resendRule, wordsThatPermit } from '../model/provider-word.ts';
 import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../model/report-outcome.ts';
-import type { RunKind } from '../model/run-key.ts';
+import { RUN_NAMES, type RunKind } from '../model/run-key.ts';
 import { capitalize, inWords, type Writer } from './writer.ts';
 
-/** The name of each kind of run in texts, and the page that has its input and states. */
-export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
-  journey: { name: 'journey', page: 'docs/journeys.md' },
-  pull: { name: 'pull', page: 'docs/pulls.md' },
-  share: { name: 'share', page: 'docs/shares.md' },
-  portfolio: { name: 'review', page: 'docs/portfolio.md' },
+/** The page that has the input and the states of each kind of run. */
+export const RUN_PAGES: Readonly<Record<RunKind, string>> = {
+  journey: 'docs/journeys.md',
+  pull: 'docs/pulls.md',
+  share: 'docs/shares.md',
+  portfolio: 'docs/portfolio.md',
 };
 
 /** The only decisions that an ending run takes. */
@@ -32,7 +32,7 @@ export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
 export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;
 
 export function endingSentence(run: RunKind): string {
-  return `The ${RUN_GUIDE[run].name} is ending: nothing new is sent.`;
+  return `The ${RUN_NAMES[run]} is ending: nothing new is sent.`;
 }
 
 export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
@@ -249,36 +249,28 @@ export interface DecidedInquiry {
   attempt: number;
 }
 
-/** Describes a decision's effect in a few words, for a list of choices. */
+/** A decision's effect in a few words, for a list of choices. */
+const ACTION_WORDS: Readonly<Record<Exclude<HoldAction, 'resend'> | 'seen', string>> = {
+  accept: 'the provider says what the outcome is; continue with that',
+  amend: 'a new inquiry, with corrected applicants or the same ones',
+  abandon: 'give it up; nothing more is ever sent under it',
+  seen: 'an operator has looked into it',
+};
+
 function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
-  switch (action) {
-    case 'resend':
-      if (failureType === 'AnotherNumber') return 'post it under this number too, once';
-      return wasClaimed(failureType)
-        ? 'send it once more under the same trace number'
-        : 'continue; the ledger decides whether anything is sent';
-    case 'accept':
-      return 'the provider says what the outcome is; continue with that';
-    case 'amend':
-      return 'a new inquiry, with corrected applicants or the same ones';
-    case 'abandon':
-      return 'give it up; nothing more is ever sent under it';
-    case 'seen':
-      return 'an operator has looked into it';
-  }
+  if (action !== 'resend') return ACTION_WORDS[action];
+  if (failureType === 'AnotherNumber') return 'post it under this number too, once';
+  return wasClaimed(failureType)
+    ? 'send it once more under the same trace number'
+    : 'continue; the ledger decides whether anything is sent';
 }
 
-/** Describes an outcome that the provider may report in a few words, for a list of choices. */
-function outcomeWords(outcome: ReportOutcome, productCode: ProductCode | undefined): string {
-  switch (outcome) {
-    case 'record':
-      return productCode === 'SECONDUSE' ? 'it was posted' : 'there is a report, with a reference';
-    case 'noRecord':
-      return 'there is no record of the consumer';
-    case 'noReport':
-      return 'it was answered without a report';
-  }
-}
+/** An outcome that the provider may report in a few words, for a list of choices. */
+const OUTCOME_WORDS: Readonly<Record<ReportOutcome, string>> = {
+  record: 'there is a report, with a reference',
+  noRecord: 'there is no record of the consumer',
+  noReport: 'it was answered without a report',
+};
 
 /** Describes a decision's effect in sentences. */
 export function consequences(
@@ -291,7 +283,7 @@ export function consequences(
   }: { outcome?: string; isPosted?: boolean; keepsApplicants?: boolean } = {},
 ): string[] {
   const { isRunning, attempt, productCode } = inquiry;
-  const { name } = RUN_GUIDE[inquiry.run];
+  const name = RUN_NAMES[inquiry.run];
   switch (action) {
     case 'resend':
       return resendConsequences(inquiry, name);
@@ -350,7 +342,7 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   }
   const outcomes = REPORT_OUTCOMES.map((outcome) => ({
     outcome,
-    words: outcomeWords(outcome, productCode),
+    words: outcome === 'record' && productCode === 'SECONDUSE' ? 'it was posted' : OUTCOME_WORDS[outcome],
     does: sentences({ outcome, isPosted: outcome === 'record' }),
     providerSaid: [...wordsThatPermit(judged, { action, outcome })],
     ...(outcome === 'record' ? { needs: ['reference' as const] } : {}),

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { hasCode, TEMPORAL_AWAY } from '../../src/client/connection/errors.ts';
-import { CreditJourneys, InvalidInputError, type JourneyStatus } from '../../src/client.ts';
+import { type CreditJourneys, InvalidInputError, type JourneyStatus } from '../../src/client.ts';
 import { eventsOf, resetTo, taskBeforeSend } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
@@ -77,15 +76,9 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await again.status()).journeyId, first.journeyId);
     assert.deepEqual([first.isNew, again.isNew], [true, false]);
     const other = { ...input, endUserCode: 'EU124', applicants: [applicant('1A')] };
-    const isRefused = (error: unknown) => {
-      assert.ok(hasCode(error, 'differs'));
-      assert.equal(error.code, 'differs');
-      assert.deepEqual(
-        error.problems.map(({ path }) => path),
-        ['/endUserCode', '/applicants/0/ssn'],
-      );
-      assert.match(error.message, /was started with another input: \/endUserCode, \/applicants\/0\/ssn differ;/);
-      return true;
+    const isRefused = {
+      code: 'differs',
+      message: /was started with another input: \/endUserCode, \/applicants\/0\/ssn differ;/,
     };
     await assert.rejects(journeys.start(other), isRefused);
     await first.withdraw({ by: 'ops', reason: 'test' });
@@ -138,11 +131,7 @@ describe('the client', { concurrency: 8 }, () => {
   test('says how a run ended that has no result', async () => {
     const journey = await journeys.start(journeyInput());
     await harness.client.workflow.getHandle(journey.workflowId).terminate('test');
-    await assert.rejects(journey.result(), (error) => {
-      assert.ok(hasCode(error, 'journeyFailed'));
-      assert.equal(error.reason, 'Terminated');
-      return true;
-    });
+    await assert.rejects(journey.result(), { code: 'journeyFailed', reason: 'Terminated' });
     assert.ok(await journeys.start(journeyInput({ journeyId: journey.journeyId })), 'it may be started again');
     await journey.withdraw({ by: 'ops', reason: 'test' });
   });
@@ -221,11 +210,6 @@ describe('the client without a worker', () => {
     await own.startWorker();
     assert.equal((await end).stages[0]?.state, 'record');
   });
-});
-
-test('the client says so where there is no server', async () => {
-  const nowhere = { address: '127.0.0.1:1', namespace: 'default', taskQueue: 'x', connectTimeoutMs: 200 };
-  await assert.rejects(CreditJourneys.connect(nowhere), (error) => hasCode(error, ...TEMPORAL_AWAY));
 });
 
 test('the same decision reaches a run that was reset and has refused it before its hold was there', async () => {

@@ -4,8 +4,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { FAILURE_TYPES, FAILURES, HOLD_ACTIONS } from '../../src/model/failure-types.ts';
-import type { RunKind } from '../../src/model/run-key.ts';
-import { ATTENTION_GUIDE, consequences, RUN_GUIDE, runbookPage } from '../../src/words/holds.ts';
+import { RUN_NAMES, type RunKind } from '../../src/model/run-key.ts';
+import { ATTENTION_GUIDE, consequences, runbookPage } from '../../src/words/holds.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -67,7 +67,7 @@ describe('what the guide says of decisions', () => {
       const run = kind as RunKind;
       assert.match(consequences('abandon', { ...inquiry, run }).join(' '), end);
       const all = HOLD_ACTIONS.flatMap((action) => consequences(action, { ...inquiry, run })).join(' ');
-      const others = Object.entries(RUN_GUIDE).flatMap(([other, { name }]) => (other === kind ? [] : [name]));
+      const others = Object.entries(RUN_NAMES).flatMap(([other, name]) => (other === kind ? [] : [name]));
       assert.doesNotMatch(all, new RegExp(`\\b(the|this) (${others.join('|')})\\b`, 'i'), run);
     }
     const share = consequences('abandon', { ...inquiry, run: 'journey', productCode: 'SECONDUSE', shareId: 'S-1' });

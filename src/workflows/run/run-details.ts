@@ -4,14 +4,14 @@ import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { ID_NAMES, parseRunKey, type RunKind } from '../../model/run-key.ts';
+import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../../model/run-key.ts';
 import {
   consequences,
   describeProblem,
   holdFacts,
   holdTitle,
   questionSentences,
-  RUN_GUIDE,
+  RUN_PAGES,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
 import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
@@ -93,7 +93,7 @@ export function runDetails(view: RunView, side: InquirySide): string {
     ...describeParts(view, w).map(partList),
     ...describeNews(view, w),
     ...(total > 0 ? [`${countWords(total, 'message')} refused; the query \`status\` says which and why.`] : []),
-    ...(endSentence(kind, status.state) === null ? [resetTerminateCancel(RUN_GUIDE[kind].name)] : []),
+    ...(endSentence(kind, status.state) === null ? [resetTerminateCancel(RUN_NAMES[kind])] : []),
   ].join('\n\n');
 }
 
@@ -198,7 +198,7 @@ function describeEffect(action: HoldAction, hold: HoldStatus, run: RunKind): str
 function howToFill(action: HoldAction, { failureType, productCode }: HoldStatus, run: RunKind): string[] {
   if (action === 'amend') {
     return [
-      `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_GUIDE[run].page}\`).`,
+      `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_PAGES[run]}\`).`,
     ];
   }
   if (action === 'resend' && failureType === 'OutcomeUnknown') return ['Ask first: `notAsked` is refused.'];
