@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   readChangesAnswer,
   readReferencesAnswer,
@@ -24,7 +24,10 @@ import { APPLICANT, SENTINELS } from '../codec-server/fixtures.ts';
 import { claimAs, claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'report-answers-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
+after(async () => {
+  await ledger.close();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 const ring = keyRing();
 const REPORT = JSON.stringify({
@@ -51,12 +54,11 @@ const REFUSAL = JSON.stringify({
   problems: [{ path: '/applicants/0/names/0/last', text: 'ANNABEL is no name' }, 'ANNABEL'],
 });
 
-let ledgers = 0;
+const ledger = await ledgerWithReport();
 
 /** A real one, in which `J-1` has a report, a share, and a stage without a record. */
-async function ledgerWithReport(t: TestContext): Promise<Ledger> {
-  ledgers += 1;
-  const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
+async function ledgerWithReport(): Promise<Ledger> {
+  const url = `file:${join(directory, 'ledger.db')}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
   const answered = async (inquiry: object, answer: Answer, report?: string, applicantIds?: string[]) => {
     const change = { inquiry, ...(applicantIds ? { applicantIds } : {}) };
@@ -94,7 +96,6 @@ async function ledgerWithReport(t: TestContext): Promise<Ledger> {
   await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
   const origin = { customerTraceNumber, attempt: 1 };
   await ledger.keepDerived(ledger.identity.ledgerId, { kind: 'changes', of: origin, from: origin }, text);
-  t.after(() => ledger.close());
   return ledger;
 }
 
@@ -106,8 +107,7 @@ function reading(view: View): Reader {
   return { by: 'platform-7', via: 'api', isRedacted: view === 'redacted' };
 }
 
-test('a report is read whole as the gateway answered it', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('a report is read whole as the gateway answered it', async () => {
   const { body, noted } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
   const [text, { customerTraceNumber }] = [String(body), noted];
   assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
@@ -118,16 +118,14 @@ test('a report is read whole as the gateway answered it', async (t) => {
   assert.deepEqual(about, { customerTraceNumber, productCode: 'PREQUAL', attempt: 1, redacted: false });
 });
 
-test('where a stage was repeated, the report of one inquiry is read by its trace number', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('where a stage was repeated, the report of one inquiry is read by its trace number', async () => {
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
   const read = (of: string) => readReportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
   assert.equal((await read(customerTraceNumber)).noted.customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 
-test('a masked report has nothing personal', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('a masked report has nothing personal', async () => {
   const text = String((await readReportAnswer(ledger, PREQUAL, reading('redacted'))).body);
   const json = JSON.parse(text);
   assert.equal(json.redacted, true);
@@ -139,8 +137,7 @@ test('a masked report has nothing personal', async (t) => {
   assert.equal(json.report.reportReferenceNumber, 'REF-1');
 });
 
-test('what a refusal said is read whole, or masked: its shape and its codes alone', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('what a refusal said is read whole, or masked: its shape and its codes alone', async () => {
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
   const { storedAt: _at, ...whole } = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('whole'))).body));
   assert.deepEqual(whole, {
@@ -156,8 +153,7 @@ test('what a refusal said is read whole, or masked: its shape and its codes alon
   await assert.rejects(readRefusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
 });
 
-test('references are those of the newest answered inquiries', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('references are those of the newest answered inquiries', async () => {
   const { body: answer, noted } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
@@ -176,8 +172,7 @@ test('references are those of the newest answered inquiries', async (t) => {
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
 });
 
-test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('FAILSAFE’s references have each consumer, with a record and without', async () => {
   const ask = async (view: View, pullId = 'P-1') =>
     (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).body as {
       references: object[];
@@ -195,8 +190,7 @@ test('FAILSAFE’s references have each consumer, with a record and without', as
   ]);
 });
 
-test('what changed is read whole, or masked', async (t) => {
-  const ledger = await ledgerWithReport(t);
+test('what changed is read whole, or masked', async () => {
   const {
     storedAt: _storedAt,
     changes,
@@ -218,8 +212,8 @@ test('what changed is read whole, or masked', async (t) => {
   assert.deepEqual(account?.identification?.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });
 });
 
-test('what is not there is 404, and what was disposed of is gone', async (t) => {
-  const ledger = await ledgerWithReport(t);
+// The last: it disposes of the journey.
+test('what is not there is 404, and what was disposed of is gone', async () => {
   for (const asked of [
     () => readReportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
     () => readReportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),

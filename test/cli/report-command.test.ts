@@ -107,7 +107,7 @@ test('readings refuse what makes no sense, and tells no value', async () => {
   for (const [args, rule] of [
     [['report'], /missing required argument 'id'/],
     [['report', 'J-1'], /missing required argument 'productCode'/],
-    [['report', 'J-1', '912345678'], /must be CR or .*<productCode>/],
+    [['report', 'J-1', '912345678'], /must be one of CR, .*<productCode>/],
     [['refusal', '912345678', '1'], /must be 28 .*<customerTraceNumber>/],
     [['refusal', REFUSED, '0'], /must be a whole number .*<attempt>/],
     [

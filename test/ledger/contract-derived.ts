@@ -5,8 +5,7 @@ import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { DerivedDocument } from '../../src/ledger/reports/sealed-reports.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
-import { SealBrokenError } from '../../src/protection/errors.ts';
-import { claimOf, openRotated, outcomeOf, RECORD, readSealedChanges, rotateRing, TRACE } from './fixtures.ts';
+import { claimOf, outcomeOf, RECORD, readSealedChanges, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const LATER = 'PCAAAAAAAAAAAAAAAAAAAAAAAA00';
@@ -82,24 +81,5 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     const sql = `SELECT ${left} AS n FROM sealed_bodies WHERE kind = 'changes'`;
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
     assert.equal(Number(row?.n), 0);
-  });
-
-  test('its data key is wrapped anew with those of the reports, and does not open another document', async (t) => {
-    const { ledger, url, ring } = await opened(t);
-    const ledgerId = await withReports(ledger);
-    await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
-    const rotated = await openRotated(t, url, rotateRing(ring));
-    assert.equal((await rotated.rewrapDataKeys()).reports, 3);
-    assert.equal((await readSealedChanges(rotated, 'J-1'))?.body, 'SENTINEL');
-    // A guard refuses another body in its place: so the report takes the document's kind, and comes after it.
-    await backend.execute(
-      url,
-      `INSERT INTO sealed_bodies (customer_trace_number, attempt, kind, late, from_trace_number, from_attempt, is_whole,
-         stored_at, algorithm, body, key_id, wrapped_key)
-       SELECT customer_trace_number, attempt, 'changes', late, from_trace_number, from_attempt, is_whole,
-         stored_at + 1000, algorithm, body, key_id, wrapped_key
-       FROM sealed_bodies WHERE kind = 'report' AND customer_trace_number = '${LATER}'`,
-    );
-    await assert.rejects(readSealedChanges(rotated, 'J-1'), SealBrokenError);
   });
 }

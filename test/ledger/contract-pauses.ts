@@ -111,7 +111,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await claimed(ledger, { attempt: 2 }), 'claimed');
   });
 
-  test('both ends of a pause are chained, and cannot be changed', async (t) => {
+  test('orders are chained, and cannot be changed', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     await ledger.pauses.begin(ledgerId, {}, STOP);
     await ledger.pauses.end(ledgerId, {}, GO_ON);

@@ -70,7 +70,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
-  describe(`${backend.name}: legal holds`, () => legalHoldTests(opened, backend));
+  describe(`${backend.name}: legal holds`, () => legalHoldTests(opened));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
   describe(`${backend.name}: programs of several versions`, () => writerTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));

@@ -46,6 +46,14 @@ async function open(t: TestContext, url: string, ring = keyRing()): Promise<Ledg
   return ledger;
 }
 
+/** A session of its own beside the ledger's, for one test. */
+async function openClient(t: TestContext, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  return client;
+}
+
 const OTHERS = "datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'credit-journey'";
 
 describe('PostgreSQL: a share is claimed while others write what it goes by', () => {
@@ -61,12 +69,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     const url = await newUrl();
     const ledger = await open(t, url);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    const blocker = new pg.Client({ connectionString: url });
-    const watcher = new pg.Client({ connectionString: url });
-    for (const client of [blocker, watcher]) {
-      await client.connect();
-      t.after(() => client.end());
-    }
+    const [blocker, watcher] = [await openClient(t, url), await openClient(t, url)];
     await ledger.recordConsents(ledger.identity.ledgerId, [grant]);
     await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
     const untilWaiting = async (count: number) => {
@@ -258,9 +261,7 @@ describe('PostgreSQL: round trips', () => {
 test('PostgreSQL: a pause that commits after a claim has asked for pauses, and before its attempt, is respected', async (t) => {
   const url = await newUrl();
   const ledger = await open(t, url);
-  const blocker = new pg.Client({ connectionString: url });
-  await blocker.connect();
-  t.after(() => blocker.end());
+  const blocker = await openClient(t, url);
   await blocker.query('BEGIN; SELECT 1 FROM attempt_counter FOR UPDATE');
   const claiming = claimAs(ledger);
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
@@ -291,9 +292,7 @@ describe('PostgreSQL: the server', () => {
     const url = await newUrl();
     const ledger = await open(t, url);
     await ledger.recordOutcome(outcomeOf(ledger, {}));
-    const blocker = new pg.Client({ connectionString: url });
-    await blocker.connect();
-    t.after(() => blocker.end());
+    const blocker = await openClient(t, url);
     await blocker.query('BEGIN; LOCK TABLE attempts');
     let isOver = false;
     const claiming = assert.rejects(claimAs(ledger), LedgerUnavailableError).finally(() => {
@@ -315,9 +314,7 @@ describe('PostgreSQL: the server', () => {
     const url = await newUrl();
     const ledger = await open(t, url);
     await claimAs(ledger);
-    const blocker = new pg.Client({ connectionString: url });
-    await blocker.connect();
-    t.after(() => blocker.end());
+    const blocker = await openClient(t, url);
     await blocker.query('BEGIN; SELECT 1 FROM inquiries FOR UPDATE');
     const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
     await assert.rejects(ledger.recordOutcome(record, '{}'), LedgerUnavailableError);
@@ -369,12 +366,7 @@ describe('PostgreSQL: the server', () => {
     });
     // As the server of the tests is started.
     const { engine, isStandby, isFlushed, followers } = durability;
-    assert.deepEqual(
-      { engine, isStandby, isFlushed, followers },
-      {
-        ...{ engine: 'postgres', isStandby: false, isFlushed: false, followers: [] },
-      },
-    );
+    assert.deepEqual([engine, isStandby, isFlushed, followers], ['postgres', false, false, []]);
     assert.ok(Date.parse(clock.now) > 0);
   });
 

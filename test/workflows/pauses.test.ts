@@ -97,7 +97,7 @@ describe('while inquiries are paused', () => {
     assert.deepEqual([state, holds], ['running', []]);
     assert.equal((await requests()).length, before, 'nothing was sent');
 
-    const [finding, screen] = await Promise.all([pausesFinding(), onTerminal('list', '--limit', '1')]);
+    const [finding, screen] = await Promise.all([pausesFinding(), onTerminal('holds')]);
     assert.match(finding, /^warn: inquiries of all profiles are paused since .*, by ops-7: wrong purpose codes$/);
     assert.match(screen, /inquiries of all profiles are paused since/);
 

@@ -9,8 +9,7 @@ import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
 import { unknownRun } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
-import { readResult } from './results.ts';
-import { bodyWithout, runRoutes } from './runs.ts';
+import { bodyWithout, readResult, runRoutes } from './runs.ts';
 
 const steering = bodyWithout(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
 

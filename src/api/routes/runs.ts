@@ -3,7 +3,7 @@
  * the routes.
  */
 import { z } from 'zod';
-import { hasCode } from '../../client/connection/errors.ts';
+import { CallError, hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -26,8 +26,7 @@ import {
 } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
-import { STATUS_HEADERS, statusReply } from '../status.ts';
-import { type EndedRun, readResult } from './results.ts';
+import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
 
 type Sending = Call['sending'];
 
@@ -113,6 +112,31 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
     },
     ...messages.map((message) => messageRoute(kindOfRun, message)),
   ];
+}
+
+const RESULT_TIMEOUT_MS = 10_000;
+
+interface EndedRun<Result> extends StatusRun {
+  runKey: string;
+  result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;
+}
+
+/** @throws Refusal 404, 409; CallError */
+export async function readResult<Result>(
+  { client }: Call['services'],
+  run: EndedRun<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  if ((await readRun(client, run.runKey)).run === 'running')
+    throw new CallError('resultNotReady', { runKey: run.runKey });
+  try {
+    return await run.result({ signal, timeoutMs: RESULT_TIMEOUT_MS });
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    // The run's input was wrong, not this request.
+    const { problems } = error;
+    throw new Refusal('runFailed', 'the run has ended: its input was refused', { problems });
+  }
 }
 
 export const allRunsRoutes: readonly Route[] = [

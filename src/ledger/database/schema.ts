@@ -36,15 +36,6 @@ export async function readOldestWriter(session: SqlSession): Promise<number> {
   return row?.oldest_writer ?? 0;
 }
 
-/** The names of all tables at a version. */
-export function tablesAt(version: number, dialect: SqlDialect): string[] {
-  const statements = MIGRATIONS.slice(0, version).flatMap((migration) => migration(dialect));
-  const dropped = statements.map((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1]);
-  return statements
-    .flatMap((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1] ?? [])
-    .filter((table) => !dropped.includes(table));
-}
-
 /** Brings the tables from one version to this code's own. The caller's transaction makes it all or nothing. */
 export async function migrate(session: SqlSession, dialect: SqlDialect, from: number): Promise<void> {
   for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(dialect))) {

@@ -149,7 +149,7 @@ export async function sendOthersMessages(world: World): Promise<JourneyHandle[]>
 }
 
 /** A client that sends this payload in place of every other one. */
-export function senderOf({ plainClient }: World, payload: Payload): Client {
+function senderOf({ plainClient }: World, payload: Payload): Client {
   const { connection, options } = plainClient;
   const codec = { encode: async () => [payload], decode: async (payloads: Payload[]) => payloads };
   return new Client({ connection, namespace: options.namespace, dataConverter: { payloadCodecs: [codec] } });

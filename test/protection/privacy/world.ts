@@ -7,7 +7,6 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import type { OwnedChild } from '../../../src/local/child-process.ts';
@@ -18,12 +17,10 @@ import type { LendingJourneyInput } from '../../../src/messages/inputs/lending-j
 import { SCOPES } from '../../../src/operations/scopes.ts';
 import { createKeyRing, type KeyRing } from '../../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../../src/protection/payloads/data-converter.ts';
-import { createPayloadCodec } from '../../../src/protection/payloads/payload-codec.ts';
 import { CONSENT_KEYS } from '../../support/consent-proofs.ts';
 import type { JourneyHandle } from '../../support/journey-harness.ts';
 import type { Stage } from '../../support/scenarios.ts';
 import { inAnHour, newSigningKey } from '../../support/signing-keys.ts';
-import { payloadOf } from '../codec-fixtures.ts';
 import { type HostileGateway, REFUSED_AUDIENCE, startHostileGateway } from './hostile-gateway.ts';
 import { disguising, SeenSentinels } from './people.ts';
 import { createProcesses, type Place, runProgram } from './processes.ts';
@@ -41,7 +38,6 @@ export interface World extends Stage {
   /** Without a key: what it sends is in the clear, and what it reads is as it is stored. */
   plainClient: Client;
   /** As one of ours would send it. */
-  encrypted(value: unknown): Promise<Payload>;
   gateway: HostileGateway;
   seen: SeenSentinels;
   /** What processes have said so far. */
@@ -184,7 +180,6 @@ function clientsOf(
   connection: Connection,
   { keys, seen }: { keys: KeyRing; seen: SeenSentinels },
 ) {
-  const codec = createPayloadCodec({ keys, namespace, mode: 'client' });
   const client = new Client({
     connection,
     namespace,
@@ -195,7 +190,6 @@ function clientsOf(
     client,
     plainClient: new Client({ connection, namespace }),
     config: { taskQueue: TASK_QUEUE },
-    encrypted: async (value: unknown) => (await codec.encode([payloadOf(value)]))[0] as Payload,
     start: (input: LendingJourneyInput) =>
       client.workflow.start('lendingJourney', {
         workflowId: `journey-${input.journeyId}`,
