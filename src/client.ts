@@ -27,7 +27,7 @@ export {
 } from './client/runs/handles.ts';
 export type { Content, MessageOptions } from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/client.ts';
+export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from './fields/change-options.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';

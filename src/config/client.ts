@@ -7,6 +7,7 @@ import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig'
 import { omitUndefined } from '../base/defined.ts';
 import { errorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
 import { SANDBOX_KEY_RING_FILE } from './variables.ts';
 
@@ -191,15 +192,4 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
     reader.report('TEMPORAL_CONFIG_FILE', `must lead to a profile whose TLS files can be read (${errorCode(error)})`);
     return undefined;
   }
-}
-
-// How to reach the codec server: for programs without a key (docs/codec-server.md).
-
-export interface CodecServerAccess {
-  /** Its path may be unguessable and thus a secret: never shown. */
-  url: string;
-  /** Reads the bearer token at each call, so that it can be renewed. Absent where the path authenticates. */
-  readToken?: () => Promise<string>;
-  /** A certificate authority in PEM, used in addition to the system's. */
-  caCertificate?: string;
 }

@@ -2,14 +2,15 @@
  * The configuration of a worker, and the parts of it that other programs read. Each loader lists every problem at once,
  * by variable name and never by value (docs/configuration.md has the tables).
  */
+
 import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/inquiry.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import type { CodecServerAccess } from './client.ts';
 import { type ClientUse, checkProcess, readCodecServer, readTemporal } from './client.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
 import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';

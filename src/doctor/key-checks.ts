@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
-import type { CodecServerAccess } from '../config/client.ts';
+import type { CodecServerAccess } from '../config/codec-server-access.ts';
 import { openFileProblem } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { ConfigProblem } from '../model/problems.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import type { CodecServerAccess } from '../../src/config/client.ts';
+import type { CodecServerAccess } from '../../src/config/codec-server-access.ts';
 import { inspectCodecServer, inspectConfig } from '../../src/config/config.ts';
 import { createContext } from '../../src/doctor/check.ts';
 import { codecServerChecks } from '../../src/doctor/key-checks.ts';

@@ -8,7 +8,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { Agent } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
-import type { CodecServerAccess } from '../../config/client.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { parseJsonValue, payloadJson, readPayloads } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';

@@ -9,8 +9,8 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import type { CodecServerAccess } from '../../config/client.ts';
 import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
