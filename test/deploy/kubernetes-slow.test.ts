@@ -139,7 +139,7 @@ test('the setup job gets as far as Temporal with the secrets of a worker', async
   // The test run's own setting is for the sandbox.
   const env = { ...(await environment(t, SETUP, here)), PAYLOAD_ENCRYPTION: 'on' };
   const { stderr } = await runCli(['setup'], { env });
-  assert.match(stderr, /TemporalUnavailable/);
+  assert.match(stderr, /Temporal cannot be reached/);
 });
 
 test('a forgotten LEDGER_ID or a plain connection to the ledger keeps the worker of the manifests from starting', async (t) => {
