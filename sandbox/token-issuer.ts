@@ -27,6 +27,7 @@ export class TokenIssuer {
   readonly #lifetimeSeconds: number;
   readonly #key = randomBytes(32);
   readonly #issued = new Map<string, IssuedToken>();
+  #count = 0;
 
   constructor(audience: string, lifetimeSeconds: number) {
     this.#audience = audience;
@@ -42,7 +43,9 @@ export class TokenIssuer {
    * it.
    */
   async issue(clientId: string, alreadyExpired = false): Promise<Record<string, string | number>> {
-    const tokenId = `T${this.#issued.size + 1}`;
+    // Counted before it is signed: two requests at once get tokens of their own.
+    this.#count++;
+    const tokenId = `T${this.#count}`;
     const issuedAt = Math.floor(Date.now() / 1000) - (alreadyExpired ? this.#lifetimeSeconds + 60 : 0);
     const expiresAt = issuedAt + this.#lifetimeSeconds;
     const token = await new SignJWT({ scope: SCOPE })

@@ -24,14 +24,11 @@ const BEGUN_FIRST = ['test/workflows/long-waits', 'test/hazards', 'test/workflow
  */
 const TOGETHER = [
   'test/activities/inquiry-request',
-  'test/activities/standing-consents',
   'test/architecture',
   'test/bench/',
   'test/broken-builds/',
   'test/changes/',
   'test/chaos/invariants',
-  'test/cli/change-lines',
-  'test/cli/disposal-words',
   'test/cli/hold-lines',
   'test/cli/inquiry-lines',
   'test/cli/search-attribute-setup',

@@ -62,17 +62,17 @@ function localCaller(by: string | undefined): SignedInCaller {
  * @throws InvalidInputError, with each member's path
  */
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
+  const problems = route.query ? problemsIn(route.query, query) : [];
   if (route.findDefinition) {
     const message = { ...params, ...body, ...omitUndefined({ by }) };
     parseMessage(route.findDefinition(message), message);
-    return;
+  } else {
+    problems.push(
+      ...problemsIn(pathSchema(route.path), params),
+      ...(route.body ? problemsIn(route.body, body) : []),
+      ...(route.body || by !== undefined ? problemsIn(AUTHOR, omitUndefined({ by })) : []),
+    );
   }
-  const problems = [
-    ...problemsIn(pathSchema(route.path), params),
-    ...(route.query ? problemsIn(route.query, query) : []),
-    ...(route.body ? problemsIn(route.body, body) : []),
-    ...(route.body || by !== undefined ? problemsIn(AUTHOR, omitUndefined({ by })) : []),
-  ];
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 

@@ -3,7 +3,7 @@
  * The server (1.30 or newer) lists them by its own search attribute, which the first successful task removes.
  */
 
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { taskQueueFilter } from '../model/run-key.ts';
 
 /** A list filter for such runs. A server that lacks the attribute refuses it. */
@@ -56,7 +56,9 @@ export async function whereKnown<Answer>(ask: () => Promise<Answer>): Promise<An
   try {
     return await ask();
   } catch (error) {
-    if (isGrpcServiceError(error) && Number(error.code) === INVALID_ARGUMENT) return null;
+    // The SDK's own calls wrap it.
+    const status = error instanceof ServiceError ? error.cause : error;
+    if (isGrpcServiceError(status) && Number(status.code) === INVALID_ARGUMENT) return null;
     throw error;
   }
 }

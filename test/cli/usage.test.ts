@@ -165,6 +165,13 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ],
     ['an unknown product', ['report', 'J1', 'S912345678'], /must be one of CR, .*<productCode>/],
     ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
+    [
+      'work of no class',
+      ['start', '--file', '-', '--work-class', 'S912345678'],
+      /"option":"--work-class"/,
+      JSON.stringify(SAMPLE),
+    ],
+    ['no time for a check', ['doctor', '--timeout', '0'], /--timeout must be .* from 1 to 999/],
   ];
   for (const [what, args, expected, stdin] of cases) {
     test(what, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Client } from '@temporalio/client';
+import { Client, ServiceError } from '@temporalio/client';
 import { allRunsRoutes } from '../../src/api/routes/runs.ts';
 import { failingRunsCheck } from '../../src/doctor/temporal-checks.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring.ts';
@@ -89,7 +89,8 @@ test('doctor, the work queue, the list of holds and the metric show it, and no l
 });
 
 test('where the server does not know the attribute, doctor says that it cannot tell', async () => {
-  const refused = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
+  const cause = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
+  const refused = new ServiceError('Failed to count workflows', { cause });
   const client = { workflow: { count: () => Promise.reject(refused) } };
   const context = { config: harness.config, temporal: async () => client };
   const found = await failingRunsCheck.run(context as never, new AbortController().signal);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { EXIT } from '../../output/exit-codes.ts';
 import { asCalled } from '../../output/program-call.ts';
 import { runService } from './service.ts';
 
@@ -25,6 +26,8 @@ export function registerDemoCommand(program: Command): void {
     .addHelpText('after', EXAMPLE);
   runService<DemoFlags>({
     command,
+    // A journey that was not told to its end is no success.
+    unready: EXIT.interrupted,
     async start({ exit, headless = false }, resources) {
       const [{ startDevEnvironment }, { tellDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),

@@ -6,7 +6,7 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
-import { reportError } from '../../output/errors.ts';
+import { reportError, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
@@ -83,6 +83,8 @@ export function registerDoctorCommand(program: Command): void {
     .option('--timeout <seconds>', 'how long each check may take', wholeNumber, 10);
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: ServerOptions & { timeout: number }) => {
+    const { timeout } = options;
+    if (timeout < 1 || timeout > 999) throw new UsageError('--timeout must be a whole number of seconds from 1 to 999');
     const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
@@ -90,7 +92,7 @@ export function registerDoctorCommand(program: Command): void {
     const env = environmentWith(options);
     const signerFile = env.API_DECISION_KEY_FILE || undefined;
     const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
-    const examination = await examine(inspected, { timeoutMs: options.timeout * 1_000 });
+    const examination = await examine(inspected, { timeoutMs: timeout * 1_000 });
     createOutput(options).answer(examination);
     if (!examination.healthy) process.exitCode = examination.counts.fail > 0 ? EXIT.failed : EXIT.unchecked;
   });

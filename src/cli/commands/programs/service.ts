@@ -8,6 +8,8 @@ export interface Service<Options> {
   command: Command;
   /** Starts it. `resources` are closed in reverse order at the end. `null`: there is nothing to wait for. */
   start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService | null>;
+  /** The exit code of a signal that comes before it is ready. Default 0. */
+  unready?: number;
 }
 
 interface ReadyService {
@@ -20,7 +22,7 @@ interface ReadyService {
 }
 
 /** Its action resolves when SIGINT or SIGTERM has stopped the service, and rejects if it cannot start or breaks. */
-export function runService<Options extends object>({ command, start }: Service<Options>): void {
+export function runService<Options extends object>({ command, start, unready = 0 }: Service<Options>): void {
   command.action(async (options: Options) => {
     // Loaded here, so that `--help` answers at once.
     const { stopSignal } = await import('../../../local/stop-signal.ts');
@@ -30,7 +32,7 @@ export function runService<Options extends object>({ command, start }: Service<O
     const service = await Promise.race([start(options, resources), stopped]);
     if (service === null) return;
     // A service that is still starting ends with this process.
-    if (!service) process.exit(0);
+    if (!service) process.exit(unready);
     const { ready, lines, broken } = service;
     const output = createOutput(ready ? options : { json: false });
     output.event(ready ?? {}, () => [...lines(output.colors), 'Ctrl-C stops it']);
