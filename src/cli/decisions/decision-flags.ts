@@ -57,10 +57,16 @@ export function checkDecision(draft: DraftDecision, customerTraceNumber: string,
   withTypedProblems(NAMES, given, () => parseMessage(decision, { ...draft, customerTraceNumber }));
 }
 
-/** `--reason` is why an operator decides. */
-export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) =>
-  member.path === '/reason' ? { ...member, flag: '--type' } : member,
-);
+/** `--reason` is why an operator decides; `--since` takes a duration as well. */
+const OWN: Readonly<Record<string, Partial<Member>>> = {
+  '/reason': { flag: '--type' },
+  '/since': { words: 'only rows from this instant on (RFC 3339), or from so long ago on (PT2H)' },
+};
+
+export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) => ({
+  ...member,
+  ...OWN[member.path],
+}));
 
 /** @throws InvalidInputError, UsageError */
 export function readFilters(options: GivenOptions): WorkFilters {
