@@ -45,6 +45,11 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     [at('changed', 4, 'C-4')],
   ],
   [
+    'evidence that is no JSON any more',
+    ["UPDATE consents SET evidence = 'none' WHERE consent_id = 'C-1'"],
+    [at('changed', 1, 'C-1')],
+  ],
+  [
     'a decision in which another is named',
     ["UPDATE decisions SET by = 'somebody else'"],
     [{ ...at('changed', 5), ...DECISION }],

@@ -265,9 +265,11 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
-  const order = TABLES[table].key.map(toMemberName);
+  const { key: names } = TABLES[table];
+  // Nothing else is read: a column that was tampered with may not decode, and no error may quote it.
+  const [columns, order] = [names.join(', '), names.map(toMemberName)];
   const batches = eachPage((after?: SqlRow) =>
-    readKeyset<SqlRow>(session, { from: table, order, after, limit: CHAIN_BATCH }),
+    readKeyset<SqlRow>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),
   );
   for await (const rows of batches) {
     const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name])));
