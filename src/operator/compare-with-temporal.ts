@@ -14,6 +14,7 @@ import type {
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
 
 /** The ledger's records of one run since an instant. */
@@ -114,7 +115,10 @@ export async function sendConsents(client: Client, runs: readonly ComparedRun[])
     try {
       await client.workflow.getHandle(toWorkflowId(runKey)).signal('lookUpConsents');
     } catch (error) {
-      failed.push({ runKey, error: String(translatedError(error, runKey)) });
+      const translated = translatedError(error, runKey);
+      // Any other error's message may quote anything.
+      if (!(translated instanceof CreditJourneyError)) throw error;
+      failed.push({ runKey, error: translated.message });
     }
   });
   return { sent: open.length - failed.length, failed };
