@@ -229,7 +229,7 @@ export interface InquiryFailure
 
 /** Identifies an examined file, and says how its lines are read. */
 export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
-  /** The end user's folder, as `portfolioFolder` names it. */
+  /** The end user's folder, as `toPortfolioFolder` names it. */
   folder: string;
   file: string;
   format: PortfolioFormat;

@@ -20,8 +20,8 @@ import { toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { ShareConfig } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { translating } from './failures.ts';
-import { entitlementProblems } from './inquiry-request.ts';
+import { translateErrors } from './failures.ts';
+import { findEntitlementProblems } from './inquiry-request.ts';
 import { checkRequestCanBeBuilt, checkStart, fixRun } from './prepared-run.ts';
 
 // Finds the report to share in the ledger. Refuses another owner's report, and one that does not exist.
@@ -40,7 +40,9 @@ async function findSharedReport(
   { report, endUserCode }: ShareReportInput,
 ): Promise<SharedReport> {
   const found =
-    'reference' in report ? await givenReport(ledger, profile, report) : await storedReport(ledger, profile, report);
+    'reference' in report
+      ? await readGivenReport(ledger, profile, report)
+      : await storedReport(ledger, profile, report);
   if (endUserCode !== undefined && endUserCode === found.endUserCode) {
     throw createRefusal('/endUserCode', 'must not be the report’s own end user');
   }
@@ -70,7 +72,7 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   return sharedReport(inquiry, outcome.reference);
 }
 
-async function givenReport(
+async function readGivenReport(
   ledger: Ledger,
   profile: GatewayProfile,
   { reference, endUserCode }: GivenReportInput,
@@ -96,7 +98,7 @@ async function givenReport(
     ...(inquiry.endUserCode === endUserCode
       ? []
       : [{ path: '/report/endUserCode', rule: 'must be the end user that the ledger has the report under' }]),
-    ...applicantProblems(reference, match.reference),
+    ...findApplicantProblems(reference, match.reference),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return sharedReport(inquiry, match.reference);
@@ -139,7 +141,7 @@ function findOutcome({ attempts }: InquiryView) {
 }
 
 /** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */
-function applicantProblems(given: ReportReference, known: ReportReference): Problem[] {
+function findApplicantProblems(given: ReportReference, known: ReportReference): Problem[] {
   const path = '/report/reference/applicants';
   const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
   const problems = given.applicants.flatMap(({ applicantId, consumerId }, index): Problem[] => {
@@ -171,10 +173,10 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
     prepareShareReport: ({ input, firstRunId }: { input: ShareReportInput; firstRunId: string }) =>
-      translating<ShareConfig>(async () => {
+      translateErrors<ShareConfig>(async () => {
         const checked = await checkStart(dependencies, 'share', input, {
           parse: () => parseMessage(shareReport, input),
-          listProblems: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
+          listProblems: (profile, share) => findEntitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
         });
         const { profile, runKey, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);

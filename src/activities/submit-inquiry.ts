@@ -6,15 +6,15 @@ import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts';
+import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import { canonicalRequest } from '../model/canonical-request.ts';
+import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { compareWithEarlier } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
-import { type ActivityDependencies, callingRun } from './dependencies.ts';
-import { finalFailure, translatedFailure } from './failures.ts';
-import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
+import { type ActivityDependencies, getCallingRun } from './dependencies.ts';
+import { createFinalFailure, translateFailure } from './failures.ts';
+import { buildRequest, findRunProfile, toSentContent } from './inquiry-request.ts';
 
 /** The time left at the activity's end to report to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
@@ -44,7 +44,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     const info = activityInfo();
     // A widened retry policy or an activity reset must not become a second send (fence 2). The failure has no details,
     // since this execution cannot know how far the first one got.
-    if (info.attempt > 1) throw finalFailure('ActivityFailed');
+    if (info.attempt > 1) throw createFinalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const slots = dependencies.slots.get(args.run.profile);
     const release = args.onWorkflowQueue ? slots?.takeNow() : await slots?.take();
@@ -70,7 +70,7 @@ async function makeOneAttempt(
   given: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
-  const args = contentAsSent(given.run, given);
+  const args = toSentContent(given.run, given);
   const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
@@ -118,7 +118,7 @@ async function makeOneAttempt(
   } catch (error) {
     const durationMs = sinceMs();
     const failure = await recorder.recordFailure(error, () => dependencies.tokens.invalidate(profile, accessToken));
-    say('warn', 'the attempt has failed', { durationMs, ...failureFields(failure) });
+    say('warn', 'the attempt has failed', { durationMs, ...toFailureFields(failure) });
     throw failure;
   }
   const durationMs = sinceMs();
@@ -153,7 +153,7 @@ function requestOfClaim(
 /** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
-    const profile = profileOfRun(dependencies, args.run);
+    const profile = findRunProfile(dependencies, args.run);
     // The request is built before the token is requested: an unbuildable request is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
@@ -167,8 +167,8 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ledgerId: args.run.ledgerId,
       inquiry: args.inquiry,
       attempt: args.attempt,
-      digest: dependencies.ledger.digest(canonicalRequest(args)),
-      run: callingRun(),
+      digest: dependencies.ledger.digest(toCanonicalRequest(args)),
+      run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       ...omitUndefined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
@@ -181,7 +181,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     });
     return { profile, request, accessToken, claim, claimAskedAt };
   } catch (error) {
-    throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
+    throw withDetails(translateFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }
 }
 
@@ -238,10 +238,10 @@ class OutcomeRecorder {
       requestedAt: error.requestedAt,
     });
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
-    const refusal = await this.#sealedRefusal(error);
+    const refusal = await this.#toSealedRefusal(error);
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
     const kept =
-      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: carriedRefusal(refusal) }));
+      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: toCarriedRefusal(refusal) }));
     const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
@@ -255,7 +255,7 @@ class OutcomeRecorder {
   }
 
   /** Returns `undefined` if the refusal cannot be sealed soon: the outcome is recorded without it. */
-  async #sealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
+  async #toSealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
     const { customerTraceNumber, attempt } = this.#row();
@@ -304,7 +304,7 @@ function answerFields(reply: GatewayReply): Record<string, unknown> {
   return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
 }
 
-function failureFields(failure: unknown): Record<string, unknown> {
+function toFailureFields(failure: unknown): Record<string, unknown> {
   const { type, details } = failure as { type?: unknown; details?: SubmitFailureDetails[] };
   const { httpStatus, recorded } = details?.[0] ?? {};
   return { failureType: type, httpStatus, recorded };
@@ -316,7 +316,7 @@ function toFailureType(reply: GatewayReply): FailureType | undefined {
 }
 
 function submitFailure(type: FailureType, details: SubmitFailureDetails) {
-  return finalFailure(type, details);
+  return createFinalFailure(type, details);
 }
 
 /** Adds the details. All failures of this activity are final: the workflow decides whether to repeat. */

@@ -4,9 +4,9 @@ import { Refusal } from '../http/refusal.ts';
 import {
   createTokenVerifier,
   type Identity,
+  readClaimWords,
   type TokenSettings,
   type TokenVerifier,
-  wordsIn,
 } from '../http/token-verifier.ts';
 import { isScope, type Scope } from '../operations/scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
@@ -37,10 +37,10 @@ export const MAX_BY_CHARACTERS = 100;
  * @param byClaim the claim that names who acts
  * @throws Error where a key set file cannot be used
  */
-export function apiTokenVerifier(settings: TokenSettings, byClaim: string): TokenVerifier<ApiCaller> {
+export function createApiTokenVerifier(settings: TokenSettings, byClaim: string): TokenVerifier<ApiCaller> {
   return createTokenVerifier(settings, (identity, claim) => ({
     ...identity,
-    scopes: new Set(wordsIn(claim('scope')).filter(isScope)),
+    scopes: new Set(readClaimWords(claim('scope')).filter(isScope)),
     profiles: readReach(claim('profiles')),
     endUsers: readReach(claim('end_users')),
     by: nameIn(claim(byClaim)),
@@ -65,7 +65,7 @@ export function requireScope({ scopes }: ApiCaller, scope: Scope): void {
 }
 
 /** @throws Refusal 403 where the token names nobody in a form that a message takes */
-export function actingName({ by }: ApiCaller): string {
+export function requireActingName({ by }: ApiCaller): string {
   if (by === undefined) {
     throw new Refusal('by', `the token must say who acts, in 1 to ${MAX_BY_CHARACTERS} characters`);
   }

@@ -22,7 +22,7 @@ export const REFERENCE_PAGE_CSP = [
 
 export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   const json = JSON.stringify(openApiDocument());
-  const page = referencePage();
+  const page = writeReferencePage();
   app.get('/v1/openapi.json', { config: { route: 'GET /v1/openapi.json' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(json),
   );
@@ -37,7 +37,7 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
 }
 
 /** Lists each operation, and each problem at the anchor that its `type` names. */
-export function referencePage(): string {
+export function writeReferencePage(): string {
   const operations = ROUTES.map(({ operationId, method, path, summary, scope }) =>
     tableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
   );

@@ -22,7 +22,7 @@ export function parseInstantMs(text: string): number | null {
 }
 
 /** RFC 3339 in UTC. */
-export function utcInstant(ms: number): string {
+export function toUtcInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 

@@ -11,9 +11,9 @@ import {
 import {
   type AccountCrossReference,
   type Consumer,
+  createRefIdResolver,
   type GatewayResponse,
   type RefKind,
-  refIdResolver,
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
 import type {
@@ -259,7 +259,7 @@ function compareFiles(
 ): ApplicantChanges | undefined {
   const [before, after] = [match.earlier, match.later].map((file) => file?.consumers ?? []) as [Consumer[], Consumer[]];
   if (before.length === 0 && after.length === 0) return undefined;
-  const changes = emptyChanges(match);
+  const changes = createEmptyChanges(match);
   if (after.length === 0) return { ...changes, presence: 'left' };
   if (before.length === 0) return { ...changes, presence: 'joined' };
   const earlierFile = readFile(before, 'earlier', options);
@@ -284,7 +284,7 @@ function compareFiles(
   };
 }
 
-function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: ApplicantFile }): ApplicantChanges {
+function createEmptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: ApplicantFile }): ApplicantChanges {
   const applicantId = later?.applicantId ?? earlier?.applicantId;
   const consumerId = later?.consumerId ?? earlier?.consumerId;
   return {
@@ -304,7 +304,7 @@ function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: App
 interface ReadFile {
   accounts: ReadTradeline[];
   /** Resolves each account's cross-references in the consumer object that contains the account. */
-  resolvers: Map<ReadTradeline, ReturnType<typeof refIdResolver>>;
+  resolvers: Map<ReadTradeline, ReturnType<typeof createRefIdResolver>>;
   names: Identities<ReturnType<typeof readName>>;
   addresses: Identities<ReturnType<typeof readAddress>>;
   unreadable: UnreadableField[];
@@ -327,7 +327,7 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     return found.entries;
   };
   for (const consumer of consumers) {
-    const resolve = refIdResolver(consumer);
+    const resolve = createRefIdResolver(consumer);
     for (const raw of listEntries('accounts', 'account', consumer)) resolvers.set(readTradeline(raw, options), resolve);
   }
   const accounts = [...resolvers.keys()];
@@ -405,7 +405,7 @@ function sumUp({ earlier, later, onlyEarlier, onlyLater }: ComparedTradelines): 
 }
 
 /** The list of changes as the ledger keeps it: JSON, sealed like a report. */
-export function sealedChangesText({
+export function encodeSealedChanges({
   changes,
   options,
   ...compared
@@ -485,7 +485,7 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
     const ones = before.get(key) ?? [];
     const others = after.get(key) ?? [];
     const tied = ones.length > 1 || others.length > 1;
-    const alike = pairAlike(ones.sort(inRank), others.sort(inRank));
+    const alike = pairAlike(ones.sort(compareRanks), others.sort(compareRanks));
     const inTurn = Math.min(alike.ones.length, alike.others.length);
     for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
     for (const [index, tradeline] of alike.ones.entries()) {
@@ -518,16 +518,16 @@ function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradelin
   return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
 }
 
-function inRank(a: ReadTradeline, b: ReadTradeline): number {
+function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
   return (
     inOrder(a.told.type ?? '', b.told.type ?? '') ||
-    figureOrder(a.balance, b.balance) ||
-    figureOrder(a.creditLimit, b.creditLimit) ||
+    compareFigures(a.balance, b.balance) ||
+    compareFigures(a.creditLimit, b.creditLimit) ||
     inOrder(a.rank, b.rank)
   );
 }
 
-function figureOrder(a: Figure, b: Figure): number {
+function compareFigures(a: Figure, b: Figure): number {
   if (a !== null && a !== 'unreadable' && b !== null && b !== 'unreadable') return a.cmp(b);
   const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
   return place(a) - place(b);
@@ -575,12 +575,12 @@ function readFigure(value: unknown): Figure {
 }
 
 /** Plain notation without unneeded zeros. */
-function figureText(figure: Big): string {
+function formatFigure(figure: Big): string {
   return figure.eq(0) ? '0' : figure.toFixed();
 }
 
 function figureOrNull(figure: Figure): string | null {
-  return figure === null || figure === 'unreadable' ? null : figureText(figure);
+  return figure === null || figure === 'unreadable' ? null : formatFigure(figure);
 }
 
 /**
@@ -592,7 +592,7 @@ function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold): Figu
   if (from === null || to === null) return { from: figureOrNull(from), to: figureOrNull(to) };
   const by = to.minus(from);
   if (by.eq(0) || !isBeyond(by.abs(), from.abs(), to.abs(), threshold)) return undefined;
-  return { from: figureText(from), to: figureText(to), by: figureText(by) };
+  return { from: formatFigure(from), to: formatFigure(to), by: formatFigure(by) };
 }
 
 /** The share is of the larger figure: it never divides by zero, and is the same in both directions. */
@@ -604,7 +604,7 @@ function isBeyond(difference: Big, a: Big, b: Big, { amount, percent }: FigureTh
 /** The sum of the readable figures. */
 function sumFigures(figures: readonly Figure[]): string {
   const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
-  return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
+  return formatFigure(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
 }
 
 /** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */

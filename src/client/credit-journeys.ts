@@ -5,10 +5,10 @@ import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.t
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { ID_NAMES, parseRunKey, type RunKind, runIdProblem } from '../model/run-key.ts';
+import { checkRunId, ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
-import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
+import { type CallOptions, Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
+import { type ClientParts, type ConnectOptions, connectParts } from './connection/connect.ts';
 import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
 import type { RunContext } from './runs/run-handle.ts';
 import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
@@ -78,7 +78,7 @@ export class CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
-    return new CreditJourneys(await connectedParts(options));
+    return new CreditJourneys(await connectParts(options));
   }
 
   /**
@@ -167,13 +167,13 @@ export class CreditJourneys {
   ): Promise<Started<Handles[Kind]>> {
     const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
-    const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
     const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start, workClass));
     return Object.assign(handle, { isNew });
   }
 
   #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
-    const rule = runIdProblem(kind, id);
+    const rule = checkRunId(kind, id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
     return new HANDLES[kind](this.#context, kind, id);
   }

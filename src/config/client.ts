@@ -5,7 +5,7 @@
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { omitUndefined } from '../base/defined.ts';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
@@ -189,7 +189,10 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
     };
     return { address, namespace, connectionOptions: { address, ...omitUndefined(given) } };
   } catch (error) {
-    reader.report('TEMPORAL_CONFIG_FILE', `must lead to a profile whose TLS files can be read (${errorCode(error)})`);
+    reader.report(
+      'TEMPORAL_CONFIG_FILE',
+      `must lead to a profile whose TLS files can be read (${getErrorCode(error)})`,
+    );
     return undefined;
   }
 }

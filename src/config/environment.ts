@@ -1,7 +1,7 @@
 /** Reads the environment by the table of variables, and collects its problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { openFileProblem } from './rules.ts';
@@ -54,7 +54,7 @@ export class EnvironmentReader {
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      this.report(variable, `${place}must name a file that can be read (${errorCode(error)})`);
+      this.report(variable, `${place}must name a file that can be read (${getErrorCode(error)})`);
       return undefined;
     }
   }

@@ -13,7 +13,7 @@ import { omitUndefined } from '../base/defined.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
-import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
+import { computeGrantedAtMs, decidedAtMs, findEnds, isRefusal, type Refusal } from './refusals.ts';
 
 /** A consent about a report, with the facts that the ledger keeps beside the message. */
 export interface StoredConsent {
@@ -71,7 +71,10 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
 }
 
 /** Returns the decision of one applicant that is in force, in the words of the answer to a consent. */
-export function toStands(applicants: readonly ApplicantStanding[], applicantId: string): Omit<Stands, 'changed'> {
+export function toConsentStanding(
+  applicants: readonly ApplicantStanding[],
+  applicantId: string,
+): Omit<Stands, 'changed'> {
   const found = applicants.find((applicant) => applicant.applicantId === applicantId);
   if (!found || found.stands === 'none') return { decision: 'none' };
   const { stands: decision, since } = found;
@@ -137,7 +140,7 @@ class ApplicantConsents {
     const newest = findNewest(unrefused.filter((grant) => this.#isYoung(grant)));
     if (newest) return this.#toGranted(newest);
     const tooOld = findNewest(unrefused);
-    if (tooOld) return { stands: 'none', fault: 'tooOld', grant: keyOfGrant(tooOld) } as const;
+    if (tooOld) return { stands: 'none', fault: 'tooOld', grant: toGrantKey(tooOld) } as const;
     const last = findLastRefusal([...this.#counting].map(({ consent }) => consent));
     const elsewhere = this.#elsewhere;
     if (elsewhere && (!last || open.length > 0)) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
@@ -149,7 +152,7 @@ class ApplicantConsents {
     return {
       stands: 'none',
       fault: unfit.usedBy === undefined ? 'missing' : 'spent',
-      grant: keyOfGrant(unfit.consent),
+      grant: toGrantKey(unfit.consent),
     } as const;
   }
 
@@ -169,23 +172,23 @@ class ApplicantConsents {
     const { validForMs } = this.#terms;
     return {
       stands: 'granted' as const,
-      grant: { ...keyOfGrant(grant), receivedAt: grant.receivedAt },
+      grant: { ...toGrantKey(grant), receivedAt: grant.receivedAt },
       since: grant.decidedAt,
-      ...(validForMs === undefined ? {} : { youngUntilMs: grantedAtMs(grant) + validForMs }),
+      ...(validForMs === undefined ? {} : { youngUntilMs: computeGrantedAtMs(grant) + validForMs }),
     };
   }
 
   #isRefusedElsewhere(grant: ConsentRecord): boolean {
-    return this.#elsewhere !== undefined && decidedAtMs(this.#elsewhere) >= grantedAtMs(grant);
+    return this.#elsewhere !== undefined && decidedAtMs(this.#elsewhere) >= computeGrantedAtMs(grant);
   }
 
   #isYoung(grant: ConsentRecord): boolean {
     const { validForMs } = this.#terms;
-    return validForMs === undefined || this.#nowMs - grantedAtMs(grant) <= validForMs;
+    return validForMs === undefined || this.#nowMs - computeGrantedAtMs(grant) <= validForMs;
   }
 }
 
-function keyOfGrant({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
+function toGrantKey({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
   return { journeyId, shareId, applicantId, consentId };
 }
 
@@ -225,5 +228,8 @@ function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
 
 /** The newest grant; among several that were decided at the same instant, the first. */
 function findNewest(grants: readonly ConsentRecord[]): ConsentRecord | undefined {
-  return grants.reduce<ConsentRecord | undefined>((a, b) => (a && grantedAtMs(a) >= grantedAtMs(b) ? a : b), undefined);
+  return grants.reduce<ConsentRecord | undefined>(
+    (a, b) => (a && computeGrantedAtMs(a) >= computeGrantedAtMs(b) ? a : b),
+    undefined,
+  );
 }

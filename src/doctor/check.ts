@@ -5,7 +5,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { type KeyRing, keyRingExists, loadKeyRing } from '../protection/keys/key-ring.ts';
+import { hasKeyRing, type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
 
 export interface Finding {
   /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */
@@ -94,14 +94,14 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** Returns the key ring for a check that only uses it. The check `key-ring` reports faults of the ring. */
-export async function usableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
+export async function getUsableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
   return keys().catch((error: unknown) => {
     throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
   });
 }
 
 /** Returns the ledger's content. @throws NotCheckedError if its tables cannot be read: `ledger` says why */
-export async function ledgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
+export async function readLedgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
   const { content } = await ledger();
   if (!content) throw new NotCheckedError('the ledger cannot be read');
   return content;
@@ -124,7 +124,7 @@ export function isOwnFault(error: unknown): boolean {
 }
 
 async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
-  if (keyRingMayBeMade && !(await keyRingExists(keyRingFile))) return null;
+  if (keyRingMayBeMade && !(await hasKeyRing(keyRingFile))) return null;
   return loadKeyRing(keyRingFile);
 }
 

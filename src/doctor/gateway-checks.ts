@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { createConnections, createConnector } from '../gateway/connections.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { isTlsRefusal } from '../gateway/exchange.ts';
@@ -10,7 +10,7 @@ import { type GatewayProfile, requestUrl } from '../gateway/profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-source.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { isPublicAddress } from '../webhooks/sender.ts';
-import { secretProblem } from '../webhooks/signature.ts';
+import { checkWebhookSecret } from '../webhooks/signature.ts';
 import { type Check, defineCheck, type Finding, fail, pass, warn } from './check.ts';
 
 /** A connection and its TLS handshake, and not one byte of HTTP, since any request may post an inquiry. */
@@ -51,7 +51,7 @@ const OF_THE_NETWORK = [
 ];
 
 function networkRefusal(error: unknown): Finding {
-  const code = errorCode(error);
+  const code = getErrorCode(error);
   if (OF_THE_NETWORK.includes(code)) {
     return fail(
       `cannot be reached (${code})`,
@@ -125,7 +125,7 @@ async function lookAtEndpoints(endpoints: readonly WebhookEndpoint[]): Promise<F
 async function troubleWith(endpoint: WebhookEndpoint): Promise<Finding | null> {
   const { name, url, allowPrivateAddresses } = endpoint;
   const secrets = await endpoint.readSecrets().catch(() => []);
-  if (secrets.length === 0 || secrets.some(secretProblem)) {
+  if (secrets.length === 0 || secrets.some(checkWebhookSecret)) {
     return fail(`a secret of ${name} cannot be used`, 'its file must hold whsec_ and 24 to 64 random bytes in base 64');
   }
   const host = withoutBrackets(new URL(url).hostname);

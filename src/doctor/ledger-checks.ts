@@ -1,10 +1,10 @@
 /** The ledger: the right one, no older copy, nothing that it confirms can be lost, and not paused. */
 import { Client } from '@temporalio/client';
-import { seenByWatch } from '../client/connection/describe-run.ts';
+import { readWatchedAttempt } from '../client/connection/describe-run.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
-import { pauseWords } from '../ledger/pauses.ts';
+import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
@@ -14,15 +14,15 @@ import {
   describeCount,
   type Finding,
   fail,
-  ledgerContent,
+  getUsableKeys,
   pass,
-  usableKeys,
+  readLedgerContent,
   warn,
 } from './check.ts';
 
 /** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
 export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'], async (context) => {
-  const { ledgerId } = await ledgerContent(context);
+  const { ledgerId } = await readLedgerContent(context);
   const seen = await seenOutside(context, ledgerId);
   if (!seen) return pass('no worker has watched an attempt of this ledger yet');
   const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
@@ -40,10 +40,10 @@ async function seenOutside(context: DoctorContext, ledgerId: string): Promise<Se
   const { config } = context;
   const { connection } = await context.temporal();
   const { namespace } = config.temporal;
-  const keys = config.payloadsAreEncrypted ? await usableKeys(context) : null;
+  const keys = config.payloadsAreEncrypted ? await getUsableKeys(context) : null;
   const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
   const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
-  return seenByWatch(client, { ledgerId, taskQueue: config.taskQueue });
+  return readWatchedAttempt(client, { ledgerId, taskQueue: config.taskQueue });
 }
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
@@ -103,9 +103,9 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 
 /** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
 export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async (context) => {
-  const { pauses } = await ledgerContent(context);
+  const { pauses } = await readLedgerContent(context);
   if (pauses.length === 0) return pass('inquiries are not paused');
-  return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
+  return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
 });
 
 /** Servers that keep their time differ by less. */
@@ -120,7 +120,7 @@ export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
 });
 
 export const holdsCheck = defineCheck('holds', ['LEDGER_'], async (context) => {
-  const { needsPerson } = await ledgerContent(context);
+  const { needsPerson } = await readLedgerContent(context);
   if (needsPerson === 0) return pass('nothing needs a person');
   return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
 });

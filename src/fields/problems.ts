@@ -30,20 +30,20 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = '', 
 }
 
 /** The problems of a value that need not be put in its normal form. Compiles nothing: each run would have to. */
-export function problemsIn(schema: ZodType, value: unknown): Problem[] {
+export function findSchemaProblems(schema: ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value, { error: describeRule, jitless: true });
   return (error?.issues ?? []).map((issue) => toProblem(issue, ''));
 }
 
 /** RFC 6901. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
+export function toJsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function toProblem(issue: core.$ZodIssue, basePath: string): Problem {
   // An invalid key of a map comes from the sender: the path names the map instead.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
-  return { path: basePath + jsonPointer(path), rule: issue.message };
+  return { path: basePath + toJsonPointer(path), rule: issue.message };
 }
 
 /** The rule that an issue breaks, in our words. Usable as a zod error map. */

@@ -7,7 +7,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
-import { type Problem, problemsShown } from '../model/problems.ts';
+import { type Problem, selectShownProblems } from '../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import type { ProviderText, ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { isTraceNumber } from '../model/trace-number.ts';
@@ -15,7 +15,7 @@ import { type EntryReading, hasReport, isGiven, readEntries } from './entry-mean
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
-import { consumerProblems } from './responses.ts';
+import { findConsumerProblems } from './responses.ts';
 import { type ExpectedApplicant, type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
@@ -73,7 +73,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { outcome, returnCode } = codes;
   const [number] = numbers;
   const isNumbered = outcome !== 'record' && numbers.size === 1;
-  const remarks = problemsShown([
+  const remarks = selectShownProblems([
     ...echoes.remarks,
     ...codes.remarks,
     ...(isFailsafe ? unsentFields(context.expected) : []),
@@ -114,11 +114,11 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
   const { matches } = matching;
-  const consumers = consumersWithRecord(envelope, matches, codes.entries, request.productCode);
+  const consumers = listConsumersWithRecord(envelope, matches, codes.entries, request.productCode);
   const reference = outcome === 'record' ? toReference(numbers, context.requestedAt, consumers) : undefined;
   // FAILSAFE's entries may each have a number, or name no applicant. Then no reference belongs to all of them.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
-  const entries = entryDetails(envelope.entries, outcomes, { isFailsafe });
+  const entries = readEntryDetails(envelope.entries, outcomes, { isFailsafe });
   const isTold = codes.perEntry || isFailsafe || entries.some((entry) => Object.keys(entry).length > 0);
   const { applicants, unattributed } = attribute(matches, outcomes, entries);
   return {
@@ -157,20 +157,20 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
   const codes = own.map((code) => code ?? top);
   const given = [top, ...own].filter((code) => code !== undefined);
   if (given.length === 0) throw new AnswerProblems(['/returnCode is required']);
-  const outcomeOfCode = (code: string) => findOutcome(code, request.productCode, profile);
-  const unknown = given.find((code) => outcomeOfCode(code) === undefined);
+  const toOutcome = (code: string) => findOutcome(code, request.productCode, profile);
+  const unknown = given.find((code) => toOutcome(code) === undefined);
   if (unknown !== undefined) {
     return { unknown, outcome: 'noReport', returnCode: unknown, entries: [], perEntry, remarks: [] };
   }
   const missing = codes.indexOf(undefined);
   if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
   const ofCodes = codes.map((code, index) => ({
-    outcome: outcomeOfCode(code ?? '') ?? 'noReport',
+    outcome: toOutcome(code ?? '') ?? 'noReport',
     isOwn: own[index] !== undefined,
   }));
   const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf });
   const entryOutcomes = entries.map((entry) => entry.outcome);
-  const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
+  const topOutcome = top === undefined ? undefined : toOutcome(top);
   const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
   if (topOutcome !== undefined && topOutcome !== outcome) {
     throw new AnswerProblems(['/returnCode must agree with those of the entries']);
@@ -221,7 +221,7 @@ function toReference(
 const MUST_NOT_COME = 'must not come without a record';
 
 /** Checks every `consumerId`, also one without a record: interface 2.4 asks to store each. */
-function consumersWithRecord(
+function listConsumersWithRecord(
   envelope: ResponseEnvelope,
   matches: readonly Match[],
   readings: readonly EntryReading[],
@@ -238,7 +238,7 @@ function consumersWithRecord(
     const path = pathOf(index);
     const own: string[] = [];
     // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
-    if (isRecord && product !== 'FAILSAFE') own.push(...consumerProblems(member(entry, 'consumer')));
+    if (isRecord && product !== 'FAILSAFE') own.push(...findConsumerProblems(member(entry, 'consumer')));
     if ((isRecord || isGiven(consumerId)) && !isAlphanumeric(consumerId, 16)) {
       own.push('/consumerId must be alphanumeric text of 1 to 16 characters');
     } else if (isRecord && named.filter((other) => other === consumerId).length > 1) {
@@ -334,7 +334,7 @@ function readReturnDetails(object: JsonObject): ReturnDetails {
  * consumer and its transaction (interface 2.8). A report's `consumerId` is part of the answer's reference; one without
  * a record must be stored too (2.4).
  */
-function entryDetails(
+function readEntryDetails(
   entries: readonly JsonObject[],
   outcomes: readonly ReportOutcome[],
   { isFailsafe }: { isFailsafe: boolean },
@@ -413,7 +413,7 @@ interface ComparedEchoes {
  * confirmation (2.4, 2.7), and in FAILSAFE's sample no values (2.8).
  */
 function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): ComparedEchoes {
-  const echoes = Object.entries(echoesFor(request));
+  const echoes = Object.entries(listEchoes(request));
   const places = [{ object: envelope.top, path: '' }];
   for (const [index, object] of envelope.entries.entries()) {
     places.push({ object, path: `/${envelope.listName}/${index}` });
@@ -438,7 +438,7 @@ function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): Com
 }
 
 /** The fields of the request that its answer may repeat. */
-function echoesFor(request: GatewayRequest): Record<string, Echo> {
+function listEchoes(request: GatewayRequest): Record<string, Echo> {
   const { customerTraceNumber, productCode } = request;
   // Interface 1 lists the products: another of them is another request. An abbreviation is none of them.
   const product = { sent: productCode, namesAnotherRequest: isProduct };

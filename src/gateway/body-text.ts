@@ -20,7 +20,7 @@ const rawDeflate = promisify(inflateRaw);
  * The client asks for `identity`, since compression is nowhere in the interface. A compressed answer still means that
  * the request was posted, so it is read rather than turned into a hold.
  */
-export async function bodyText(
+export async function readBodyText(
   body: Buffer,
   contentEncoding: string | string[] | undefined,
   maxDecodedBytes: number,
@@ -45,13 +45,13 @@ const AS_FAR_AS_IT_GOES = { finishFlush: constants.Z_SYNC_FLUSH };
  * `undefined` if there is no readable body: none came, it is in an unknown encoding, or it is compressed and over
  * `maxDecodedBytes`.
  */
-export async function refusalBody(
+export async function readRefusalBody(
   { body, headers, complete }: { body: Buffer; headers: Record<string, unknown>; complete: boolean },
   maxDecodedBytes: number,
 ): Promise<RefusalBody | undefined> {
   if (body.length === 0) return undefined;
   const encoding = headers['content-encoding'];
-  const whole = complete ? await bodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
+  const whole = complete ? await readBodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
   const text = whole ?? (await readable(body, String(encoding ?? ''), maxDecodedBytes));
   return text.trim() === '' ? undefined : { text, isWhole: whole !== null };
 }

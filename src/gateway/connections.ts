@@ -18,7 +18,7 @@ const beneath = new WeakMap<Socket, Socket>();
 
 let isListening = false;
 
-function resettingConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+function createResettingConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   listen();
   const connect = buildConnector(options);
   return (target, callback) => {
@@ -78,7 +78,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export function createConnector({ limits, caCertificate }: GatewayProfile): buildConnector.connector {
   // One context for all connections: parsing the system's certificates again for each takes milliseconds.
   const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
-  return resettingConnector({
+  return createResettingConnector({
     timeout: limits.connectTimeoutMs,
     allowH2: false,
     rejectUnauthorized: true,

@@ -3,12 +3,12 @@ import { retryAfterMs } from '../base/instants.ts';
 import type { GatewayFailureType } from '../model/failure-types.ts';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { readAnswer } from './answers.ts';
-import { bodyText, refusalBody } from './body-text.ts';
+import { readBodyText, readRefusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
+import { checkGatewayKind, type GatewayProfile, requestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { ExpectedApplicant } from './who-is-who.ts';
 
@@ -150,12 +150,12 @@ export class GatewayClient {
     expected: readonly ExpectedApplicant[],
   ): Promise<GatewayReply> {
     const { status, headers, startedAt: requestedAt, complete } = answered;
-    const foreign = foreignProblem(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
+    const foreign = checkGatewayKind(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
     const { maxDecodedBytes } = this.#profile.limits;
     if (status < 200 || status > 299) {
-      throw this.#refusal(answered, foreign !== null, await refusalBody(answered, maxDecodedBytes));
+      throw this.#refusal(answered, foreign !== null, await readRefusalBody(answered, maxDecodedBytes));
     }
-    const body = complete ? await bodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
+    const body = complete ? await readBodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
     // Truncated, too large, not text, or not JSON: the outcome of the request is unknown.
     if (body === null || answer === null) {

@@ -99,7 +99,7 @@ export interface GatewayProfile {
 // The two addresses of a gateway profile.
 
 /** `{auth_url}/oauth/token` (interface 4.1). */
-export function tokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
+export function toTokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
   return append(profile.authUrl, '/oauth/token');
 }
 
@@ -113,7 +113,10 @@ function append(base: string, path: string): URL {
 }
 
 /** Returns the rule that an answer breaks if it is from another kind of gateway than the profile's, else `null`. */
-export function foreignProblem({ environment, rehearsal = false }: GatewayProfile, isSandbox: boolean): string | null {
+export function checkGatewayKind(
+  { environment, rehearsal = false }: GatewayProfile,
+  isSandbox: boolean,
+): string | null {
   if (environment === 'sandbox' || isSandbox === rehearsal) return null;
   return rehearsal
     ? '/ must be the answer of a sandbox: the profile is a rehearsal'
@@ -133,7 +136,7 @@ export function profileFingerprint(profile: GatewayProfile): string {
   const known = fingerprints.get(profile);
   if (known !== undefined) return known;
   const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
-  const way = [tokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
+  const way = [toTokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([customer, way]))
     .digest('hex');

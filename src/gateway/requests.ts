@@ -4,7 +4,7 @@
  */
 
 import { omitUndefined } from '../base/defined.ts';
-import { applicantLimitProblems } from '../fields/applicant-schemas.ts';
+import { findApplicantLimitProblems } from '../fields/applicant-schemas.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
   failsafeInputSchema,
@@ -39,7 +39,7 @@ export interface ReportRequestParts {
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
-  const tooMany = applicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
+  const tooMany = findApplicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
   const request = parseWith(reportRequestSchema, body, '', tooMany);
   refuseNotAllowed(profile, request.productCode, request);
   return request;
@@ -64,7 +64,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { maxApplicants } = profile.limits;
   // The schema has not checked it yet.
   const unchecked: ReportReference | null | undefined = fields.reference;
-  const tooMany = applicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
+  const tooMany = findApplicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
   const input = { ...fields, customerId, softwareProviderId };
   const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema, input, '', tooMany);
   const request = {

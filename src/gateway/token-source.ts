@@ -7,12 +7,12 @@ import { retryAfterMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson } from '../base/json-safety.ts';
 import { type TokenRequest, tokenRequestSchema } from '../fields/request-schemas.ts';
-import { bodyText } from './body-text.ts';
+import { readBodyText } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { type Credentials, type CredentialsSource, type GatewayProfile, tokenUrl } from './profile.ts';
+import { type Credentials, type CredentialsSource, type GatewayProfile, toTokenUrl } from './profile.ts';
 
 interface AccessToken {
   accessToken: string;
@@ -158,7 +158,7 @@ export class TokenSource {
   #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
     return observe(
       this.#observer,
-      { profile, url: tokenUrl(profile) },
+      { profile, url: toTokenUrl(profile) },
       () => this.#fetchNow(profile, startedAtMs),
       () => ({}),
     );
@@ -208,7 +208,7 @@ export class TokenSource {
   #openAgent(profile: GatewayProfile): Agent {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
     const key = JSON.stringify([
-      tokenUrl(profile).origin,
+      toTokenUrl(profile).origin,
       profile.caCertificate ?? '',
       [connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs],
     ]);
@@ -220,7 +220,7 @@ export class TokenSource {
 
 /** The key contains more than the profile's name, so that no caller gets another caller's token. */
 function toCacheKey(profile: GatewayProfile, clientId: string): string {
-  return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
+  return JSON.stringify([toTokenUrl(profile).href, profile.audience, clientId]);
 }
 
 function toAccessToken({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
@@ -260,7 +260,7 @@ export async function requestToken(
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
   const outcome = await exchange({
     dispatcher,
-    url: tokenUrl(profile),
+    url: toTokenUrl(profile),
     headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify(body.data),
     // Fetches of one client run one after the other, so they wait for little but the connection.
@@ -280,7 +280,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   }
   if (status >= 300) throw new GatewayError('CredentialsRefused', details);
   if (!complete) throw new GatewayError('TokenUnavailable', details);
-  const text = await bodyText(outcome.body, headers['content-encoding'], MAX_TOKEN_RESPONSE_BYTES);
+  const text = await readBodyText(outcome.body, headers['content-encoding'], MAX_TOKEN_RESPONSE_BYTES);
   const token = text === null ? null : readTokenResponse(text);
   if (!token) throw new GatewayError('CredentialsRefused', details);
   return token;

@@ -141,14 +141,14 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
     return { kind: 'told', applicant: only.applicant, sure: listSsns(entry).some(isWholeSsn) };
   }
   const [alone] = context.expected;
-  if (alone && context.expected.length === 1) return soleApplicant(entry, alone);
+  if (alone && context.expected.length === 1) return findSoleApplicant(entry, alone);
   if (equal.length > 1) return { kind: 'untold', rule: 'has an SSN that may be that of several applicants' };
   const rule = 'must name its applicant by applicantId or SSN';
   return matches.every(({ match }) => match === 'absent') ? { kind: 'untold', rule } : problem(rule);
 }
 
 /** The answer is to a request about one applicant. Without an SSN, a name and a date of birth may still contradict. */
-function soleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
+function findSoleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
   const consumer = readConsumer(entry);
   if (consumer && ssnAgainst(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
     return problem("must have the applicant's name and date of birth, or the applicant's SSN");

@@ -100,7 +100,7 @@ function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
 }
 
 /** The words of a claim that is a list of texts, or one text with spaces between them. Anything else has none. */
-export function wordsIn(claim: unknown): string[] {
+export function readClaimWords(claim: unknown): string[] {
   const words = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');
 }

@@ -13,7 +13,7 @@ import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './datab
 import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import type { Row } from './database/tables.ts';
-import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
+import { createLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
@@ -60,7 +60,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
 
 async function makeIdentity(keyRing: KeyWrapper) {
   const ledgerId = `ledger-${randomUUID()}`;
-  const secret = await newLedgerSecret(keyRing, ledgerId);
+  const secret = await createLedgerSecret(keyRing, ledgerId);
   return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
 }
 

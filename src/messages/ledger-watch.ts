@@ -11,7 +11,7 @@ export interface LedgerWatchInput {
 }
 
 /** The workflow id of a watch: one for each task queue, since a watch stops where no worker polls its queue. */
-export function ledgerWatchId(ledgerId: string, taskQueue: string): string {
+export function toLedgerWatchId(ledgerId: string, taskQueue: string): string {
   return `watch-${ledgerId}-${taskQueue}`;
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseDurationMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
-import { defineMessage, secondaryUserProblems, sharedFields, signatureProblems } from './message.ts';
+import { defineMessage, findSecondaryUserProblems, findSignatureProblems, sharedFields } from './message.ts';
 
 const { journeyId, shareId, share, signature } = sharedFields();
 
@@ -42,9 +42,9 @@ export const requestShare = defineMessage({
     const { share: asked, replaces } = message;
     const isItself = isRecord(asked) && typeof replaces === 'string' && asked.shareId === replaces;
     return [
-      ...secondaryUserProblems(asked, '/share'),
+      ...findSecondaryUserProblems(asked, '/share'),
       ...(isItself ? [{ path: '/replaces', rule: 'must differ from /share/shareId' }] : []),
-      ...signatureProblems(message, 'replaces'),
+      ...findSignatureProblems(message, 'replaces'),
     ];
   },
   key: ({ share: { shareId: id } }: RequestShareMessage) => `share-${id}`,

@@ -8,11 +8,11 @@ import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
+  findReferenceProblems,
   hasValue,
   implies,
   type Loose,
   type MessageOf,
-  referenceProblems,
   SIGNED_EXAMPLES,
   sharedFields,
 } from './message.ts';
@@ -88,7 +88,7 @@ function rules(message: Loose): Problem[] {
     [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'belongs to amend only'],
   ];
   const broken = checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
-  return [...broken, ...referenceProblems(reference)];
+  return [...broken, ...findReferenceProblems(reference)];
 }
 
 /** JSON Schema: `member` may only occur with one value of another member. */

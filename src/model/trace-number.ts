@@ -34,7 +34,9 @@ export function traceNumber(parts: TraceNumberParts): string {
     parts.shareId ?? '',
   ]);
   return (
-    TRACE_LETTERS[parts.productCode] + base32(sha256(utf8ToBytes(name)), 24) + String(parts.ordinal).padStart(2, '0')
+    TRACE_LETTERS[parts.productCode] +
+    encodeBase32(sha256(utf8ToBytes(name)), 24) +
+    String(parts.ordinal).padStart(2, '0')
   );
 }
 
@@ -43,20 +45,20 @@ export function traceNumber(parts: TraceNumberParts): string {
  * number and the attempt, in the two characters that the interface's 30 leave. Base 36 makes it repeat after 1,296
  * attempts. The inquiry keeps its own number, under which the ledger finds it.
  */
-export function resentNumber(customerTraceNumber: string, attempt: number): string {
+export function toResendNumber(customerTraceNumber: string, attempt: number): string {
   return customerTraceNumber + (attempt % 1_296).toString(36).toUpperCase().padStart(2, '0');
 }
 
 const LETTERS = Object.values(TRACE_LETTERS).join('|');
 const TRACE_NUMBER = new RegExp(`^(?:${LETTERS})[${BASE_32}]{24}[0-9]{2}(?:[0-9A-Z]{2})?$`);
 
-/** Whether a text has the form of the numbers that `traceNumber` and `resentNumber` make. */
+/** Whether a text has the form of the numbers that `traceNumber` and `toResendNumber` make. */
 export function isTraceNumber(text: string): boolean {
   return TRACE_NUMBER.test(text);
 }
 
 /** RFC 4648 base 32 without padding: the first `length` characters. */
-export function base32(bytes: Uint8Array, length: number): string {
+export function encodeBase32(bytes: Uint8Array, length: number): string {
   let text = '';
   let buffer = 0;
   let bits = 0;

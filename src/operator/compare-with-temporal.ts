@@ -4,9 +4,9 @@
  * ledger's watch covers the other direction (docs/protocol.md).
  */
 import type { Client } from '@temporalio/client';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
-import { translatedError } from '../client/connection/errors.ts';
+import { translateCallError } from '../client/connection/errors.ts';
 import type {
   AuditedAttempt,
   AuditedConsent,
@@ -14,7 +14,7 @@ import type {
   AuditedShareWithdrawal,
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
+import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
 
 /** The ledger's records of one run since an instant. */
 interface KnownOfRun {
@@ -44,11 +44,11 @@ const AT_ONCE = 8;
  * @throws LedgerUnavailableError, CallError
  */
 export async function compareWithTemporal(client: Client, ledger: Ledger, since: string) {
-  const known = await knownSince(ledger, since);
-  const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
-    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
+  const known = await readKnownSince(ledger, since);
+  const found = await runInParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
+    const runKey = parseWorkflowId(workflowId) ?? workflowId;
     const kind = await findKind({ client, ledger }, runKey, rows).catch((error: unknown) => {
-      throw translatedError(error, runKey);
+      throw translateCallError(error, runKey);
     });
     const lastAt = findLastInstant(rows);
     // An open review reads its rows again and asks the ledger about each, so they need no operator.
@@ -61,7 +61,7 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
 }
 
 /** By workflow id, without disposed records: these are never sent again, and their runs are rightly gone. */
-async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
+async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {
     const workflowId = toWorkflowId(runKey);
@@ -110,11 +110,11 @@ function findLastInstant({ attempts, consents, decisions, withdrawnShares }: Kno
 export async function sendConsents(client: Client, runs: readonly ComparedRun[]) {
   const failed: { runKey: string; error: string }[] = [];
   const open = runs.filter(({ kind, consents }) => kind === 'open' && consents.length > 0);
-  await inParallel(open, AT_ONCE, async ({ runKey }) => {
+  await runInParallel(open, AT_ONCE, async ({ runKey }) => {
     try {
       await client.workflow.getHandle(toWorkflowId(runKey)).signal('lookUpConsents');
     } catch (error) {
-      failed.push({ runKey, error: String(translatedError(error, runKey)) });
+      failed.push({ runKey, error: String(translateCallError(error, runKey)) });
     }
   });
   return { sent: open.length - failed.length, failed };

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
 import { isRunOpen } from '../client/connection/describe-run.ts';
 import { hasCode } from '../client/connection/errors.ts';
@@ -17,10 +17,10 @@ import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
 import {
   type DecidableHold,
-  decisionProblem,
   describeAttempt,
   type JudgedDecision,
   readLeftBehind,
+  validateDecision,
 } from './judge-decision.ts';
 import { decideInLedger, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
@@ -157,7 +157,7 @@ export function decideMany<Named extends { runKey: string }>(
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
 ): Promise<Decided<Named>[]> {
-  return inParallel(inquiries, AT_ONCE, async (named) => {
+  return runInParallel(inquiries, AT_ONCE, async (named) => {
     let decision: Decision | undefined;
     try {
       const prepared = await prepare(named);
@@ -175,7 +175,7 @@ export function previewMany<Named extends NamedInquiry>(
   inquiries: readonly Named[],
   prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
 ): Promise<Previewed<Named>[]> {
-  return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
+  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
     const { runKey, customerTraceNumber } = named;
     let hold: DecidableHold | undefined;
     let about: AboutAttempt | undefined;
@@ -183,7 +183,7 @@ export function previewMany<Named extends NamedInquiry>(
       const decision = await prepare(named);
       about = { customerTraceNumber, attempt: decision.attempt };
       hold = await readDecidable(journeys, named);
-      const refusal = hold ? decisionProblem(hold, decision) : NOTHING_WAITS;
+      const refusal = hold ? validateDecision(hold, decision) : NOTHING_WAITS;
       refuseIf(customerTraceNumber, refusal);
       return { ...named, ...omitUndefined({ hold }) };
     } catch (error) {

@@ -4,7 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { CallError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -75,7 +75,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   do {
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await retention.olderThan({ olderThanMs, limit: size, ...omitUndefined({ after }) });
-    for (const item of await inParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
+    for (const item of await runInParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
       plan.planned.push(...(item?.planned ?? []));
       plan.refused.push(...(item?.refused ?? []));
     }

@@ -13,10 +13,10 @@ import { MAX_ORDINAL } from '../model/trace-number.ts';
 import {
   type DecidedInquiry,
   describeAction,
+  describeMeaning,
+  describeQuestion,
   findPage,
-  meaningSentence,
   PROVIDER_WORDS,
-  questionSentences,
 } from '../words/holds.ts';
 import { AS_TEXT } from '../words/writer.ts';
 
@@ -129,10 +129,10 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
   const { reason, productCode, customerTraceNumber } = hold;
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
   return {
-    meaning: meaningSentence(reason),
+    meaning: describeMeaning(reason),
     ...omitUndefined({
       onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-      ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+      ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
       runbook: findPage(reason),
     }),
     providerWords: { ...PROVIDER_WORDS },

@@ -9,17 +9,17 @@ import { CallError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
-import { decisionDifferences } from '../ledger/inquiries/rules.ts';
+import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
-import { whatStands } from '../model/inquiry.ts';
+import { describeSupersedingFact } from '../model/inquiry.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
-import { runName, toWorkflowId } from '../model/run-key.ts';
+import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
-import { decisionProblem, readLeftBehind } from './judge-decision.ts';
+import { readLeftBehind, validateDecision } from './judge-decision.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** `duplicate`: the ledger already had the same decision. */
@@ -36,22 +36,23 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, record)));
+    refuseIf(customerTraceNumber, differingFrom(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
   const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
-      refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`)
+      refuse('notNow', `${formatRunName(row.runKey)} is running: it must be told instead`)
     : row.undecided
-      ? decisionProblem(readLeftBehind(row, row.undecided), message)
-      : whyNot(row);
+      ? validateDecision(readLeftBehind(row, row.undecided), message)
+      : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
   if (!judged.accepted) throw toRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
-  if (verdict.kind === 'overtaken') refuseIf(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
+  if (verdict.kind === 'overtaken')
+    refuseIf(customerTraceNumber, refuse('notNow', describeSupersedingFact(verdict.latest)));
   if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
   return { duplicate: false };
 }
@@ -132,7 +133,7 @@ async function judgeProof(
   return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
 }
 
-function whyNot(row: OpenInquiry): MessageRefusal {
+function explainRefusal(row: OpenInquiry): MessageRefusal {
   const latest = row.attempts.at(-1);
   if (row.abandonedAt) return refuse('notNow', 'it was abandoned');
   if (!latest) return refuse('notNow', 'nothing was ever sent under it');

@@ -3,12 +3,12 @@
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson, surveyJson } from '../base/json-safety.ts';
-import { madeUpProblems } from '../gateway/made-up-applicants.ts';
+import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { parseApplicants } from '../messages/inputs/parse-message.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Line, MAX_LINE_BYTES } from './files.ts';
 
@@ -36,14 +36,14 @@ export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Li
   const text = utf8(bytes);
   if (text === null) return bad('', 'must be UTF-8');
   const value = form.format === 'csv' ? csvValue(form.columns ?? [], text) : jsonValue(text);
-  return 'problems' in value ? value : checkedRow(value.value, { line, offset }, profile);
+  return 'problems' in value ? value : checkRow(value.value, { line, offset }, profile);
 }
 
 function csvValue(
   columns: readonly Column[],
   text: string,
 ): { value: Record<string, unknown> } | { problems: Problem[] } {
-  const fields = csvFields(text);
+  const fields = parseCsvFields(text);
   if (!fields) return bad('', 'has a quotation mark that is not closed, or that is in the wrong place');
   if (fields.length !== columns.length) {
     return bad('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
@@ -59,19 +59,19 @@ function jsonValue(text: string): { value: Record<string, unknown> } | { problem
   return { value: parsed[0] };
 }
 
-function checkedRow(
+function checkRow(
   value: Record<string, unknown>,
   place: { line: number; offset: number },
   profile: RowProfile | undefined,
 ): { row: PortfolioRow } | { problems: Problem[] } {
   const { accountId, applicants, ...others } = value;
   const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
-  const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
+  const rule = typeof accountId === 'string' ? checkOpaqueId(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
     const checked = parseApplicants(applicants, profile?.limits);
     const row = { accountId: accountId as string, ...place, applicants: checked };
-    if (profile) problems.push(...madeUpProblems(profile, row.applicants));
+    if (profile) problems.push(...findMadeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
@@ -143,7 +143,7 @@ const OPTIONAL: ReadonlySet<Column> = new Set([
 ]);
 
 /** Returns `null` if a quotation mark is not closed or is misplaced. */
-export function csvFields(line: string): string[] | null {
+export function parseCsvFields(line: string): string[] | null {
   // Without a quotation mark a comma is the only special character of CSV.
   if (!line.includes('"')) return line.split(',');
   try {
@@ -156,7 +156,7 @@ export function csvFields(line: string): string[] | null {
 }
 
 /** The problems of a header. They never quote it, since a file without a header begins with a person. */
-export function headerProblems(fields: readonly string[]): Problem[] {
+export function findHeaderProblems(fields: readonly string[]): Problem[] {
   const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
   const missing = COLUMNS.filter((column) => !OPTIONAL.has(column) && !fields.includes(column));

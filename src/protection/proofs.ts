@@ -16,7 +16,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { differingPaths } from '../base/differing-paths.ts';
+import { findDifferingPaths } from '../base/differing-paths.ts';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
@@ -240,7 +240,7 @@ export function createDecisionProofVerifier(keySet: string | undefined): Decisio
     if (typeof signed === 'string') return { accepted: false, rule: describeRule(signed) };
     if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
     // Only names of the content's own members: any other signed name is the signer's text.
-    const differing = differingPaths(signed.content, content);
+    const differing = findDifferingPaths(signed.content, content);
     const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
     return { accepted: false, rule: `${describeRule('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
   };

@@ -60,12 +60,12 @@ export async function describeDeployment(
   }
 }
 
-export function stateIn(deployment: DeploymentView | null, buildId: string): VersionState {
+export function findVersionState(deployment: DeploymentView | null, buildId: string): VersionState {
   return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
 }
 
 /** The command by which an operator makes a version current. */
-export function promotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
+export function formatPromotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
   return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }
 
@@ -91,7 +91,7 @@ export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   const ask = async () => {
     const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
     if (view === undefined) return;
-    const state = stateIn(view, version.buildId);
+    const state = findVersionState(view, version.buildId);
     onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
     const text = describeState(state, version);
     if (text !== said) say(watched, state, text);
@@ -121,7 +121,7 @@ function describeState(state: VersionState, version: DeploymentVersion): string 
   if (getsWork(state)) return 'this version of the workers gets the work';
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
-    : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
+    : `this version of the workers gets no work until it is made current: \`${formatPromotionCommand(version)}\``;
 }
 
 // Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
@@ -134,7 +134,7 @@ interface Fleet {
 }
 
 /** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
-export async function fleetIsRunning(
+export async function isFleetPolling(
   service: Pick<WorkflowService, 'describeTaskQueue'>,
   { namespace, taskQueue, version }: Fleet,
 ): Promise<boolean> {

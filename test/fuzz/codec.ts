@@ -4,7 +4,7 @@ import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/c
 import fc from 'fast-check';
 import { CodecWork } from '../../src/codec/codec-work.ts';
 import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
-import { payloadJson, readPayloads } from '../../src/http/payload-json.ts';
+import { readPayloads, toPayloadJson } from '../../src/http/payload-json.ts';
 import { Refusal } from '../../src/http/refusal.ts';
 import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
@@ -208,7 +208,7 @@ const bodies = fc.record({
 type BodyCase = typeof bodies extends fc.Arbitrary<infer T> ? T : never;
 
 async function bodyOf({ payloads, tree, bytes }: BodyCase): Promise<string> {
-  const json = await Promise.all(payloads.map(async (one) => payloadJson(await payloadOf(one))));
+  const json = await Promise.all(payloads.map(async (one) => toPayloadJson(await payloadOf(one))));
   return changedBytes(Buffer.from(changedText({ payloads: json }, tree)), bytes).toString('utf8');
 }
 

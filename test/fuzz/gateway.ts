@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { retryAfterMs } from '../../src/base/instants.ts';
 import { readAnswer } from '../../src/gateway/answers.ts';
-import { bodyText } from '../../src/gateway/body-text.ts';
+import { readBodyText } from '../../src/gateway/body-text.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { refIdResolver } from '../../src/gateway/responses.ts';
+import { createRefIdResolver } from '../../src/gateway/responses.ts';
 import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
@@ -28,7 +28,7 @@ const answers = property({
   }),
   check: async (value) => {
     const { body, label } = wireOf(value);
-    const text = await bodyText(body, label, MAX_DECODED_BYTES);
+    const text = await readBodyText(body, label, MAX_DECODED_BYTES);
     if (text === null) return;
     assert.ok(Buffer.byteLength(text) <= MAX_DECODED_BYTES + 3);
     if (label === undefined) {
@@ -41,7 +41,7 @@ const answers = property({
     const stored = readResponse(text);
     for (const { consumer } of stored?.applicants ?? []) {
       if (typeof consumer !== 'object' || consumer === null) continue;
-      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) refIdResolver(consumer)(kind, 1);
+      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) createRefIdResolver(consumer)(kind, 1);
     }
   },
 });

@@ -1,7 +1,7 @@
 /** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import type { AttemptView } from '../../src/model/inquiry.ts';
-import { stepInTheWay } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { toBlockingStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import {
   type Asker,
   accepted,
@@ -28,7 +28,7 @@ export function runGoesOn(scene: Scene): void {
   if (phase.kind === 'deciding') takesDecision(scene, phase.hold, phase.decision);
 }
 
-/** `afterLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
+/** `closeByLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
 function looksUp(scene: Scene, attempt: number): void {
   if (scene.mutation.closesNothing) {
     const found = foundIn(scene);
@@ -82,7 +82,7 @@ function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
   }
 }
 
-/** `standsInTheWay`: whether the ledger has what a hold must speak of instead. */
+/** `findBlockingAttempt`: whether the ledger has what a hold must speak of instead. */
 function asks(scene: Scene, label: string, failure: Failure, ledger = scene.world.ledger): void {
   const { run } = scene.world;
   const found = foundIn(scene, ledger);
@@ -91,7 +91,7 @@ function asks(scene: Scene, label: string, failure: Failure, ledger = scene.worl
     takeStep(scene, `${label}: ${found.kind}`, failedAs(failureType, run.attempt), { ledger });
     return;
   }
-  const step = stepInTheWay(found.view, run.attempt);
+  const step = toBlockingStep(found.view, run.attempt);
   if (step) takeStep(scene, `${label}: ${found.view?.state ?? 'a gap'}`, ofARow(step), { ledger });
   else scene.emit(`${label}: nothing`, { ...scene.world, ledger, run: hold(run, failure) });
 }
@@ -167,7 +167,7 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
       const { view } = recorded;
       const isOpen = view.attempt === attempt && !view.answer && !isOver(view);
       if (action === 'resend' && isOpen) decided(scene, `${label} stands already`, hold, decision, recorded.ledger);
-      else standsInstead(scene, `${label} is overtaken`, hold, recorded.ledger);
+      else findSupersedingStep(scene, `${label} is overtaken`, hold, recorded.ledger);
       break;
     }
     case 'recorded':
@@ -188,7 +188,7 @@ function isOver({ state, failureType }: AttemptView): boolean {
 }
 
 /** `#whatStandsInstead`. */
-function standsInstead(scene: Scene, label: string, { failure }: Hold, ledger: LedgerCopy): void {
+function findSupersedingStep(scene: Scene, label: string, { failure }: Hold, ledger: LedgerCopy): void {
   if (failure.claimed) looksAgain(scene, label, failure.attempt, ledger);
   else asks(scene, label, failure, ledger);
 }

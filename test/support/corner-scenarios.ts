@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
 import {
@@ -150,7 +150,7 @@ async function untilWatched(own: Harness): Promise<void> {
     ledgerId: ledger.identity.ledgerId,
     newest: (await ledger.restoreState()).newest,
   }));
-  const watch = own.client.workflow.getHandle(ledgerWatchId(ledgerId, own.config.taskQueue));
+  const watch = own.client.workflow.getHandle(toLedgerWatchId(ledgerId, own.config.taskQueue));
   await until(async () => {
     const { memo } = await watch.describe();
     return (memo?.seen as { position?: number } | undefined)?.position === newest?.position;

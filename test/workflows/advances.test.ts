@@ -8,7 +8,7 @@ import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { shareObjection } from '../../src/workflows/journey/share-requests.ts';
+import { checkShareRequest } from '../../src/workflows/journey/share-requests.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };
@@ -70,7 +70,7 @@ test('a stage has a hundred trace numbers, amendments and repeats together', () 
   assert.ok(stage);
   stage.ordinal = 98;
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
-  assert.equal(journey.nextOrdinal('PREQUAL'), 99);
+  assert.equal(journey.computeNextOrdinal('PREQUAL'), 99);
   assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3))?.reason ?? '', /has used its 100 trace numbers/);
 });
 
@@ -138,8 +138,8 @@ test('a refusal says its cause beside the reason', () => {
     notNow: advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL')),
   };
   for (const [cause, refusal] of Object.entries(refusals)) assert.equal(refusal?.cause, cause);
-  assert.equal(shareObjection(closing, share({}))?.cause, 'ending');
-  assert.equal(shareObjection(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
+  assert.equal(checkShareRequest(closing, share({}))?.cause, 'ending');
+  assert.equal(checkShareRequest(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
   for (const fault of Object.keys(GRANT_FAULTS) as GrantFault[]) {
     assert.equal(refuseFault(fault).cause, 'noLongerCounts', fault);
   }

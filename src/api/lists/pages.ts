@@ -18,7 +18,12 @@ export const limitParameter = z
   .describe(`At most so many in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
 
 /** A page of a list, as every list has it. @param others further members, before the rows */
-export function pageSchema<Row extends z.ZodType>(id: string, row: Row, order: string, others: z.ZodRawShape = {}) {
+export function createPageSchema<Row extends z.ZodType>(
+  id: string,
+  row: Row,
+  order: string,
+  others: z.ZodRawShape = {},
+) {
   return z
     .object({
       ...others,

@@ -4,25 +4,31 @@ import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { scopeWords } from '../../ledger/pauses.ts';
+import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
   describeLateAnswer,
+  describeWork,
+  describeWorkEnd,
   type ListedRecord,
   type RecordLine,
-  workEndWords,
-  workWords,
 } from '../../words/records.ts';
-import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
+import {
+  type AnyStatus,
+  describePendingDecision,
+  describeShareConsent,
+  describeStanding,
+  toRunView,
+} from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
 import { type ListedRun, readRun } from '../lists/runs.ts';
-import { unknownRun } from '../problem.ts';
+import { refuseUnknownRun } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -78,8 +84,8 @@ export const storyRoutes: readonly Route[] = [
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
-      if (run.isNowhere && told.lines.length === 0) throw unknownRun();
+      const [run, told] = await Promise.all([askRun(services, runKey, signal), readLedgerStory(ledger, runKey)]);
+      if (run.isNowhere && told.lines.length === 0) throw refuseUnknownRun();
       return { asOf, ...buildStory(services, runKey, run, told) };
     },
   }),
@@ -120,9 +126,9 @@ function buildStory(
   const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(toWorkflowId(runKey))}`;
   return {
     runKey,
-    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, answer, held),
+    headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, answer, held),
     state: status?.state ?? standing,
-    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(heldWait)), ...pauses],
+    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(toHeldWait)), ...pauses],
     lines: sortLines([
       ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
       ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
@@ -137,34 +143,35 @@ function buildStory(
 }
 
 /** Returns a headline from the ledger alone. It says why the run itself adds nothing. */
-function ledgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
+function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
-    ? `Temporal has no run of ${runName(runKey)}: this is what the ledger has.`
+    ? `Temporal has no run of ${formatRunName(runKey)}: this is what the ledger has.`
     : run && run.run !== 'running'
       ? 'The run has ended, and no worker tells how: this is what the ledger has.'
       : `${run ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
-  return first ? `${why} ${heldWait(first, held.length - 1).text}` : why;
+  return first ? `${why} ${toHeldWait(first, held.length - 1).text}` : why;
 }
 
-function heldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
+function toHeldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
   const { reason, since, productCode } = row;
   const text =
     isFailureType(reason) && productCode !== undefined
-      ? decisionSentence({ failureType: reason, since, productCode }, AS_TEXT, others)
+      ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
       : `A person must look: ${reason}.`;
   return { text, since };
 }
 
 function listWaits(status: AnyStatus): Story['waitsFor'] {
   const { holds, waitingFor } = status;
-  if (holds.length > 0) return holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
-  const view = viewStatus(status);
+  if (holds.length > 0)
+    return holds.map((hold) => ({ text: describePendingDecision(hold, AS_TEXT), since: hold.since }));
+  const view = toRunView(status);
   const shares = 'stages' in status && !view.gate ? status.shares : [];
   const awaiting = shares.filter(({ state }) => state === 'awaitingConsent');
   if (awaiting.length > 0) {
     return awaiting.map((share) => ({
-      text: consentSentence(share, AS_TEXT),
+      text: describeShareConsent(share, AS_TEXT),
       ...omitUndefined({ until: share.until }),
     }));
   }
@@ -196,7 +203,7 @@ const MOST_OPEN = 100;
 /**
  * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
  */
-export async function ledgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
+export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
   const { kind, id, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
   // Legal holds and disposals of a review are about each of its rows.
@@ -221,7 +228,7 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
   for (const pause of stopping) {
     const { since, by, reason, ended } = pause;
     if (first === undefined || (ended && ended.at < first)) continue;
-    const who = capitalize(scopeWords(pause));
+    const who = capitalize(describePauseScope(pause));
     lines.push({ at: since, text: `${who} were paused.`, by, reason });
     if (ended) lines.push({ ...ended, text: `${who} were resumed.` });
   }
@@ -231,7 +238,10 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
     open,
     pauses: stopping
       .filter(({ ended }) => !ended)
-      .map((pause) => ({ since: pause.since, text: `${capitalize(scopeWords(pause))} are paused: ${pause.reason}` })),
+      .map((pause) => ({
+        since: pause.since,
+        text: `${capitalize(describePauseScope(pause))} are paused: ${pause.reason}`,
+      })),
   };
 }
 
@@ -249,9 +259,9 @@ function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {
 
 function workLines(row: LedgerWork[number]): RecordLine[] {
   const { closed } = row;
-  const end = closed && workEndWords(row, closed);
+  const end = closed && describeWorkEnd(row, closed);
   return [
-    { at: row.since, text: workWords(row), ...namedIn(row) },
+    { at: row.since, text: describeWork(row), ...namedIn(row) },
     ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...namedIn(row) }] : []),
   ];
 }

@@ -25,7 +25,7 @@ import {
   waitingSchema,
 } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
-import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
+import { type AnswerForm, type Call, defineRoute, listPathParameters, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
 
 type Sending = Call['sending'];
@@ -268,7 +268,7 @@ const MESSAGE_PROBLEMS = {
 type Updates = Readonly<Record<string, (content: object, options: Sending) => Promise<Accepted>>>;
 
 /** Returns the schema of a message without what the path and the token give. */
-export function bodyWithout(schema: z.ZodType, names: readonly string[]) {
+export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
   const given = Object.fromEntries(names.map((name) => [name, true as const]));
   return (schema as z.ZodObject).omit(given as never);
 }
@@ -297,7 +297,8 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
     method: 'POST',
     ...form,
     path,
-    body: body ?? bodyWithout(message.schema(z.never() as never), [message.address, 'by', ...parametersIn(path)]),
+    body:
+      body ?? toBodySchema(message.schema(z.never() as never), [message.address, 'by', ...listPathParameters(path)]),
     findDefinition: () => message,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: MESSAGE_PROBLEMS,

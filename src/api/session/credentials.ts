@@ -52,8 +52,8 @@ export function readCredential(
   request: Headers,
   { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
 ): Credential {
-  const authorization = onlyOne(headersNamed(request, 'authorization'));
-  const given = tokenHeader === undefined ? undefined : onlyOne(headersNamed(request, tokenHeader));
+  const authorization = onlyOne(readHeaders(request, 'authorization'));
+  const given = tokenHeader === undefined ? undefined : onlyOne(readHeaders(request, tokenHeader));
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
       throw new Refusal('proxy', 'only the proxy may send this header');
@@ -63,13 +63,13 @@ export function readCredential(
     return { authorization: bearer, signedInBy: 'header' };
   }
   if (authorization !== undefined) return { authorization, signedInBy: 'authorization' };
-  const cookie = cookieName === undefined ? undefined : onlyOne(cookiesNamed(request, cookieName));
+  const cookie = cookieName === undefined ? undefined : onlyOne(readCookies(request, cookieName));
   if (cookie === undefined) return { authorization: undefined, signedInBy: 'authorization' };
   return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
 }
 
 /** Returns the headers as they arrived: Node keeps the first of two `Authorization`, and joins others. */
-function headersNamed({ raw }: Headers, name: string): string[] {
+function readHeaders({ raw }: Headers, name: string): string[] {
   const { rawHeaders } = raw;
   const found: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -78,7 +78,7 @@ function headersNamed({ raw }: Headers, name: string): string[] {
   return found;
 }
 
-function cookiesNamed({ headers }: Headers, name: string): string[] {
+function readCookies({ headers }: Headers, name: string): string[] {
   return (headers.cookie ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=');
     return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];

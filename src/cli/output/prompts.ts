@@ -1,6 +1,6 @@
 /** Questions on a terminal. */
 import { createInterface } from 'node:readline/promises';
-import { asCalled } from './program-call.ts';
+import { adaptCommands } from './program-call.ts';
 
 /** Ctrl-C, Ctrl-D or a terminal that has gone: nothing was decided. */
 export class PromptClosedError extends Error {
@@ -35,7 +35,7 @@ export function createPrompter(
   // Without this a question would wait for ever, and the process would end in the middle of it.
   reader.once('close', () => closed.reject(new PromptClosedError()));
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
-  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${asCalled(text)}\n`).join(''));
+  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
 
   /** Asks until there is no problem with the answer. */
   const line = async (

@@ -1,9 +1,9 @@
 /** A run's status and its holds as lines for a terminal, each hold with the command that resolves it. Nothing personal is in them. */
 
 import type { HoldStatus } from '../../client.ts';
-import { pauseWords } from '../../ledger/pauses.ts';
+import { describePause } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { runName } from '../../model/run-key.ts';
+import { formatRunName } from '../../model/run-key.ts';
 import { describeProblem, type HeldInquiry, holdFacts, holdTitle, resolveCommand } from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
 import {
@@ -13,22 +13,22 @@ import {
   describeParts,
   describeStanding,
   needsPerson,
-  runKeyIn,
-  viewStatus,
+  readRunKey,
+  toRunView,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { commandLines, type Output, table, withAge, wrap } from './output.ts';
+import { type Output, table, withAge, wrap, wrapCommand } from './output.ts';
 
 /** `credit-journey holds` has all. */
 const HOLDS_SHOWN = 3;
 /** The rest is in `--json`. */
 const REFUSED_SHOWN = 3;
 
-export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
-  const view = viewStatus(status);
+export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const view = toRunView(status);
   const { environment, holds, problems = [], refusedMessages, refusedMessagesTotal } = status;
-  const runKey = runKeyIn(status);
-  const name = capitalize(runName(runKey));
+  const runKey = readRunKey(status);
+  const name = capitalize(formatRunName(runKey));
   const head = `${name}${environment === null ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
   const steps = view.gate ? findNextSteps(view).filter(({ update }) => update === 'advance') : [];
   const notes = [...describeAttention(view, AS_TEXT), ...describeNews(view, AS_TEXT)];
@@ -41,7 +41,7 @@ export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, '
       title,
       ...ways.flatMap(({ words, command }) => [
         ...(words === undefined ? [] : wrap(words, width, '  ')),
-        ...commandLines(command.replaceAll(' \\\n', ''), width, '    '),
+        ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),
       ]),
     ]),
     ...section(
@@ -79,12 +79,12 @@ export function holdLines(hold: ListedInquiry, width: number, indent = ''): stri
     ...wrap(holdTitle(hold, AS_TEXT), width, indent),
     ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
-    ...commandLines(resolveCommand(hold), width, `${indent}  `),
+    ...wrapCommand(resolveCommand(hold), width, `${indent}  `),
   ];
 }
 
 /** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
-export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
+export async function readPauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
   if (isJson) return [];
   const [{ loadClientLedgerAccess }, { inspect }, { readPauses }] = await Promise.all([
     import('../../config/config.ts'),
@@ -94,7 +94,7 @@ export async function pauseNotice({ isJson, width, colors }: Output): Promise<st
   try {
     const { ledger } = loadClientLedgerAccess(process.env, { besideLedger: true });
     const pauses = await inspect(ledger.url, (tx) => readPauses(tx, { inForce: true }));
-    return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
+    return pauses.flatMap((pause) => wrap(describePause(pause), width).map(colors.yellow));
   } catch {
     return [];
   }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
-import { CallError, CodecServerError, isLate, translatedError } from './errors.ts';
+import { CallError, CodecServerError, isLate, translateCallError } from './errors.ts';
 
 /** The options that every call takes beside its content. */
 export interface CallOptions {
@@ -20,7 +20,7 @@ export interface CallOptions {
 export const MESSAGE_TIMEOUT_MS = 30_000;
 
 /** The error of a call that is late although it waits for the server alone, never for a worker. */
-export const serverLate = () => new CallError('timedOut');
+export const createTimeoutError = () => new CallError('timedOut');
 
 interface Call {
   /** The run key of the run that the call is about, for errors. */
@@ -91,7 +91,7 @@ export class Calls {
       // The timer knows why.
       if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
       if (isOver && call.late) throw call.late();
-      throw translatedError(error, runKey);
+      throw translateCallError(error, runKey);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#open.delete(end);
@@ -134,7 +134,7 @@ export class Calls {
     const expire = async () => {
       await sleep(timeoutMs, undefined, { signal });
       if (this.#codecServer?.isAsking) end(new CodecServerError('unreachable'));
-      else end(isServerThere ? late() : serverLate());
+      else end(isServerThere ? late() : createTimeoutError());
     };
     for (const started of [probe(), expire()]) started.catch(() => undefined);
     return deadline;
@@ -142,7 +142,7 @@ export class Calls {
 }
 
 /** The options of one call after another, which share one time. */
-export function inOneTime({ timeoutMs, signal }: CallOptions): () => CallOptions {
+export function shareTimeout({ timeoutMs, signal }: CallOptions): () => CallOptions {
   const startedAt = performance.now();
   return () => ({
     signal,

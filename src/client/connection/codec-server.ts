@@ -9,7 +9,7 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
-import { parseJsonValue, payloadJson, readPayloads } from '../../http/payload-json.ts';
+import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
 import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
@@ -205,11 +205,11 @@ async function convertPayloads(
   payloads: readonly Payload[],
 ): Promise<Payload[]> {
   if (payloads.length === 0) return [];
-  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(payloadJson) }));
-  return payloadsIn(text, payloads.length);
+  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(toPayloadJson) }));
+  return parsePayloadList(text, payloads.length);
 }
 
-function payloadsIn(text: string, count: number): Payload[] {
+function parsePayloadList(text: string, count: number): Payload[] {
   try {
     const payloads = readPayloads(text, count).map(({ payload }) => payload);
     if (payloads.length === count) return payloads;

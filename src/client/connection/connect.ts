@@ -13,11 +13,11 @@ import { type ClientSettings, type ClientUse, loadClientSettings } from '../../c
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
+import { hasKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { CodecServerConnection } from './codec-server.ts';
 import { CallError, hasStatus, isAtRunLimit } from './errors.ts';
-import { connectError, temporalAddressProblem } from './why-unreachable.ts';
+import { checkTemporalAddress, connectError } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
@@ -160,7 +160,7 @@ export async function connectTo(
   { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,
   { address: given, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
 ): Promise<Connection> {
-  const rule = temporalAddressProblem(connectionOptions.address);
+  const rule = checkTemporalAddress(connectionOptions.address);
   if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
   if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
   if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
@@ -197,7 +197,7 @@ interface PayloadParts {
  *
  * @internal
  */
-export async function configuredDataConverter({
+export async function loadDataConverter({
   payloads,
   temporal: { namespace },
 }: Pick<ClientSettings, 'payloads' | 'temporal'>): Promise<PayloadParts> {
@@ -211,8 +211,7 @@ export async function configuredDataConverter({
       return { dataConverter: createRemoteDataConverter(codecServer), codecServer };
     }
     case 'keyRing': {
-      if (!(await keyRingExists(payloads.file)))
-        throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
+      if (!(await hasKeyRing(payloads.file))) throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
       const keys = await WatchedKeyRing.open(payloads.file);
       return { dataConverter: createDataConverter({ keys, namespace, mode: 'client' }), keys };
     }
@@ -224,7 +223,7 @@ export async function configuredDataConverter({
  *
  * @internal
  */
-export type ClientParts = Awaited<ReturnType<typeof connectedParts>>;
+export type ClientParts = Awaited<ReturnType<typeof connectParts>>;
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
 const OLDEST_NODE = [22, 19] as const;
@@ -243,7 +242,7 @@ function requireNode(): void {
  * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectedParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
+export async function connectParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
@@ -252,7 +251,7 @@ export async function connectedParts(options: ConnectOptions, loadTracing?: () =
   const ownConnection = options.connection ? undefined : connection;
   const { dataConverter, ...held }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
-    : await configuredDataConverter(settings).catch(async (error: unknown) => {
+    : await loadDataConverter(settings).catch(async (error: unknown) => {
         await ownConnection?.close();
         throw error;
       });

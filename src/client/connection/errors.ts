@@ -22,7 +22,7 @@ import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
-import { runName } from '../../model/run-key.ts';
+import { formatRunName } from '../../model/run-key.ts';
 
 /** Temporal cannot be reached, or does not answer in time. The address follows. */
 const UNREACHABLE = {
@@ -107,7 +107,7 @@ type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptio
 function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
   if (isIn(TEMPORAL_AWAY, code)) return `Temporal cannot be reached: ${UNREACHABLE[code]} ${reason || 'its address'}`;
   if (isIn(TEMPORAL_REFUSES, code)) return `Temporal refuses the call: ${REFUSED[code]}`;
-  const parts = { '{about}': customerTraceNumber ?? runName(runKey), '{reason}': reason };
+  const parts = { '{about}': customerTraceNumber ?? formatRunName(runKey), '{reason}': reason };
   return WORDS[code].replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
 }
 
@@ -120,7 +120,7 @@ export function hasCode(error: unknown, ...codes: CallErrorCode[]): error is Cal
   return error instanceof CallError && codes.includes(error.code);
 }
 
-export function refusedBy(runKey: string, { cause, reason }: MessageRefusal): CallError {
+export function toRefusedError(runKey: string, { cause, reason }: MessageRefusal): CallError {
   return new CallError('updateRefused', { runKey, reason, refusalCause: cause });
 }
 
@@ -246,7 +246,7 @@ export function isLate(error: unknown): boolean {
 }
 
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
-export function translatedError(error: unknown, runKey: string): unknown {
+export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
@@ -258,10 +258,10 @@ export function translatedError(error: unknown, runKey: string): unknown {
   if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
   // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new CallError('workerUnavailable', { runKey });
-  if (findGrpcError(error)) return translatedServerError(error);
+  if (findGrpcError(error)) return translateServerError(error);
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new CallError('answerUnreadable');
-  if (error instanceof ServiceError) return translatedError(error.cause, runKey);
+  if (error instanceof ServiceError) return translateCallError(error.cause, runKey);
   return error;
 }
 
@@ -269,27 +269,27 @@ export function translatedError(error: unknown, runKey: string): unknown {
  * Translates the SDK's error of a call that is about no run, such as a list: only the server can be away. Other errors
  * pass through.
  */
-export function translatedServerError(error: unknown): unknown {
+export function translateServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   const status = findGrpcError(error);
   if (!status) return error;
-  const cause = harmlessCause(error);
+  const cause = toHarmlessCause(error);
   if (hasStatus(error, 'notFound') && /^namespace\b.*\bnot found/i.test(status.details)) {
     return new CallError('namespaceNotFound', cause);
   }
   if (isLate(error)) return new CallError('timedOut', cause);
-  if (isServerAway(error)) return serverAway(error);
+  if (isServerAway(error)) return createUnreachableError(error);
   if (hasStatus(error, 'unauthenticated')) return new CallError('unauthenticated', cause);
   return new CallError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
 
 /** The server cannot be reached, or says that it cannot now. */
-export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): CallError {
+export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
   const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
   const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
-  return new CallError(code, { reason, ...harmlessCause(error) });
+  return new CallError(code, { reason, ...toHarmlessCause(error) });
 }
 
 /** A server that closes a connection before it says anything does not agree on TLS. */
@@ -300,7 +300,7 @@ function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }):
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */
-function harmlessCause(error: unknown): { cause?: Error } {
+function toHarmlessCause(error: unknown): { cause?: Error } {
   const { code, details = '' } = findGrpcError(error) ?? {};
   if (code === undefined) return {};
   const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details) ?? [];
@@ -315,7 +315,7 @@ function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   if (cause.type === 'InvalidInput') return invalidInput(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const refusal = cause.details?.[0] as MessageRefusal | undefined;
-  return refusedBy(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
+  return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
 function failure(error: WorkflowFailedError, runKey: string): unknown {

@@ -1,11 +1,11 @@
 /** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
+import { toWebhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../../model/run-key.ts';
 import { describeRun } from './describe-run.ts';
-import { hasStatus, translatedError } from './errors.ts';
-import { lateConsentIdPrefix } from './run-messages.ts';
+import { hasStatus, translateCallError } from './errors.ts';
+import { toLateConsentIdPrefix } from './run-messages.ts';
 
 interface RunName {
   workflowId: string;
@@ -37,7 +37,7 @@ const LOOK_AGAIN_MS = 200;
  */
 export async function findRuns(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
   const own = toWorkflowId(journeyId);
-  const delivery = webhookDeliveryId(own);
+  const delivery = toWebhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
   const note = ({ workflowId, runId, status }: RunName & { status: { name: string } }) => {
     // Closed is final, and visibility may not know it yet.
@@ -46,7 +46,7 @@ export async function findRuns(client: Client, journeyId: string, known: readonl
   };
   try {
     const workflowIds = [...new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)])];
-    const prefix = lateConsentIdPrefix(journeyId);
+    const prefix = toLateConsentIdPrefix(journeyId);
     const conditions = workflowIds.map((workflowId) => `WorkflowId = ${quote(workflowId)}`);
     for (const query of [...conditions, `WorkflowId STARTS_WITH ${quote(prefix)}`]) {
       for await (const run of client.workflow.list({ query })) {
@@ -64,7 +64,7 @@ export async function findRuns(client: Client, journeyId: string, known: readonl
       else if (runId !== undefined) found.delete(runId);
     }
   } catch (error) {
-    throw translatedError(error, journeyId);
+    throw translateCallError(error, journeyId);
   }
   const runs: JourneyRuns = { open: [], delivering: [], closed: [] };
   for (const { isClosed, workflowId, runId } of found.values()) {
@@ -118,6 +118,6 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
   } catch (error) {
     // Asked for before, and done by now.
     if (hasStatus(error, 'notFound')) return;
-    throw translatedError(error, journeyId);
+    throw translateCallError(error, journeyId);
   }
 }

@@ -5,11 +5,11 @@ import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
+import { checkOpaqueId, MAX_ID_LENGTH } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
+import { type CallOptions, type Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { describeRun } from '../connection/describe-run.ts';
 import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
@@ -155,7 +155,7 @@ export abstract class RunHandle<Kind extends RunKind> {
 
   protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
     const references = await this.#query('references', options);
-    return Object.assign({}, references, { redacted: redactedPointer(references) !== null });
+    return Object.assign({}, references, { redacted: readRedactedPointer(references) !== null });
   }
 
   #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {
@@ -190,7 +190,7 @@ export abstract class RunHandle<Kind extends RunKind> {
   /** Makes a call that waits for the server alone, and not for a worker. */
   protected callServer<T>(options: CallOptions, work: () => Promise<T>): Promise<T> {
     const { calls } = this.#context;
-    return calls.make({ runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
+    return calls.make({ runKey: this.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
@@ -200,7 +200,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     { messageId, ...options }: MessageOptions = {},
     patienceMs = MESSAGE_TIMEOUT_MS,
   ): Promise<RunAnswers[Kind]['update']> {
-    const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
+    const rule = messageId === undefined ? null : checkOpaqueId(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
     const updateId = toUpdateId(findMessage(this.#kind, name).toKey(name, message), messageId);
     const execute = (id: string) =>

@@ -11,7 +11,7 @@ import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-t
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
+import { checkRunKey } from '../../model/run-key.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { ReadersReach } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
@@ -32,7 +32,7 @@ const periodAndRun = {
   before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
   runKey: z
     .string()
-    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .refine((id) => checkRunKey(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
     .exactOptional()
     .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };

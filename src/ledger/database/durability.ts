@@ -136,7 +136,7 @@ function onDisk(
   }
   // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
   // Other programs that write into the ledger by hand get that value.
-  const hasOthers = kind !== 'storage' && (neededStandbys(synchronousNames) > 0 || followers.length > 0);
+  const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
     return loses(
       `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
@@ -148,7 +148,7 @@ function onDisk(
 
 function onOthers({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
   const standbys = followers.filter(({ canTakeOver }) => canTakeOver);
-  const needed = neededStandbys(synchronousNames);
+  const needed = countNeededStandbys(synchronousNames);
   if (needed === 0) return withoutSynchronous(standbys.length, kind);
   const confirming = followers.filter(({ sync }) => sync === null || sync === 'sync' || sync === 'quorum');
   const impostor = confirming.some(({ sync, canTakeOver }) => sync !== null && !canTakeOver);
@@ -196,7 +196,7 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
 }
 
 /** How many standbys a commit waits for (PostgreSQL, `synchronous_standby_names`). */
-export function neededStandbys(names: string): number {
+export function countNeededStandbys(names: string): number {
   if (names.trim() === '') return 0;
   const [, count] = /^\s*(?:(?:FIRST|ANY)\s*)?(\d+)\s*\(/i.exec(names) ?? [];
   return count === undefined ? 1 : Number(count);

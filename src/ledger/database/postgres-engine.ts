@@ -6,11 +6,11 @@ import {
   Ending,
   LostRaceError,
   readErrorCode,
+  rollBack,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
-  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -154,7 +154,7 @@ class PostgresEngine implements SqlEngine {
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => undone(await work(session)));
+    return this.#transaction(BEGIN_READ, async (session) => rollBack(await work(session)));
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {

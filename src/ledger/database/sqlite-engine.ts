@@ -9,11 +9,11 @@ import {
   Ending,
   LostRaceError,
   readErrorCode,
+  rollBack,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
-  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -149,7 +149,7 @@ class SqliteEngine implements SqlEngine {
       this.#run('BEGIN');
       await patiently(until, () => this.#run('SELECT 1 FROM sqlite_master'));
     };
-    return this.#transaction(async (session) => undone(await work(session)), BUSY_TIMEOUT_MS, begin);
+    return this.#transaction(async (session) => rollBack(await work(session)), BUSY_TIMEOUT_MS, begin);
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {

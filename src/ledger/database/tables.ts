@@ -137,7 +137,7 @@ export const TABLES = {
       resend_from: optional(instant()),
       ...run,
       permitted_by: optional(text()),
-      // NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
+      // NULL: under the inquiry's own number. See toResendNumber in trace-number.ts.
       sent_trace_number: optional(text()),
       requested_at: optional(instant()),
       recorded_at: optional(instant()),

@@ -11,7 +11,7 @@ import { toColumnName } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { refusalKept } from '../inquiries/inquiries.ts';
-import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
+import { endUsersOfRun, type ReadersReach, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
 type StoredRow = Row<'work_for_people'>;
@@ -81,7 +81,7 @@ export interface WorkPage {
 }
 
 /** The `next` of a page that ends with this row. */
-export function placeAfter({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
+export function toNextPlace({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
   return `${Date.parse(since)}.${workId}`;
 }
 
@@ -121,7 +121,7 @@ export interface WorkStatement {
 }
 
 /** Reads one page in order of age, and of ids where two are of one age. Each source gives its own page, by its index. */
-export function pageStatement(
+export function writePageStatement(
   dialect: SqlDialect,
   { filters, sinceMs, workId, limit }: { filters: WorkFilters; sinceMs: number; workId: string; limit: number },
 ): WorkStatement {
@@ -163,11 +163,11 @@ function condition(filters: WorkFilters) {
     return value === undefined ? [] : [`w.${toColumnName(name)} = ${place(value)}`];
   });
   if (since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(since))} AS BIGINT)`);
-  if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
+  if (profiles) terms.push(writeInCondition('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {
     const named = place(runKey);
-    terms.push(`(w.run_key = ${named} OR ${ofOwner(runKey, values.length)})`);
+    terms.push(`(w.run_key = ${named} OR ${writeOwnerCondition(runKey, values.length)})`);
   }
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
@@ -181,7 +181,7 @@ const RUN_IS_FOR = [
 /** Some end user is known, and each is one of these. */
 function isForThese(places: readonly string[]): string {
   const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
-  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
+  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${writeInCondition('f.name', places)}))`;
 }
 
 /**
@@ -196,11 +196,11 @@ export async function readOpenWork(
 ): Promise<WorkPage> {
   if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
   const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : parsePlace(after);
-  const { text, values } = pageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
+  const { text, values } = writePageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
   const found = await session.read<WorkRow>(text, values);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return { rows, ...(last && found.length > limit ? { next: placeAfter(last) } : {}) };
+  return { rows, ...(last && found.length > limit ? { next: toNextPlace(last) } : {}) };
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */

@@ -8,7 +8,7 @@ import { insertRow, NOW, updateRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord, ReportOrigin } from '../records.ts';
-import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiries.ts';
+import { DESCRIPTION, sealAnswer, selectPauses, selectWithdrawals, toClaimOwners } from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
@@ -53,7 +53,7 @@ export async function insertAttempt(
 ): Promise<Row<'attempts'>> {
   const { customerTraceNumber } = inquiry;
   const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
-  const [owner, runOwner] = ownersOfClaim(inquiry.runKey);
+  const [owner, runOwner] = toClaimOwners(inquiry.runKey);
   const after = (ms: number) => `${dialect.now} + ${wholeMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
@@ -166,7 +166,7 @@ function wholeMs(ms: number): number {
  */
 export function toReadable(answer: Answer | undefined) {
   const known = answer?.kind === 'outcome' ? answer : undefined;
-  const applicants = known && outcomesOfApplicants(known);
+  const applicants = known && toApplicantOutcomes(known);
   return {
     outcome: known?.outcome,
     returnCode: known?.returnCode,
@@ -175,7 +175,7 @@ export function toReadable(answer: Answer | undefined) {
   };
 }
 
-function outcomesOfApplicants(answer: Outcome): ApplicantOutcome[] | undefined {
+function toApplicantOutcomes(answer: Outcome): ApplicantOutcome[] | undefined {
   const { applicants, reference } = answer;
   if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
   return applicantOutcomes(

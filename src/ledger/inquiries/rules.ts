@@ -2,7 +2,7 @@
  * The rules about decisions and lost attempts, over everything that the ledger knows of one inquiry. Pure;
  * docs/protocol.md, fence 1.
  */
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
@@ -137,9 +137,9 @@ function isSettled(attempt: KnownAttempt): boolean {
 // The differences between a decision and the one recorded under its id.
 
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
-export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
+export function findDecisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
   const isWhole = kept.answer !== undefined || kept.action !== 'accept';
-  return differingPaths(toContent(kept, isWhole), toContent(sent, isWhole));
+  return findDifferingPaths(toContent(kept, isWhole), toContent(sent, isWhole));
 }
 
 function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {

@@ -1,7 +1,11 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
-import { consumersWithoutRecord, failsafeConsumers, listProviderWords } from '../../messages/pull/consumer-results.ts';
+import {
+  failsafeConsumers,
+  listConsumersWithoutRecord,
+  listProviderWords,
+} from '../../messages/pull/consumer-results.ts';
 import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -129,7 +133,9 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
       list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
     );
   const said = ofStages(listProviderWords);
-  const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
+  const withoutRecord = ofStages((answer, product) =>
+    product === 'FAILSAFE' ? [] : listConsumersWithoutRecord(answer),
+  );
   return {
     runKey,
     references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),

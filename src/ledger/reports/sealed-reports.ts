@@ -195,13 +195,13 @@ async function readToCompare(
     return {
       ...omitUndefined({ row: reports.findLast(isOwn) }),
       isDisposed: inquiries.find(isOwn)?.disposedAt !== undefined,
-      applicantIds: applicantIdsIn(attempts.filter(isOwn), cipher),
+      applicantIds: readApplicantIds(attempts.filter(isOwn), cipher),
     };
   });
   return { ledgerId: inquiries[0]?.ledgerId ?? 'none', found };
 }
 
-function applicantIdsIn(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
+function readApplicantIds(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
   const ids = new Map<string, string>();
   for (const row of attempts) {
     const answer = openOutcome(cipher, row, row.acceptedAnswer ? 'acceptedAnswer' : 'answer');

@@ -29,7 +29,11 @@ const FOREIGN = [
 ];
 
 /** Returns the places of ledger, keys and portfolio files in a data directory. */
-export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string; portfolioDir: string } {
+export function resolveDataAddresses(dataDir: string): {
+  ledgerUrl: string;
+  keyRingFile: string;
+  portfolioDir: string;
+} {
   return {
     ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
     keyRingFile: join(dataDir, 'keys.json'),
@@ -41,11 +45,11 @@ export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile
  * Returns the variables for a command beside the environment, independent of its user's profile file. Among them are the
  * profiles of the environment's worker: commands judge decisions and addresses by them.
  */
-export function readyVariables(
+export function createReadyVariables(
   addresses: DevAddresses,
   { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
 ): Record<string, string> {
-  const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
+  const { ledgerUrl, keyRingFile } = resolveDataAddresses(addresses.dataDir);
   return {
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: addresses.namespace,
@@ -64,14 +68,14 @@ export function readyVariables(
   };
 }
 
-/** Returns the environment of a child: ours without variables that lead elsewhere, and `readyVariables`. */
-export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Returns the environment of a child: ours without variables that lead elsewhere, and `createReadyVariables`. */
+export function createChildEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isForeign = (name: string) => FOREIGN.some((pattern) => pattern.test(name));
   const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
-    PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
+    PORTFOLIO_DIR: resolveDataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),
-    ...readyVariables(addresses, inherited),
+    ...createReadyVariables(addresses, inherited),
   };
 }
 
@@ -130,7 +134,7 @@ interface ReadyFile {
  * Returns the variables of the `dev` that runs in this folder or in one above it. Empty if the environment itself names
  * an address.
  */
-export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
+export function readRunningDevVariables(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
   if (Object.keys(env).some((name) => ADDRESSES.test(name) && env[name])) return {};
   const { GATEWAY_PROFILES_FILE: profiles } = env;
   for (let at = folder; ; at = dirname(at)) {

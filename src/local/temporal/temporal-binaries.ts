@@ -74,11 +74,13 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
     onProgress: (message) => void process.stderr.write(`${message}\n`),
     ...options,
   };
-  return (await fromEnvironment(search)) ?? (await fromPath(search)) ?? (await fromCache(search)) ?? download(search);
+  return (
+    (await findInEnvironment(search)) ?? (await fromPath(search)) ?? (await findInCache(search)) ?? download(search)
+  );
 }
 
 /** A named path is final: trying another source would hide the mistake. */
-async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
+async function findInEnvironment(search: Search): Promise<FoundBinary | null> {
   const { pathVariable, title } = search.pinned;
   const path = search.env[pathVariable];
   if (!path) return null;
@@ -94,8 +96,8 @@ async function fromPath(search: Search): Promise<FoundBinary | null> {
   return null;
 }
 
-async function fromCache(search: Search): Promise<FoundBinary | null> {
-  const path = cachedPath(search);
+async function findInCache(search: Search): Promise<FoundBinary | null> {
+  const path = toCachedPath(search);
   return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
 }
 
@@ -105,7 +107,7 @@ async function fromCache(search: Search): Promise<FoundBinary | null> {
  */
 async function download(search: Search): Promise<FoundBinary> {
   await using resources = new AsyncDisposableStack();
-  const cache = cacheDirectory(search.env);
+  const cache = resolveCacheDirectory(search.env);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(cache, `.incoming-${search.pinned.executable}-`));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
@@ -132,7 +134,7 @@ async function download(search: Search): Promise<FoundBinary> {
   const program = join(unpacked, scripts, pinned.executable);
   await chmod(program, 0o755);
   if (!(await isOfUse(search, program))) throw notFound(search, `${wanted} does not run here`);
-  const path = cachedPath(search);
+  const path = toCachedPath(search);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Other processes see the whole program or none.
   await rename(program, path);
@@ -141,13 +143,17 @@ async function download(search: Search): Promise<FoundBinary> {
 }
 
 /** Returns the directory of downloaded programs: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */
-export function cacheDirectory(env: NodeJS.ProcessEnv): string {
+export function resolveCacheDirectory(env: NodeJS.ProcessEnv): string {
   if (env.CREDIT_JOURNEY_CACHE) return env.CREDIT_JOURNEY_CACHE;
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'credit-journey');
 }
 
-function cachedPath({ env, pinned: { executable, packageVersion } }: Search): string {
-  return join(cacheDirectory(env), `${executable}-${packageVersion}-${process.platform}-${process.arch}`, executable);
+function toCachedPath({ env, pinned: { executable, packageVersion } }: Search): string {
+  return join(
+    resolveCacheDirectory(env),
+    `${executable}-${packageVersion}-${process.platform}-${process.arch}`,
+    executable,
+  );
 }
 
 /** Returns true if this is a program, and new enough if it can tell its version. */

@@ -87,7 +87,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   if (scratch !== undefined) process.once('exit', removeScratch);
   const address = `${LOOPBACK}:${port}`;
   try {
-    await untilReady(child, address, namespace, Object.keys(searchAttributes));
+    await waitUntilReady(child, address, namespace, Object.keys(searchAttributes));
   } catch (error) {
     await child.stop(0);
     const text = await readFile(logFile, 'utf8').catch(() => '');
@@ -141,7 +141,7 @@ function listArguments(options: Arguments): string[] {
 }
 
 /** Upserting a search attribute that is not registered yet would park a run for ever: wait for all of them. */
-async function untilReady(
+async function waitUntilReady(
   child: OwnedChild,
   address: string,
   namespace: string,

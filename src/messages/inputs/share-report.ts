@@ -4,10 +4,10 @@ import { isRecord } from '../../base/is-record.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   defineInput,
+  findReferenceProblems,
+  findSecondaryUserProblems,
   type MessageOf,
   ONE_OF_TWO_NAMES,
-  referenceProblems,
-  secondaryUserProblems,
   sharedFields,
 } from '../message.ts';
 
@@ -79,9 +79,9 @@ export const shareReport = defineInput({
     const ownUser = isRecord(report) ? report.endUserCode : undefined;
     const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
     return [
-      ...secondaryUserProblems(input, ''),
+      ...findSecondaryUserProblems(input, ''),
       ...(isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : []),
-      ...(isRecord(report) ? referenceProblems(report.reference, '/report/reference') : []),
+      ...(isRecord(report) ? findReferenceProblems(report.reference, '/report/reference') : []),
     ];
   },
 });

@@ -61,7 +61,7 @@ export function failsafeConsumers(
  * The consumers that a report's answer names and has no record of: their `consumerId`s must be stored too (interface
  * 2.4). Without `applicantId` where the answer does not show whose one is.
  */
-export function consumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
+export function listConsumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
   const { applicants = [], unattributed = [], noRecordReference } = answer;
   const named: { applicantId?: string; consumerId?: string }[] = [...applicants, ...unattributed];
   return named.flatMap(({ applicantId, consumerId }) =>

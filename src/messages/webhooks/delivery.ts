@@ -29,7 +29,7 @@ export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
 /** The workflow id of the delivery run of one journey, or of any other run that has events. */
-export function webhookDeliveryId(workflowId: string): string {
+export function toWebhookDeliveryId(workflowId: string): string {
   return `webhooks-${workflowId}`;
 }
 

@@ -30,7 +30,7 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
 }
 
 /** Waits for the lock. Calls `onWait` once if another process holds it. */
-export async function fileLock(path: string, onWait?: () => void): Promise<FileLock> {
+export async function acquireFileLock(path: string, onWait?: () => void): Promise<FileLock> {
   for (let tries = 0; ; tries += 1) {
     const lock = await tryFileLock(path);
     if (lock) return lock;

@@ -14,13 +14,13 @@ import {
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { realpath, unlink } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import type { DecisionContent, RepeatContent } from '../../model/decision-content.ts';
 import { readKeySet } from '../proofs.ts';
-import { fileLock } from './file-lock.ts';
+import { acquireFileLock } from './file-lock.ts';
 import { placeFile } from './whole-file.ts';
 
 /** Thrown when a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
@@ -48,7 +48,7 @@ export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise
   const keys = existsSync(keySet) ? keysIn(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
   await placeFile(file, toText(jwk), { mode: 0o600, isNew: true }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
+    if (getErrorCode(error) !== 'EEXIST') throw unwritable(file, error);
     throw new SigningKeyError(`there is a ${file} already: it is left as it is`);
   });
   try {
@@ -97,11 +97,11 @@ function toText(content: object): string {
 }
 
 function unwritable(file: string, error: unknown): SigningKeyError {
-  return new SigningKeyError(`${file} could not be written (${errorCode(error)})`);
+  return new SigningKeyError(`${file} could not be written (${getErrorCode(error)})`);
 }
 
 function lockKeySet(keySet: string) {
-  return fileLock(`${keySet}.lock`).catch(() => {
+  return acquireFileLock(`${keySet}.lock`).catch(() => {
     throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
   });
 }

@@ -2,8 +2,8 @@
  * The redacted view of a decoded value, for readers who may not see everything. Masks by field name at any depth, and
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
-import { jsonPointer } from '../../fields/problems.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
+import { toJsonPointer } from '../../fields/problems.ts';
+import { checkRunKey } from '../../model/run-key.ts';
 
 // Names of personal members of decoded JSON: those of the interface (2.3 to 2.6) and other systems' names for the same.
 // A comparison of names looks at letters and digits alone, in any case.
@@ -98,7 +98,7 @@ const KINDS = new Map<string, FieldKind>(
  *
  * @param within how the object that contains it is treated
  */
-function fieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
+function findFieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
   const plain = normal(name);
   if (within !== undefined && PLAIN_WITHIN.has(plain)) return 'plain';
   const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
@@ -163,7 +163,7 @@ function redactValue(value: unknown, kind: FieldKind | undefined, levels: number
   const members = Object.entries(value).map(([name, inner]) => {
     // A name may be personal too, where the sender uses a map in place of a list.
     const shown = distinct(maskText(name, WITH_DIGITS), seen);
-    return [shown, redactValue(inner, fieldKind(name, kind), levels - 1)] as const;
+    return [shown, redactValue(inner, findFieldKind(name, kind), levels - 1)] as const;
   });
   // Defines own members, `__proto__` among them.
   return Object.fromEntries(members);
@@ -182,7 +182,7 @@ function redactText(text: string, kind: FieldKind | undefined, levels: number): 
     case 'ssn':
       return maskedSsn(text);
     case 'birthDate':
-      return maskedBirthDate(text);
+      return maskBirthDate(text);
     case 'zip':
       return /^\d{5}(?:-?\d{4})?$/.test(text) ? text.slice(0, 5) : MASKED;
     case 'masked':
@@ -191,10 +191,10 @@ function redactText(text: string, kind: FieldKind | undefined, levels: number): 
     case 'reference':
       return maskText(text, WITHOUT_DIGITS);
     case 'id':
-      return maskText(text, runKeyProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
+      return maskText(text, checkRunKey(text) === null ? WITHIN_IDS : WITH_DIGITS);
     case 'plain':
     case undefined:
-      return redactedJsonText(text, levels) ?? maskText(text, WITH_DIGITS);
+      return redactJsonText(text, levels) ?? maskText(text, WITH_DIGITS);
   }
 }
 
@@ -208,14 +208,14 @@ function maskedSsn(text: string): string {
   return digits.length < 4 ? MASKED : `${MASKED}${digits.slice(-4)}`;
 }
 
-function maskedBirthDate(text: string): string {
+function maskBirthDate(text: string): string {
   const year = /^(?:(\d{4})(?!\d)|((?:19|20)\d{2})\d{4}$|\d{1,2}\D\d{1,2}\D(\d{4})$)/.exec(text);
   const shown = year?.[1] ?? year?.[2] ?? year?.[3];
   return shown === undefined ? MASKED : `${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
 }
 
 /** JSON inside a text, as in messages of failures; `null` where the text is not JSON. */
-function redactedJsonText(text: string, levels: number): string | null {
+function redactJsonText(text: string, levels: number): string | null {
   const [first] = text.trimStart();
   if (levels === 0 || (first !== '{' && first !== '[')) return null;
   try {
@@ -252,9 +252,9 @@ function maskText(text: string, personal: RegExp): string {
 }
 
 /** The JSON pointer of a masked value; `null` where there is none. */
-export function redactedPointer(value: unknown): string | null {
+export function readRedactedPointer(value: unknown): string | null {
   const path: string[] = [];
-  return holdsRedacted(value, path) ? jsonPointer(path) : null;
+  return holdsRedacted(value, path) ? toJsonPointer(path) : null;
 }
 
 function holdsRedacted(value: unknown, path: string[]): boolean {

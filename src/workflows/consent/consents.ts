@@ -6,7 +6,7 @@
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type {
   ApplicantStanding,
@@ -25,9 +25,9 @@ import { consentValidForMs } from '../../messages/request-share.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import { untilRecorded } from '../run/activity-stubs.ts';
-import { inBackground } from '../run/around-the-sdk.ts';
-import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
+import { runInBackground } from '../run/around-the-sdk.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import {
@@ -54,7 +54,7 @@ export interface ConsentHost {
   /** Everybody whose word about the share may count. */
   readonly applicantIds: readonly string[];
   /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
-  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
+  checkPerson?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
   /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
   isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
   /** Returns the share's report, as far as the run knows it. */
@@ -129,7 +129,7 @@ export class Consents {
 
   /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
   begin(): void {
-    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
+    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   get isFull(): boolean {
@@ -193,7 +193,7 @@ export class Consents {
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     const summary = `looking up what was said about sharing ${shareId}`;
-    const standings = await untilRecorded('lookUpShares', { summary }, args);
+    const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
@@ -294,7 +294,7 @@ export class Consents {
       await condition(() => hasNews() || this.#waiting.some(mayWrite) || listUnasked().length > 0);
       for (const share of hasNews() ? [] : listUnasked()) await this.lookUp(share);
       if (hasNews()) {
-        const batch = nextBatch(this.#waiting.filter(isNew));
+        const batch = selectNextBatch(this.#waiting.filter(isNew));
         await this.#write(batch);
         if (batch.some(({ taken }) => taken !== undefined)) round = 0;
         continue;
@@ -326,7 +326,7 @@ export class Consents {
       shares: known.map((share) => askAbout(this.#host, share)),
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
-    const recorded = await untilRecorded('recordConsents', { summary }, args);
+    const recorded = await runUntilRecorded('recordConsents', { summary }, args);
     this.#faults = this.#faults.slice(faultyGrants.length);
     if (recorded === 'ledgerChanged') {
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
@@ -377,7 +377,7 @@ function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): st
 
 /** Whether the two messages say the same, with the same proof. */
 function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
-  return differingPaths(message, other).length === 0;
+  return findDifferingPaths(message, other).length === 0;
 }
 
 /** The states of a share that was, or may have been, sent under its grants. */
@@ -388,7 +388,7 @@ function isGrant({ decision }: ConsentRecord): boolean {
 }
 
 /** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
-function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
+function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
   const refusals = waiting.filter(({ record }) => !isGrant(record));
   const ordered = [...refusals, ...waiting.filter(({ record }) => isGrant(record))];
   const batch: WaitingConsent[] = [];
@@ -485,7 +485,7 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
   if (share && !isForUser(message.secondaryUser, share.input)) {
     return refuse('notNow', 'the consent is for another secondary user');
   }
-  const ofAnother = run.personProblem?.(message) ?? null;
+  const ofAnother = run.checkPerson?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
   if (message.proof === undefined && run.config?.consentTrust === 'proof') {
     return refuse('unproven', 'the proof is refused: missing');
@@ -495,7 +495,7 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
-  await untilMessagesAnswered(() => consents.isIdle);
+  await waitUntilMessagesAnswered(() => consents.isIdle);
 }
 
 /**

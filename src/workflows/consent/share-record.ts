@@ -80,7 +80,7 @@ export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerT
 }
 
 /** Returns the members of the event of its end, beside the outcome. */
-export function membersOfEnd(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
+export function toEndMembers(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
   return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
@@ -125,7 +125,7 @@ export function listUngranted(
 }
 
 /** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
-export function firstExpiryInMs(
+export function findFirstExpiryMs(
   told: Pick<LedgerAnswers, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],

@@ -8,7 +8,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
-import { problemIn } from '../../model/problems.ts';
+import { parseProblem } from '../../model/problems.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
@@ -16,16 +16,16 @@ import { makeAttempt } from './attempt.ts';
 import type { InquiryContext, InquiryEnd, InquiryProgress, InquiryRunState, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
+  findBlockingAttempt,
+  findSupersedingStep,
   mayHaveMissedAnAttempt,
   recordStep,
-  standsInstead,
-  standsInTheWay,
   waitOut,
 } from './ledger-look-ups.ts';
-import { backOffMs, findListedReason, isRetried, PauseWait, retrySummary } from './retries.ts';
+import { computeBackoffMs, describeRetry, findListedReason, isRetried, PauseWait } from './retries.ts';
 
 /** Turns an answer without an outcome into a failure that an operator must judge. */
-function failureOfAnswer(
+function toAnswerFailure(
   { attempt }: Pick<AnsweredAttempt, 'attempt'>,
   answer: Exclude<Answer, { kind: 'outcome' }>,
 ): InquiryFailure {
@@ -35,7 +35,7 @@ function failureOfAnswer(
     ...omitUndefined({ returnCode }),
     ...(kind === 'returnCodeUnknown'
       ? { failureType: 'ReturnCodeUnknown', ...omitUndefined({ returnReasonCode: answer.returnReasonCode }) }
-      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(problemIn) }),
+      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(parseProblem) }),
   };
 }
 
@@ -160,10 +160,10 @@ class InquiryRun {
 
   #nextStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
-    return this.#isCalledBack() ? this.#attemptOncePermitted() : this.#makeAttempt();
+    return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
   }
 
-  async #attemptOncePermitted(): Promise<AttemptStep> {
+  async #makePermittedAttempt(): Promise<AttemptStep> {
     const { continuation } = this.#host;
     // The run claims nothing that the next run would not know.
     if (continuation?.isDue) await continuation.wait(() => this.#stopsNow() !== null);
@@ -250,7 +250,7 @@ class InquiryRun {
       const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
       return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
-    return { next: { kind: 'failed', recorded: true, failure: failureOfAnswer(step, answer) } };
+    return { next: { kind: 'failed', recorded: true, failure: toAnswerFailure(step, answer) } };
   }
 
   async #takeFailed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
@@ -275,7 +275,7 @@ class InquiryRun {
       return {};
     }
     if (mayHaveMissedAnAttempt(failure)) {
-      const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+      const found = await findBlockingAttempt(this.#host, this.#content(), this.#attempt);
       if (found) return { next: found };
     }
     return this.#hold(failure);
@@ -291,14 +291,14 @@ class InquiryRun {
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
     const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';
-    const waitMs = isPaused ? this.#pause.waitMs(settings) : backOffMs(failure, settings, this.#failures);
+    const waitMs = isPaused ? this.#pause.waitMs(settings) : computeBackoffMs(failure, settings, this.#failures);
     // A wait that the gateway or a person has set does not count towards the back-off.
     if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     const atMs = Date.now() + waitMs;
     this.#waitsSinceMs ??= Date.now();
     this.#waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
-    await this.#waitForRetry({ atMs, summary: retrySummary(failure, waitMs) }, attempts);
+    await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) }, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
@@ -339,7 +339,7 @@ class InquiryRun {
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      return { next: await standsInstead(this.#host, this.#content(), failure, this.#attempt) };
+      return { next: await findSupersedingStep(this.#host, this.#content(), failure, this.#attempt) };
     }
     this.#restart(failure);
     switch (decision.action) {

@@ -19,7 +19,7 @@ import {
   isKnownNotPosted,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
-import { untilDone, untilRecorded } from '../run/activity-stubs.ts';
+import { runUntilDone, runUntilRecorded } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
@@ -36,7 +36,7 @@ async function lookUp(
   attempt: number,
 ): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
   const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-  return askLedger(attempt, () => untilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
+  return askLedger(attempt, () => runUntilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
 }
 
 function lookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
@@ -51,7 +51,7 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
     if (!type) throw error;
-    return { step: stepOfFailure(type, attempt) };
+    return { step: toFailureStep(type, attempt) };
   }
 }
 
@@ -59,14 +59,14 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
  * The one look-up that closes the attempt: its activity may still be at work on a worker that is out of touch. The
  * other look-ups ask about attempts that were claimed, or that other runs have made. What they do not find is missing.
  */
-export async function afterLookUp(
+export async function closeByLookUp(
   host: AttemptHost,
   content: InquiryContent & { attempt: number; begunAt: string },
 ): Promise<AttemptStep> {
   const { attempt, begunAt } = content;
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
   const args = { ...lookUpArgs(host, content), attempt, begunAt };
-  const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
+  const result = await askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args));
   return 'step' in result ? result.step : toStep(result.found);
 }
 
@@ -91,7 +91,7 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
   const result = await lookUp(host, content, claimed);
   if ('step' in result) return result.step;
   const { found } = result;
-  return found && isMade(found, claimed) ? toStep(found) : stepOfFailure('LedgerChanged', claimed);
+  return found && isMade(found, claimed) ? toStep(found) : toFailureStep('LedgerChanged', claimed);
 }
 
 /**
@@ -99,20 +99,20 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
  * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
  * sent.
  */
-export async function standsInTheWay(
+export async function findBlockingAttempt(
   host: AttemptHost,
   content: InquiryContent,
   attempt: number,
 ): Promise<AttemptStep | undefined> {
   const result = await lookUp(host, content, attempt);
   if ('step' in result) return result.step;
-  return stepInTheWay(result.found, attempt);
+  return toBlockingStep(result.found, attempt);
 }
 
 /** Finds the blocking attempt in a row that was already read. */
-export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
+export function toBlockingStep(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return toStep(found);
-  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
+  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return toFailureStep('LedgerChanged', attempt);
   return found && !isKnownNotPosted(found.state) && !found.resendStands ? toStep(found) : undefined;
 }
 
@@ -146,7 +146,7 @@ export async function recordStep(
   if (!record) return;
   const { customerTraceNumber, productCode } = inquiry;
   const summary = `${productCode} · recording the outcome of attempt ${record.attempt}`;
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordOutcome', { summary }, record));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordOutcome', { summary }, record));
   if (verdict === 'ledgerChanged') {
     // The answer is in this history, and the run uses it.
     const message = 'an outcome was not recorded: the ledger is not the one that the run has used';
@@ -194,7 +194,7 @@ export type AttemptStep =
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
 
-export function stepOfFailure(
+export function toFailureStep(
   failureType: FailureType,
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
@@ -236,7 +236,7 @@ export function toStep(view: AttemptView): AttemptStep {
 
 function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
-  const step = stepOfFailure(failureType, attempt, {
+  const step = toFailureStep(failureType, attempt, {
     claimed: true,
     ...omitUndefined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
   });
@@ -249,13 +249,13 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
  *
  * @param attempt the one that comes next
  */
-export async function standsInstead(
+export async function findSupersedingStep(
   host: AttemptHost,
   content: InquiryContent,
   failure: InquiryFailure,
   attempt: number,
 ): Promise<AttemptStep> {
   if (failure.claimed) return lookAgain(host, content, failure.attempt);
-  const found = await standsInTheWay(host, content, attempt);
+  const found = await findBlockingAttempt(host, content, attempt);
   return found ?? { kind: 'failed', recorded: true, failure };
 }

@@ -2,7 +2,7 @@
 
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
@@ -144,7 +144,7 @@ export class Journey extends CreditRun<
   }
 
   /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
-  async keptOpenFor<T>(check: Promise<T>): Promise<T> {
+  async keepOpenFor<T>(check: Promise<T>): Promise<T> {
     this.checksOfMessages++;
     try {
       return await check;
@@ -196,7 +196,7 @@ export class Journey extends CreditRun<
   }
 
   /** The ordinal that the next trace number of a stage has: amendments and repeats are counted together. */
-  nextOrdinal(productCode: StageCode): number {
+  computeNextOrdinal(productCode: StageCode): number {
     const used = this.stages.flatMap(({ status, ordinal }) =>
       status.productCode === productCode && ordinal !== undefined ? [ordinal] : [],
     );
@@ -218,7 +218,7 @@ export class Journey extends CreditRun<
   }
 
   /** Returns the gate before a stage; the first stage has one only if the caller wrote it down. */
-  gateBefore(productCode: StageCode): GateInput | undefined {
+  findGateBefore(productCode: StageCode): GateInput | undefined {
     if (!hasGate(productCode)) return undefined;
     const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
@@ -239,7 +239,7 @@ export class Journey extends CreditRun<
 
   /** Before there is a report, every applicant there is must consent. */
   override listApplicants(share: ShareRecord): string[] {
-    if (this.knownReport(share)) return super.listApplicants(share);
+    if (this.findKnownReport(share)) return super.listApplicants(share);
     return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
   }
 
@@ -255,12 +255,12 @@ export class Journey extends CreditRun<
   }
 
   /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
-  personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
+  checkPerson({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
     if (this.persons.isOtherAmong(this.#announced, applicantId)) {
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
-    const report = share && this.knownReport(share);
+    const report = share && this.findKnownReport(share);
     if (!report) return null;
     const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
     return isStill
@@ -269,7 +269,7 @@ export class Journey extends CreditRun<
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
-    const report = this.knownReport(share);
+    const report = this.findKnownReport(share);
     return report !== undefined && !this.persons.isFromApplicant(grant, this.#personsAt(report));
   }
 
@@ -420,7 +420,7 @@ class NamedPersons {
 /** A corrected typing error makes another person, too: a run cannot tell the two apart. */
 function isSame(a: Person, b: Person): boolean {
   // Mostly it is the same entry, and there may be thousands of grants.
-  return a === b || differingPaths(toPerson(a), toPerson(b)).length === 0;
+  return a === b || findDifferingPaths(toPerson(a), toPerson(b)).length === 0;
 }
 
 function toPerson({ names, ssn, dob }: Person): Person {

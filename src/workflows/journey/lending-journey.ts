@@ -11,10 +11,10 @@ import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { planInquiries, runShares, untilEnded } from './shares.ts';
+import { planInquiries, runShares, waitUntilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
-function journeyDetails(journey: Journey): ShownDetails {
+function writeJourneyDetails(journey: Journey): ShownDetails {
   const { gate, gateTimes, openUntil } = journey;
   const records = [...journey.shares.values()];
   return {
@@ -44,7 +44,7 @@ export async function lendingJourney(input: LendingJourneyInput, state?: Journey
 const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   State: Journey,
   handleMessages,
-  details: journeyDetails,
+  details: writeJourneyDetails,
   prepare: prepareJourney,
   onReset: ({ consents }) => consents.noteNews(),
   work: runToTheEnd,
@@ -70,7 +70,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
     continuation.part(() => runStages(journey, config)),
     continuation.part(() => runShares(journey, config)),
   ] as const;
-  await continuation.waitFor(untilEnded(parts));
+  await continuation.waitFor(waitUntilEnded(parts));
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;

@@ -9,11 +9,11 @@ import type { ShareState } from '../../messages/journey/shapes.ts';
 import { consentValidForMs } from '../../messages/request-share.ts';
 import { type Outcome, pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser } from '../../model/stage-end-user.ts';
+import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import {
   changeShare,
-  firstExpiryInMs,
+  findFirstExpiryMs,
   type JointConsent,
   judgeConsents,
   listUngranted,
@@ -58,7 +58,7 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 ]);
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function carryShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
+export async function executeShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
   for (;;) {
     await run.continuation.wait(
       () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet',
@@ -188,10 +188,10 @@ class SharePosting {
       const waitingFor = missing();
       this.#tellMissing(waitingFor);
       this.#run.publish();
-      const expiryMs = firstExpiryInMs(consents, this.#share, this.#applicantIds, this.#nowMs);
+      const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
-      const called = `${input.shareId} with ${nameOfUser(input)}`;
+      const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
       await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
@@ -219,7 +219,7 @@ class SharePosting {
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => firstExpiryInMs(consents, share, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => findFirstExpiryMs(consents, share, this.#applicantIds, nowMs),
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;

@@ -10,10 +10,10 @@ import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { rowInquiry } from '../../model/stage-end-user.ts';
+import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
-import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
+import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { CarriedRow, FileState, Review } from './review.ts';
 
@@ -73,7 +73,7 @@ export class ReviewRows {
     for (;;) {
       this.#stepForward();
       const end = this.#end();
-      if (end === 'leaving') await untilAtRest();
+      if (end === 'leaving') await waitUntilAtRest();
       if (end && end === this.#end()) return end;
       const { changes, isEnding } = this.#review;
       const hasNews = () => this.#review.changes !== changes || this.#review.isEnding !== isEnding;
@@ -107,9 +107,9 @@ export class ReviewRows {
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
     if (review.isStopping && !review.isLeaving) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
-    if (this.#mayRead()) void this.#inBackground('reading', () => this.#readLine());
+    if (this.#mayRead()) void this.#runInBackground('reading', () => this.#readLine());
     const isDue = this.#results.length >= RESULTS_AT_ONCE || (this.#results.length > 0 && this.#isQuiet());
-    if (isDue && !this.#isWriting) void this.#inBackground('writing', () => this.#write());
+    if (isDue && !this.#isWriting) void this.#runInBackground('writing', () => this.#write());
   }
 
   #end(): WindowEnd | null {
@@ -126,7 +126,7 @@ export class ReviewRows {
   #mayLeave(): boolean {
     const { underWay, holds, events, work } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return allMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
+    return areMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {
@@ -163,7 +163,7 @@ export class ReviewRows {
     scope
       .run(() =>
         runInquiry(this.#createHost(open), {
-          ...rowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
+          ...toRowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
           applicants,
           ...(resume ? { resume } : {}),
         }),
@@ -346,7 +346,7 @@ export class ReviewRows {
     this.#results = this.#results.slice(results.length);
   }
 
-  async #inBackground(what: 'reading' | 'writing', work: () => Promise<void>): Promise<void> {
+  async #runInBackground(what: 'reading' | 'writing', work: () => Promise<void>): Promise<void> {
     const mark = (isBusy: boolean) => {
       if (what === 'reading') this.#isReading = isBusy;
       else this.#isWriting = isBusy;

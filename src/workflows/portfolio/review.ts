@@ -123,10 +123,10 @@ class ReviewFiles {
       const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
       return activity.executeWithOptions({ summary }, [args]);
     };
-    return this.#untilDone(name, once) as ReturnType<PortfolioActivities[K]>;
+    return this.#runUntilDone(name, once) as ReturnType<PortfolioActivities[K]>;
   }
 
-  async #untilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
+  async #runUntilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
     try {
       for (let round = 0; ; round++) {
         const beganMs = Date.now();

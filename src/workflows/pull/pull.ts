@@ -17,8 +17,8 @@ import { pullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
-import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { pinIfVersioned } from '../run/around-the-sdk.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
@@ -114,8 +114,8 @@ export async function failsafeCheck(input: FailsafeCheckInput, state?: PullRunSt
   return runWorkflow(DEFINITION, input, state);
 }
 
-pinnedWhereVersioned(creditReport);
-pinnedWhereVersioned(failsafeCheck);
+pinIfVersioned(creditReport);
+pinIfVersioned(failsafeCheck);
 
 const DEFINITION: RunDefinition<Pull, PullRunState> = {
   State: Pull,
@@ -129,7 +129,7 @@ const DEFINITION: RunDefinition<Pull, PullRunState> = {
   work: async (pull, config) => {
     const outcome = await inquire(pull, config);
     pull.end(outcome);
-    await untilMessagesAnswered();
+    await waitUntilMessagesAnswered();
     return outcome;
   },
 };

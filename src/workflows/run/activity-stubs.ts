@@ -50,7 +50,7 @@ type Indispensable = Exclude<keyof RunActivities, 'queueWebhooks'>;
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
-export async function untilDone<K extends Indispensable>(
+export async function runUntilDone<K extends Indispensable>(
   name: K,
   { summary }: { summary: string },
   args: Parameters<RunActivities[K]>[0],
@@ -69,14 +69,14 @@ export async function untilDone<K extends Indispensable>(
   }
 }
 
-/** Runs `untilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
-export async function untilRecorded<K extends Indispensable>(
+/** Runs `runUntilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
+export async function runUntilRecorded<K extends Indispensable>(
   name: K,
   options: { summary: string },
   args: Parameters<RunActivities[K]>[0],
 ): Promise<Awaited<ReturnType<RunActivities[K]>> | 'ledgerChanged'> {
   try {
-    return await untilDone(name, options, args);
+    return await runUntilDone(name, options, args);
   } catch (error) {
     if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     return 'ledgerChanged';

@@ -2,22 +2,27 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
+import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { memberDigests } from '../../model/decision-content.ts';
+import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
-import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
-import { problemsShown } from '../../model/problems.ts';
-import { resendProblem, wordProblem } from '../../model/provider-word.ts';
+import {
+  type AttemptView,
+  describeSupersedingFact,
+  type InquiryDescription,
+  type Outcome,
+} from '../../model/inquiry.ts';
+import { selectShownProblems } from '../../model/problems.ts';
+import { checkProviderStatement, checkResendTime } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
-import { untilRecorded } from './activity-stubs.ts';
+import { runUntilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RunWork } from './run-work.ts';
@@ -35,7 +40,7 @@ export type Decision = DecisionMessage & { receivedAt: string };
 interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
-  /** Digests of the whole message but its proof, as `memberDigests` makes them. */
+  /** Digests of the whole message but its proof, as `computeMemberDigests` makes them. */
   digests: Record<string, string>;
   /** The ledger that the run has used is gone: no other holds the decision. */
   inNoLedger?: true;
@@ -132,7 +137,7 @@ export class Holds {
     this.#run.publish();
     if (!judged.isTold) this.#tell(hold.status);
     try {
-      await this.#untilDecided(hold);
+      await this.#waitUntilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
       this.#run.work.leaveRows();
@@ -145,7 +150,7 @@ export class Holds {
    * Shows a row in the Temporal UI's timeline meanwhile: a timer has a summary, and costs two events. Its time decides
    * nothing.
    */
-  async #untilDecided(hold: OpenHold): Promise<void> {
+  async #waitUntilDecided(hold: OpenHold): Promise<void> {
     const isDecided = () => hold.decision !== undefined;
     const row = { summary: holdRow(hold.status) };
     for (let isOver = false; !isOver; ) {
@@ -187,7 +192,7 @@ export class Holds {
     const hold = this.#open.get(customerTraceNumber);
     if (!hold) return;
     this.#open.delete(customerTraceNumber);
-    const digests = memberDigests(toContent(decision));
+    const digests = computeMemberDigests(toContent(decision));
     this.#settled.push({ customerTraceNumber, decisionId, digests, ...omitUndefined({ inNoLedger, overtakenBy }) });
     this.#run.publish();
     this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
@@ -226,16 +231,16 @@ export class Holds {
 
   /** Whether this very decision was taken before. */
   isDuplicate(message: DecisionMessage): boolean {
-    return this.#differencesToTaken(message)?.length === 0;
+    return this.#compareWithTaken(message)?.length === 0;
   }
 
   /** Returns the members that differ from the decision taken under its id; `undefined` if none was taken. */
-  #differencesToTaken(message: DecisionMessage): string[] | undefined {
+  #compareWithTaken(message: DecisionMessage): string[] | undefined {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
-    if (open?.decisionId === decisionId) return differingPaths(toContent(open), toContent(message));
+    if (open?.decisionId === decisionId) return findDifferingPaths(toContent(open), toContent(message));
     const settled = this.#settledAs(message);
-    const differing = settled && differingPaths(settled.digests, memberDigests(toContent(message)));
+    const differing = settled && findDifferingPaths(settled.digests, computeMemberDigests(toContent(message)));
     // The earlier decision under the id had no effect, so the corrected one may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
@@ -267,7 +272,7 @@ export class Holds {
   /** Returns why the decision makes no sense now, or `null`. */
   findProblem(message: DecisionMessage, isEnding: boolean): MessageRefusal | null {
     const hold = this.#open.get(message.customerTraceNumber);
-    const differing = this.#differencesToTaken(message);
+    const differing = this.#compareWithTaken(message);
     if (differing) return refusePaths('/decisionId was used', differing) ?? this.findRefusal(message);
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
@@ -279,9 +284,9 @@ export class Holds {
     if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
     const { reference } = message;
     const problem =
-      wordProblem(hold.status, message) ??
-      resendProblem(hold.status, message, Date.now()) ??
-      (reference ? referenceApplicantsProblem(reference.applicants, hold.applicantIds) : null);
+      checkProviderStatement(hold.status, message) ??
+      checkResendTime(hold.status, message, Date.now()) ??
+      (reference ? checkReferenceApplicants(reference.applicants, hold.applicantIds) : null);
     return problem === null ? null : refuse('notNow', problem);
   }
 
@@ -339,7 +344,7 @@ export function toHoldStatus(
     since,
     attempts: attempt,
     ...omitUndefined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
-    ...(problems ? { problems: problemsShown(problems) } : {}),
+    ...(problems ? { problems: selectShownProblems(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
     allowedActions: FAILURES[failure.failureType].actions.filter(
@@ -383,7 +388,7 @@ export async function holdUntilDecided(
 function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
   if (effect.kind === 'held') return {};
   if (effect.latest) {
-    return { overtakenBy: refuse('notNow', `nothing was decided: ${whatStands(effect.latest)}`) };
+    return { overtakenBy: refuse('notNow', `nothing was decided: ${describeSupersedingFact(effect.latest)}`) };
   }
   return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
 }
@@ -417,7 +422,7 @@ async function recordTheDecision(
   };
   const summary = `recording the decision: ${action}`;
   const args = { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) };
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   if (verdict === 'ledgerChanged') {
     // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
@@ -465,7 +470,7 @@ export async function recordRepeat(
   const proven = omitUndefined({ proof, applicants });
   const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...proven };
   const summary = `recording who wants ${inquiry.productCode} again`;
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   // The claim finds another ledger again, and holds.
   return verdict === 'ledgerChanged' || verdict.kind !== 'refused';
 }

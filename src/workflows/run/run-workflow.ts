@@ -12,14 +12,14 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import type { RefusedInput, RunConfig } from '../../activities/contract.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
-import { allMessagesAnswered, onReset, untilUpdatesAreTaken } from './as-replayed.ts';
+import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
-import { findApplicationFailure, problemsOfInput, undecodableInput } from './failures.ts';
+import { findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import type { Run } from './run.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
@@ -44,7 +44,8 @@ export const inputDifferences = defineQuery<string[], [unknown]>('inputDifferenc
 
 /** Names only members of the input, so that no caller can find out a personal value by trying. */
 function handleInputDifferences(input: object): void {
-  const compare = (other: unknown) => differingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
+  const compare = (other: unknown) =>
+    findDifferingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
   setHandler(inputDifferences, (other) => [...new Set(compare(other))], {
     description: 'Which members of the run’s input differ from the input that is given.',
   });
@@ -106,10 +107,10 @@ async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepar
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
-    await untilUpdatesAreTaken();
+    await waitUntilUpdatesTaken();
     await run.decided.untilSettled(run);
     await definition.drainMessages?.(run);
-    await untilAnswered();
+    await waitUntilAnswered();
   };
   try {
     const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
@@ -121,7 +122,7 @@ async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepar
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = toTerminalState(error);
-    run.inputProblems = problemsOfInput(error);
+    run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       await drainMessages();
       run.tellEnded(run.endedAs);
@@ -138,10 +139,10 @@ async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepar
 const LAST_ANSWERS_MS = 10_000;
 
 /** Waits for the last answers: without one, Temporal only reports to the sender that the run has ended. */
-async function untilAnswered(): Promise<void> {
-  if (allMessagesAnswered()) return;
+async function waitUntilAnswered(): Promise<void> {
+  if (areMessagesAnswered()) return;
   const summary = 'answering the last messages';
-  await CancellationScope.nonCancellable(() => condition(allMessagesAnswered, LAST_ANSWERS_MS, { summary }));
+  await CancellationScope.nonCancellable(() => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary }));
 }
 
 async function prepare<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
@@ -176,7 +177,7 @@ export async function prepareRun<T>(
   run: Pick<Run<object, never, string, object>, 'input' | 'inputProblems'>,
   prepare: () => Promise<T>,
 ): Promise<T> {
-  if (isUndecodable(run.input)) throw undecodableInput(run.input);
+  if (isUndecodable(run.input)) throw toUndecodableFailure(run.input);
   const waits = WAITS_FOR_A_PROFILE.values();
   for (let round = 0; ; round++) {
     try {
@@ -186,10 +187,10 @@ export async function prepareRun<T>(
     } catch (error) {
       const wait = isOfOneWorker(error) ? waits.next().value : undefined;
       if (wait !== undefined) {
-        run.inputProblems = problemsOfInput(error);
+        run.inputProblems = readInputProblems(error);
         await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
       } else if (hasRunOut(error)) await waitToTryAgain('the check of the input', round);
-      else throw refusalIn(error);
+      else throw unwrapRefusal(error);
     }
   }
 }
@@ -200,10 +201,10 @@ function isOfOneWorker(error: unknown): boolean {
 }
 
 /** The run fails with the problems themselves, not with an activity's failure around them. */
-function refusalIn(error: unknown): unknown {
+function unwrapRefusal(error: unknown): unknown {
   const failure = findApplicationFailure(error);
   if (failure?.type !== 'InvalidInput') return error;
   const { message, type } = failure;
-  const details = [{ problems: problemsOfInput(error) ?? [] }];
+  const details = [{ problems: readInputProblems(error) ?? [] }];
   return ApplicationFailure.create({ message, type, nonRetryable: true, details });
 }

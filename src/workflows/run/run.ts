@@ -5,7 +5,7 @@ import type { RunConfig } from '../../activities/contract.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
-import { type Problem, problemsShown } from '../../model/problems.ts';
+import { type Problem, selectShownProblems } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
@@ -151,7 +151,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
 
   /** Problems as the status shows them. */
   get problems(): { problems?: Problem[] } {
-    return this.inputProblems ? { problems: problemsShown(this.inputProblems) } : {};
+    return this.inputProblems ? { problems: selectShownProblems(this.inputProblems) } : {};
   }
 
   refuse(refused: RefusedMessage): void {

@@ -20,25 +20,25 @@ import {
   type ChosenEvents,
   type EndpointStatus,
   type FailedEvent,
+  toWebhookDeliveryId,
   WEBHOOK_ATTENTION,
   WEBHOOK_FAILURE_TYPES,
   type WebhookDeliveryInput,
   type WebhookDeliveryResult,
   type WebhookDeliveryStatus,
   type WebhookFailureType,
-  webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../messages/webhooks/events.ts';
 import { refuse } from '../../model/refusals.ts';
-import { runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { parseWorkflowId } from '../../model/run-key.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { onHoldRow } from '../../words/holds.ts';
-import { asMarkdown, codeBlock } from '../../words/writer.ts';
+import { formatHoldRow } from '../../words/holds.ts';
+import { createMarkdownWriter, formatCodeBlock } from '../../words/writer.ts';
 import { deliverWebhookFor } from '../run/activity-stubs.ts';
-import { inBackground, showDetails } from '../run/around-the-sdk.ts';
+import { runInBackground, showDetails } from '../run/around-the-sdk.ts';
 import { isHistoryLong } from '../run/as-replayed.ts';
-import { findApplicationFailure, undecodableInput } from '../run/failures.ts';
+import { findApplicationFailure, toUndecodableFailure } from '../run/failures.ts';
 import { createRefusal } from '../run/messages/message-answers.ts';
 
 // Wire names: they are in histories and never change.
@@ -47,7 +47,7 @@ const resendWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('resendWebho
 const dropWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('dropWebhooks');
 const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
 
-const { code, time } = asMarkdown();
+const { code, time } = createMarkdownWriter();
 
 /** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
 const MOST_SEEN = 500;
@@ -58,7 +58,7 @@ const MOST_SEEN = 500;
  * keeps it open until an operator sends it again or drops it, or until its time is over.
  */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
-  if (isUndecodable(input)) throw undecodableInput(input);
+  if (isUndecodable(input)) throw toUndecodableFailure(input);
   const delivery = new Delivery(input);
   delivery.handleMessages();
   showDetails(() => delivery.details());
@@ -111,11 +111,11 @@ class Delivery {
     );
     if (failed.length === 0) return '**Events are being delivered. No person is needed.**';
     const keptUntil = time(new Date(this.#keptUntilMs).toISOString());
-    const runKey = runKeyFromWorkflowId(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
+    const runKey = parseWorkflowId(workflowInfo().workflowId.slice(toWebhookDeliveryId('').length)) ?? '';
     return [
       `**Events were given up: ${failed.join(', ')}. They are kept until ${keptUntil}, for a person who sends them again or drops them.**`,
       'The query `webhookStatus` has each of them, and `docs/webhooks.md` what each failure means. Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
-      codeBlock(`credit-journey webhooks resend ${runKey}`),
+      formatCodeBlock(`credit-journey webhooks resend ${runKey}`),
       'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}`.',
     ].join('\n\n');
   }
@@ -131,7 +131,7 @@ class Delivery {
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
       if (this.#hasFailed && leftMs > 0) {
-        const summary = onHoldRow(WEBHOOK_ATTENTION, 'events were given up');
+        const summary = formatHoldRow(WEBHOOK_ATTENTION, 'events were given up');
         await condition(() => !isIdle() || hasNews(), leftMs, { summary });
         if (!isIdle() || hasNews()) continue;
       }
@@ -148,7 +148,7 @@ class Delivery {
     return this.#all.some(({ state }) => state.failed.length > 0);
   }
 
-  #chain(name: string, carried: CarriedEndpoint = emptyEndpoint(name)): WebhookChain {
+  #chain(name: string, carried: CarriedEndpoint = createEmptyEndpoint(name)): WebhookChain {
     const known = this.#chains.get(name);
     if (known) return known;
     const chain = new WebhookChain(this.#input, carried, () => this.#noteFailure());
@@ -223,7 +223,7 @@ class Delivery {
   }
 }
 
-function emptyEndpoint(name: string): CarriedEndpoint {
+function createEmptyEndpoint(name: string): CarriedEndpoint {
   return { name, waiting: [], failed: [], delivered: 0 };
 }
 
@@ -274,7 +274,7 @@ class WebhookChain {
   go(): void {
     if (this.isRunning || this.state.waiting.length === 0) return;
     this.isRunning = true;
-    inBackground(() => this.#run());
+    runInBackground(() => this.#run());
   }
 
   /** Sends the events that were given up first, since they are the oldest, and tries a waiting one now. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { asCalled } from '../../output/program-call.ts';
+import { adaptCommands } from '../../output/program-call.ts';
 import { runService } from './service.ts';
 
 interface DemoFlags {
@@ -26,11 +26,11 @@ export function registerDemoCommand(program: Command): void {
   runService<DemoFlags>({
     command,
     async start({ exit, headless = false }, resources) {
-      const [{ startDevEnvironment }, { tellDemo }] = await Promise.all([
+      const [{ startDevEnvironment }, { runDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),
         import('../../demo/demo-story.ts'),
       ]);
-      const say = (text: string) => void process.stdout.write(`${asCalled(text)}\n`);
+      const say = (text: string) => void process.stdout.write(`${adaptCommands(text)}\n`);
       say('Starting a Temporal server, the sandbox gateway and a worker ...');
       const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
       const environment = await startDevEnvironment({ dataDir: makeDirectory(), headless, ...ports, onEvent: say });
@@ -39,7 +39,7 @@ export function registerDemoCommand(program: Command): void {
       say(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
       const broken = environment.broken.then((reason) => Promise.reject(new Error(reason)));
       broken.catch(() => {});
-      await Promise.race([tellDemo(environment, say), broken]);
+      await Promise.race([runDemo(environment, say), broken]);
       return exit ? null : { lines: () => ['', 'Everything stays up until Ctrl-C.'], broken: environment.broken };
     },
   });

@@ -10,7 +10,7 @@ import { reportError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
-import { wholeNumber } from './service.ts';
+import { parseWholeNumber } from './service.ts';
 
 interface SetupOptions extends ServerOptions {
   temporal: boolean;
@@ -80,7 +80,7 @@ export function registerDoctorCommand(program: Command): void {
     .description(
       'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if a check could not be made',
     )
-    .option('--timeout <seconds>', 'how long each check may take', wholeNumber, 10);
+    .option('--timeout <seconds>', 'how long each check may take', parseWholeNumber, 10);
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: ServerOptions & { timeout: number }) => {
     const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([

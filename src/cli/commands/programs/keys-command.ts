@@ -6,7 +6,7 @@ import { withLedger } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, documentLines, wrap } from '../../output/output.ts';
+import { createOutput, formatDocument, wrap } from '../../output/output.ts';
 
 interface KeyOptions extends OutputOptions {
   file?: string;
@@ -187,7 +187,7 @@ export function registerKeysCommand(program: Command): void {
       const { answer, needsPerson, problem } = await act(keyOptions, String(given[0]));
       const output = createOutput(keyOptions);
       output.answer(answer, () => [
-        ...documentLines(answer, output.width),
+        ...formatDocument(answer, output.width),
         ...(next === undefined ? [] : wrap(next, output.width)),
       ]);
       if (problem) throw problem;

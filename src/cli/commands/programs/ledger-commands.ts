@@ -20,11 +20,11 @@ import {
   withOutputOptions,
   withServerOptions,
 } from '../../output/common-options.ts';
-import { errorType, UsageError } from '../../output/errors.ts';
+import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, documentLines, type Output, wrap } from '../../output/output.ts';
+import { createOutput, formatDocument, type Output, wrap } from '../../output/output.ts';
 import { withTypedProblems } from '../../output/schema-options.ts';
-import { wholeNumber } from './service.ts';
+import { parseWholeNumber } from './service.ts';
 
 interface AuthorizationOptions {
   by?: string;
@@ -79,7 +79,7 @@ const WATCH_TIMEOUT_MS = 3_000;
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, options: ServerOptions) {
-  const [{ CreditJourneys, getSdkClient }, { seenByWatch }] = await Promise.all([
+  const [{ CreditJourneys, getSdkClient }, { readWatchedAttempt }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
     import('../../../client/connection/describe-run.ts'),
   ]);
@@ -92,7 +92,7 @@ async function askWatch(ledgerId: string, options: ServerOptions) {
     const { taskQueue } = journeys;
     const client = getSdkClient(journeys);
     const until = Date.now() + WATCH_TIMEOUT_MS;
-    const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
+    const seen = await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue }));
     return seen ? { seen } : {};
   } catch {
     return undefined;
@@ -125,7 +125,7 @@ function registerLedgerCompare(ledger: Command): void {
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
-          ...documentLines(document, output.width),
+          ...formatDocument(document, output.width),
           ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
         ]);
         if (compared.runs.some(({ kind }) => kind === 'noRun')) process.exitCode = EXIT.needsPerson;
@@ -186,7 +186,12 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, wholeNumber, 1_000)
+      .option(
+        '--limit <count>',
+        `with --older-than: at most this many at once, up to ${MAX_LIMIT}`,
+        parseWholeNumber,
+        1_000,
+      )
       .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
       .option('--yes', 'dispose of what is planned'),
   );
@@ -247,7 +252,7 @@ async function runDisposal(
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       // Temporal or the ledger is away: so it would be for all the others.
-      stoppedBy = { type: errorType(error), message: error.message };
+      stoppedBy = { type: getErrorType(error), message: error.message };
       break;
     }
   }
