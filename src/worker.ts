@@ -25,7 +25,7 @@ import { computeKeyAges, type KeyWrapper, makeMissingKeyRing, WatchedKeyRing } f
 import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
 import { makeRuntime } from './telemetry/logging.ts';
-import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
+import { listRegisteredSearchAttributes } from './temporal/registered-search-attributes.ts';
 import { type DeploymentVersion, isFleetPolling, watchDeployment } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 import { losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
@@ -74,7 +74,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     metrics.put('ledgerLosesCommits', loses, {});
     return loses && config.environment === 'production';
   };
-  const registered = registeredSearchAttributes(connection, config.temporal.namespace);
+  const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
   resources.defer(() => tokens.close());

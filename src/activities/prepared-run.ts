@@ -3,7 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { omitUndefined } from '../base/defined.ts';
 import { toUtcInstant } from '../base/instants.ts';
 import type { ShareStanding } from '../consent/consent-record.ts';
-import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
+import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger, StartFacts } from '../ledger/ledger.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
@@ -11,10 +11,10 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import {
-  consentValidForMs,
   type RequestShareMessage,
   requestShare,
   type ShareInput,
+  toConsentValidForMs,
 } from '../messages/request-share.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
@@ -91,7 +91,7 @@ export async function fixRun(
     environment: profile.environment,
     profile: profile.name,
     customerId: profile.customerId,
-    profileFingerprint: profileFingerprint(profile),
+    profileFingerprint: computeProfileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
     // Without it the run sees only its own attempts.
@@ -241,7 +241,7 @@ async function findStandings(
   const { firstRunId, hasConsents } = start;
   if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
   const questions = shares.map((share) => {
-    const validForMs = consentValidForMs(share);
+    const validForMs = toConsentValidForMs(share);
     return { shareId: share.shareId, ...toSecondaryUser(share), ...omitUndefined({ validForMs }) };
   });
   const standings = await nullIfUnanswered(

@@ -58,7 +58,7 @@ export function translateToRefusal(error: unknown): Refusal | undefined {
 
 function toCallRefusal(error: CallError): Refusal | undefined {
   const { code, problems } = error;
-  if (code === 'updateRefused' || code === 'decisionRefused') return refusedMessage(error);
+  if (code === 'updateRefused' || code === 'decisionRefused') return createMessageRefusal(error);
   const [problem, words = error.message] = CALL_ERRORS[code] ?? [];
   return problem && new Refusal(problem, words, { problems });
 }
@@ -89,7 +89,7 @@ const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: Pr
 ];
 
 /** @param details further members of the answer */
-export function refusedMessage(
+export function createMessageRefusal(
   { refusalCause = 'notNow', reason }: CallError,
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal {

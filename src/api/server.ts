@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { omitUndefined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
-import { answerUnreadable, CONNECT, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
+import { CONNECT, createUnreadableHandler, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
@@ -56,7 +56,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   if (problems.length > 0) throw new ConfigError(problems);
   const cookie = options.signIn === 'token' ? createSessionCookie(tls !== undefined) : undefined;
   const verify = createApiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
-  const refuseUnreadable = answerUnreadable(toProblemForm);
+  const refuseUnreadable = createUnreadableHandler(toProblemForm);
   const stopping = new AbortController();
   const { app, guard, audit, listen } = openService<ApiNeeds, SignedInCaller, SignedInCaller>(options, {
     limits,

@@ -2,7 +2,7 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { surveyJson } from '../base/json-safety.ts';
 import {
-  base64,
+  encodeBase64,
   encodeJsonPayload,
   type PayloadJson,
   parseJsonValue,
@@ -11,7 +11,7 @@ import {
 } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Problem } from '../model/problems.ts';
-import { isUndecodable, undecodable } from '../model/undecodable.ts';
+import { createUndecodable, isUndecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
@@ -114,8 +114,8 @@ export class CodecWork {
         return { shown: encodeJsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
       }
       if (!(error instanceof UndecodablePayloadError)) throw error;
-      if (wasEncrypted(payload)) return { shown: encodeJsonPayload(undecodable(error.reason)) };
-      const mark = { [UNDECODABLE_METADATA]: base64(Buffer.from(error.reason)) };
+      if (wasEncrypted(payload)) return { shown: encodeJsonPayload(createUndecodable(error.reason)) };
+      const mark = { [UNDECODABLE_METADATA]: encodeBase64(Buffer.from(error.reason)) };
       return { shown: { ...json, metadata: { ...json.metadata, ...mark } } };
     }
   }

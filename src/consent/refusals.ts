@@ -28,14 +28,14 @@ export function findEnds(said: readonly ConsentRecord[]): (grant: ConsentRecord)
     byConsentId.set(refusal.consentId, refusal);
     const namesGrant = (firstGrantMs.get(refusal.consentId) ?? Number.POSITIVE_INFINITY) <= toReceivedAtMs(refusal);
     if (refusal.decision === 'revoked' && namesGrant) continue;
-    if (!endsDecided || decidedAtMs(endsDecided) <= decidedAtMs(refusal)) endsDecided = refusal;
+    if (!endsDecided || toDecidedAtMs(endsDecided) <= toDecidedAtMs(refusal)) endsDecided = refusal;
     if (refusal.decision === 'denied') continue;
     if (!endsReceived || toReceivedAtMs(endsReceived) <= toReceivedAtMs(refusal)) endsReceived = refusal;
   }
   return (grant) => {
     const named = byConsentId.get(grant.consentId);
     if (named) return named;
-    if (endsDecided && decidedAtMs(endsDecided) >= computeGrantedAtMs(grant)) return endsDecided;
+    if (endsDecided && toDecidedAtMs(endsDecided) >= computeGrantedAtMs(grant)) return endsDecided;
     return endsReceived && toReceivedAtMs(endsReceived) >= toReceivedAtMs(grant) ? endsReceived : undefined;
   };
 }
@@ -44,7 +44,7 @@ export function isRefusal(consent: ConsentRecord): consent is Refusal {
   return consent.decision !== 'granted';
 }
 
-export function decidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
+export function toDecidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
   return parseInstantMs(decidedAt) ?? 0;
 }
 
@@ -54,7 +54,7 @@ function toReceivedAtMs({ receivedAt }: Pick<ConsentRecord, 'receivedAt'>): numb
 
 /** When a grant was decided, but no later than its arrival: the sender's clock may be ahead. */
 export function computeGrantedAtMs(grant: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): number {
-  return Math.min(decidedAtMs(grant), toReceivedAtMs(grant));
+  return Math.min(toDecidedAtMs(grant), toReceivedAtMs(grant));
 }
 
 /** Clocks of consent systems may differ from ours by as much. */

@@ -13,7 +13,7 @@ import { omitUndefined } from '../base/defined.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
-import { computeGrantedAtMs, decidedAtMs, findEnds, isRefusal, type Refusal } from './refusals.ts';
+import { computeGrantedAtMs, findEnds, isRefusal, type Refusal, toDecidedAtMs } from './refusals.ts';
 
 /** A consent about a report, with the facts that the ledger keeps beside the message. */
 export interface StoredConsent {
@@ -179,7 +179,7 @@ class ApplicantConsents {
   }
 
   #isRefusedElsewhere(grant: ConsentRecord): boolean {
-    return this.#elsewhere !== undefined && decidedAtMs(this.#elsewhere) >= computeGrantedAtMs(grant);
+    return this.#elsewhere !== undefined && toDecidedAtMs(this.#elsewhere) >= computeGrantedAtMs(grant);
   }
 
   #isYoung(grant: ConsentRecord): boolean {
@@ -215,7 +215,7 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
     const endOf = last && findEnds(word);
     if (!last || word.some((consent) => consent.decision === 'granted' && endOf?.(consent) === undefined)) continue;
     const known = latest.get(last.applicantId);
-    if (!known || decidedAtMs(known) <= decidedAtMs(last)) latest.set(last.applicantId, last);
+    if (!known || toDecidedAtMs(known) <= toDecidedAtMs(last)) latest.set(last.applicantId, last);
   }
   return latest;
 }
@@ -223,7 +223,7 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
   return said
     .filter(isRefusal)
-    .reduce<Refusal | undefined>((a, b) => (a && decidedAtMs(a) > decidedAtMs(b) ? a : b), undefined);
+    .reduce<Refusal | undefined>((a, b) => (a && toDecidedAtMs(a) > toDecidedAtMs(b) ? a : b), undefined);
 }
 
 /** The newest grant; among several that were decided at the same instant, the first. */

@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
-import { retryAfterMs } from '../base/instants.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import type { GatewayFailureType } from '../model/failure-types.ts';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { readAnswer } from './answers.ts';
@@ -174,7 +174,7 @@ export class GatewayClient {
     const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
-    return new GatewayError(code, { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
+    return new GatewayError(code, { ...details, retryAfterMs: parseRetryAfterMs(headers, Date.now()) });
   }
 }
 

@@ -132,7 +132,7 @@ const fingerprints = new WeakMap<GatewayProfile, string>();
  * The SHA-256 of environment, customer, software provider, both addresses, API version and audience, in hex. It contains
  * nothing secret, so that operators may rotate credentials while a journey runs.
  */
-export function profileFingerprint(profile: GatewayProfile): string {
+export function computeProfileFingerprint(profile: GatewayProfile): string {
   const known = fingerprints.get(profile);
   if (known !== undefined) return known;
   const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
@@ -146,6 +146,6 @@ export function profileFingerprint(profile: GatewayProfile): string {
 
 /** Returns true if a run that began with the fingerprint may continue under the profile or one of its former ways. */
 export function hasFingerprint(profile: GatewayProfile, fingerprint: string): boolean {
-  if (profileFingerprint(profile) === fingerprint) return true;
-  return (profile.formerly ?? []).some((way) => profileFingerprint({ ...profile, ...way }) === fingerprint);
+  if (computeProfileFingerprint(profile) === fingerprint) return true;
+  return (profile.formerly ?? []).some((way) => computeProfileFingerprint({ ...profile, ...way }) === fingerprint);
 }

@@ -3,7 +3,7 @@
  * number of callers, and renewed before it expires. docs/protocol.md, "Token"; interface 5.
  */
 import type { Agent, Dispatcher } from 'undici';
-import { retryAfterMs } from '../base/instants.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson } from '../base/json-safety.ts';
 import { type TokenRequest, tokenRequestSchema } from '../fields/request-schemas.ts';
@@ -276,7 +276,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   const details = { httpStatus: status, sent: 'nothing' } as const;
   // The interface does not show the response to a refusal (5.7): the statuses have HTTP's own meaning.
   if (status === 408 || status === 429 || status >= 500) {
-    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
+    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: parseRetryAfterMs(headers, Date.now()) });
   }
   if (status >= 300) throw new GatewayError('CredentialsRefused', details);
   if (!complete) throw new GatewayError('TokenUnavailable', details);

@@ -79,7 +79,7 @@ export function keepAnswersInOrder(server: Server): void {
 }
 
 /** For Fastify's `clientErrorHandler`. It comes before every hook: no caller is known, and the audit log has no line. */
-export function answerUnreadable(form: (refusal: Refusal) => Form) {
+export function createUnreadableHandler(form: (refusal: Refusal) => Form) {
   /** Node reports the error with each packet. */
   const refused = new WeakSet<Duplex>();
   return (error: Unreadable, socket: Duplex): void => {

@@ -85,18 +85,18 @@ function encodeMetadata(metadata: Record<string, string>): Record<string, Uint8A
 
 /** With both members always: without them the Temporal UI takes it for no payload. */
 export function toPayloadJson({ metadata, data }: Payload): PayloadJson {
-  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
-  return { metadata: Object.fromEntries(entries), data: base64(data) };
+  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, encodeBase64(bytes)] as const);
+  return { metadata: Object.fromEntries(entries), data: encodeBase64(data) };
 }
 
 export function encodeJsonPayload(value: unknown): PayloadJson {
   return {
-    metadata: { encoding: base64(Buffer.from('json/plain')) },
-    data: base64(Buffer.from(JSON.stringify(value))),
+    metadata: { encoding: encodeBase64(Buffer.from('json/plain')) },
+    data: encodeBase64(Buffer.from(JSON.stringify(value))),
   };
 }
 
-export function base64(bytes: Uint8Array | null | undefined): string {
+export function encodeBase64(bytes: Uint8Array | null | undefined): string {
   return toBytes(bytes).toString('base64');
 }
 

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { omitUndefined } from '../base/defined.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
-import { keySetFile } from '../protection/proofs.ts';
+import { watchKeySetFile } from '../protection/proofs.ts';
 import { type ProblemCode, Refusal } from './refusal.ts';
 
 export interface TokenSettings {
@@ -43,7 +43,7 @@ export function createTokenVerifier<Caller extends Identity>(
   const { jwks } = settings;
   const keys =
     'file' in jwks
-      ? keySetFile(jwks.file)
+      ? watchKeySetFile(jwks.file)
       : createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: FETCH_TIMEOUT_MS });
   const { issuer, audience, algorithms = ALGORITHMS } = settings;
   return async (authorization) => {

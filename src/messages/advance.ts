@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Applicant } from '../model/applicant.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { defineMessage, findSignatureProblems, sharedFields } from './message.ts';
+import { defineMessage, findSignatureProblems, getSharedFields } from './message.ts';
 
-const { journeyId, stage, proof, signature } = sharedFields();
+const { journeyId, stage, proof, signature } = getSharedFields();
 
 const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
 

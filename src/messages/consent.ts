@@ -6,14 +6,14 @@ import { parseRunKey } from '../model/run-key.ts';
 import {
   defineMessage,
   findSecondaryUserProblems,
+  getSharedFields,
   hasValue,
   implies,
   type Loose,
   ONE_OF_TWO_NAMES,
-  sharedFields,
 } from './message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const schema = z.strictObject({
   /** A journey's id; of a share by itself `share:<shareId>`. */

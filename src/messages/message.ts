@@ -193,7 +193,7 @@ const SHARED = {
 };
 
 /** The fields by themselves, and groups of them. */
-export function sharedFields(): typeof SHARED {
+export function getSharedFields(): typeof SHARED {
   return SHARED;
 }
 

@@ -9,15 +9,15 @@ import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
   findReferenceProblems,
+  getSharedFields,
   hasValue,
   implies,
   type Loose,
   type MessageOf,
   SIGNED_EXAMPLES,
-  sharedFields,
 } from './message.ts';
 
-const { journeyId, pullId, shareId, reviewId, ...fields } = sharedFields();
+const { journeyId, pullId, shareId, reviewId, ...fields } = getSharedFields();
 
 /** A limit against typing errors: a run holds long before it has made so many attempts. */
 const MAX_ATTEMPT = 100_000;

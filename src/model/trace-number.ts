@@ -20,7 +20,7 @@ export type TraceNumberParts = Pick<
  * digits. The digits count amendments and deliberate repeats, or identify a share's omitted applicants. A pure function
  * of the request, never of the order of events: a re-run of the same step finds the same ledger row.
  */
-export function traceNumber(parts: TraceNumberParts): string {
+export function deriveTraceNumber(parts: TraceNumberParts): string {
   if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {
     throw new RangeError(`ordinal must be 0 to ${MAX_ORDINAL}`);
   }
@@ -52,7 +52,7 @@ export function toResendNumber(customerTraceNumber: string, attempt: number): st
 const LETTERS = Object.values(TRACE_LETTERS).join('|');
 const TRACE_NUMBER = new RegExp(`^(?:${LETTERS})[${BASE_32}]{24}[0-9]{2}(?:[0-9A-Z]{2})?$`);
 
-/** Whether a text has the form of the numbers that `traceNumber` and `toResendNumber` make. */
+/** Whether a text has the form of the numbers that `deriveTraceNumber` and `toResendNumber` make. */
 export function isTraceNumber(text: string): boolean {
   return TRACE_NUMBER.test(text);
 }
@@ -89,7 +89,7 @@ export function describeInquiry(
 ): InquiryDescription {
   const run = { environment, profile, customerId, workflowType };
   return {
-    customerTraceNumber: traceNumber({ ...run, runKey, productCode, shareId, ordinal }),
+    customerTraceNumber: deriveTraceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
     ...{ runKey, productCode, ordinal },
     ...pickTerms(terms),

@@ -20,7 +20,7 @@ export interface Undecodable {
   undecodable: { reason: UndecodableReason };
 }
 
-export function undecodable(reason: UndecodableReason): Undecodable {
+export function createUndecodable(reason: UndecodableReason): Undecodable {
   return { undecodable: { reason } };
 }
 

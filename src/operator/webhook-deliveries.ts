@@ -12,7 +12,7 @@ import {
 } from '../messages/webhooks/delivery.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { formatRunName, parseWorkflowId, toTaskQueueFilter, toWorkflowId } from '../model/run-key.ts';
-import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
+import { listRegisteredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
 const AT_ONCE = 8;
@@ -84,7 +84,7 @@ async function listRunningDeliveries(
   { failed, limit }: { failed: boolean; limit: number },
 ): Promise<string[]> {
   const { connection, options, workflow } = client;
-  const registered = failed ? await registeredSearchAttributes(connection, options.namespace)() : [];
+  const registered = failed ? await listRegisteredSearchAttributes(connection, options.namespace)() : [];
   const query = [
     `WorkflowType = '${WEBHOOK_DELIVERY}'`,
     "ExecutionStatus = 'Running'",

@@ -18,13 +18,13 @@ import {
 } from './files.ts';
 import {
   type Column,
+  decodeUtf8,
   findColumn,
   findHeaderProblems,
   parseCsvFields,
   type RowForm,
   type RowProfile,
   readRow,
-  utf8,
 } from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -159,7 +159,7 @@ function withoutMark(line: Line): Line {
 
 function parseHeader({ bytes, isTerminated }: Line): Column[] {
   if (bytes === null) throw createRefusal('begins with a line that is no header: it is too long');
-  const text = utf8(bytes);
+  const text = decodeUtf8(bytes);
   if (text === null) throw createRefusal('must be UTF-8');
   const fields = parseCsvFields(text);
   if (!fields) throw createRefusal('has a header with a quotation mark that is not closed');

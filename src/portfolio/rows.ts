@@ -33,7 +33,7 @@ export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Li
   if (bytes.length === 0) return null;
   // A program that writes lines ends them. A last line without its end may lack more.
   if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
-  const text = utf8(bytes);
+  const text = decodeUtf8(bytes);
   if (text === null) return bad('', 'must be UTF-8');
   const value = form.format === 'csv' ? csvValue(form.columns ?? [], text) : jsonValue(text);
   return 'problems' in value ? value : checkRow(value.value, { line, offset }, profile);
@@ -48,7 +48,7 @@ function csvValue(
   if (fields.length !== columns.length) {
     return bad('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
   }
-  return { value: csvRow(columns, fields) };
+  return { value: readCsvRow(columns, fields) };
 }
 
 function jsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
@@ -80,7 +80,7 @@ function checkRow(
 }
 
 /** Returns the text, or `null` if it is not UTF-8. A later byte-order mark stays, and no name may contain one. */
-export function utf8(bytes: Buffer): string | null {
+export function decodeUtf8(bytes: Buffer): string | null {
   try {
     return DECODER.decode(bytes);
   } catch {
@@ -177,7 +177,7 @@ function isColumn(text: string): text is Column {
 }
 
 /** The row in the form of a JSONL row, not checked yet. */
-export function csvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
+export function readCsvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
   const row = { accountId: '', applicants: [{ applicantId: '1A', addresses: [{ addressIdentifier: 'C' }] }] };
   for (const [index, column] of columns.entries()) {
     const field = fields[index] ?? '';

@@ -69,7 +69,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
  * @throws Error where the file cannot be used
  */
 export function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
-  const keys = keySet === undefined ? undefined : keySetFile(keySet);
+  const keys = keySet === undefined ? undefined : watchKeySetFile(keySet);
   const known = new Set([form.member, ...form.required, ...form.optional]);
   return async (proof, at) => {
     if (proof === undefined) return 'missing';
@@ -133,7 +133,7 @@ const MIN_RSA_BITS = 2_048;
  *
  * @throws Error that names no key, where it cannot be used at the start
  */
-export function keySetFile(file: string): JWTVerifyGetKey {
+export function watchKeySetFile(file: string): JWTVerifyGetKey {
   let version = readVersion(file);
   let lookup: JWTVerifyGetKey = createLocalJWKSet(readKeySet(file));
   return async (header, token) => {

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { getErrorCode } from '../base/error-code.ts';
-import { retryAfterMs } from '../base/instants.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import { WEBHOOK_FAILURES, type WebhookEndpoint, type WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { checkWebhookSecret, signHeaders } from './signature.ts';
 
@@ -114,7 +114,7 @@ async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
 function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
   if (statusCode >= 200 && statusCode < 300) return statusCode;
   if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
-  const asked = retryAfterMs(headers, Date.now());
+  const asked = parseRetryAfterMs(headers, Date.now());
   throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs: asked });
 }
 

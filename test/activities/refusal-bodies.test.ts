@@ -12,7 +12,7 @@ import { InquirySlots } from '../../src/activities/inquiry-slots.ts';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import { profileFingerprint } from '../../src/gateway/profile.ts';
+import { computeProfileFingerprint } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -53,7 +53,7 @@ async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<
   const args = {
     run: {
       ...{ environment: 'sandbox', profile: profile.name, customerId: profile.customerId },
-      ...{ profileFingerprint: profileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
+      ...{ profileFingerprint: computeProfileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
     },
     inquiry: { ...INQUIRY, profile: profile.name, customerId: profile.customerId },
     applicants: [applicant()],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeReferencePage } from '../../src/api/documents.ts';
-import { refusedMessage } from '../../src/api/problem.ts';
+import { createMessageRefusal } from '../../src/api/problem.ts';
 import { toRefusedError } from '../../src/client/connection/errors.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/refusal.ts';
 import { REFUSAL_CAUSES } from '../../src/model/refusals.ts';
@@ -15,10 +15,10 @@ test('no two problems have the same title, and each has its place in the referen
 
 test('a refused message says its cause, which is a problem of the run’s state, and where', () => {
   for (const cause of REFUSAL_CAUSES) {
-    const { status, reason } = refusedMessage(toRefusedError('J-1', { cause, reason: 'for a reason' }));
+    const { status, reason } = createMessageRefusal(toRefusedError('J-1', { cause, reason: 'for a reason' }));
     assert.deepEqual([status, reason], [409, cause]);
   }
   const refusal = { cause: 'inFuture', reason: '/decidedAt must not be in the future' } as const;
-  const { problems } = refusedMessage(toRefusedError('J-1', refusal));
+  const { problems } = createMessageRefusal(toRefusedError('J-1', refusal));
   assert.deepEqual(problems, [{ path: '/decidedAt', rule: 'must not be in the future' }]);
 });

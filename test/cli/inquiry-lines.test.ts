@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { csvRow, formatRecord, formatTotals, parsePeriod, toColumns } from '../../src/cli/commands/listing-commands.ts';
+import {
+  formatCsvRow,
+  formatRecord,
+  formatTotals,
+  parsePeriod,
+  toColumns,
+} from '../../src/cli/commands/listing-commands.ts';
 import { formatRowTable } from '../../src/cli/output/output.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import { inquiries } from '../../src/operations/listings.ts';
@@ -66,7 +72,7 @@ describe('an inquiry', () => {
     const held = { ...ATTEMPT, legalHolds: [hold, { ...hold, matter: '=2' }] };
     const words = /legal hold on portfolio:R-1, matter 2026-17, set by c at 2026-01-02T03:04:05Z/;
     assert.match(formatRecord(describeAttempt(held), 200).join('\n'), words);
-    assert.match(csvRow(ATTEMPT_COLUMNS, held), /,"2026-17; '=2",/);
+    assert.match(formatCsvRow(ATTEMPT_COLUMNS, held), /,"2026-17; '=2",/);
   });
 });
 

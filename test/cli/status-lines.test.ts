@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { table, wrap } from '../../src/cli/output/output.ts';
+import { formatTable, wrap } from '../../src/cli/output/output.ts';
 import { formatStatus } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
 import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
@@ -145,7 +145,7 @@ describe('a status on a terminal', () => {
 describe('lines', () => {
   test('are broken between words and aligned, and nothing is cut from them', () => {
     assert.deepEqual(
-      table(
+      formatTable(
         [
           ['name', '1', '234567'],
           ['a longer name', '1', '234567'],
@@ -154,7 +154,7 @@ describe('lines', () => {
       ),
       ['name           1', '    234567', 'a longer name  1', '    234567'],
     );
-    assert.deepEqual(table([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
+    assert.deepEqual(formatTable([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
     assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
   });
 });

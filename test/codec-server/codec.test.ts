@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { CodecWork, UNDECODABLE_METADATA } from '../../src/codec/codec-work.ts';
 import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
 import { encodeJsonPayload, type PayloadJson, toPayloadJson } from '../../src/http/payload-json.ts';
-import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
+import { createUndecodable, isUndecodable } from '../../src/model/undecodable.ts';
 import { MASKED, redact } from '../../src/protection/redaction/redaction.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { rawPayload } from '../protection/codec-fixtures.ts';
@@ -83,7 +83,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
       for (const caller of [people, service]) {
         const { status, json } = await server.call('/decode', { token: caller, body: { payloads: [spoil(ok), ok] } });
         assert.equal(status, 200);
-        assert.deepEqual(decodedOf(json.payloads[0]), undecodable(reason as 'tampered'));
+        assert.deepEqual(decodedOf(json.payloads[0]), createUndecodable(reason as 'tampered'));
         assert.ok(isUndecodable(decodedOf(json.payloads[0])));
         assert.equal(decodedOf(json.payloads[1]), 'fine');
       }
@@ -94,7 +94,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
   test('one of another namespace', async () => {
     const body = { payloads: [await server.encrypted('theirs', 'elsewhere')] };
     const { json } = await server.call('/decode', { token: service, body });
-    assert.deepEqual(decodedOf(json.payloads[0]), undecodable('foreignNamespace'));
+    assert.deepEqual(decodedOf(json.payloads[0]), createUndecodable('foreignNamespace'));
   });
 
   test('one of another namespace that is accepted', async (t) => {
@@ -150,7 +150,7 @@ describe('encode refuses', () => {
     ['masked bytes', toPayloadJson(rawPayload('binary/plain', MASKED)), 'redacted', '/payloads/1/data'],
     [
       'the marker of what cannot be decoded',
-      encodeJsonPayload(undecodable('tampered')),
+      encodeJsonPayload(createUndecodable('tampered')),
       'notEncodable',
       '/payloads/1/data',
     ],

@@ -1,7 +1,7 @@
 /** Answers that a gateway should never give, against what reads them. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { retryAfterMs } from '../../src/base/instants.ts';
+import { parseRetryAfterMs } from '../../src/base/instants.ts';
 import { readAnswer } from '../../src/gateway/answers.ts';
 import { readBodyText } from '../../src/gateway/body-text.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
@@ -86,7 +86,7 @@ const retryAfters = property({
   weight: 1,
   cases: fc.record({ 'retry-after': headerText, date: fc.option(headerText, { nil: undefined }) }),
   check: (headers) => {
-    const ms = retryAfterMs(headers, Date.UTC(2026, 10, 1));
+    const ms = parseRetryAfterMs(headers, Date.UTC(2026, 10, 1));
     if (ms === undefined) return;
     // Ten digits of seconds, or the last date that there is.
     assert.ok(Number.isSafeInteger(ms) && ms > 0 && ms <= Math.max(1e13, 8.64e15), `${ms} ms`);

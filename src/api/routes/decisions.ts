@@ -8,7 +8,7 @@ import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { type Decided, decideMany, type Failed, type Previewed, previewMany } from '../../operator/decide.ts';
-import { refusedMessage, refuseUnknownRun, translateToRefusal } from '../problem.ts';
+import { createMessageRefusal, refuseUnknownRun, translateToRefusal } from '../problem.ts';
 import { isReached, waitUntilNextStep } from '../reach.ts';
 import { type Call, defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 import { signDecision } from '../signing.ts';
@@ -210,7 +210,7 @@ function explain(failed: Failed): { status: number } & Pick<z.infer<typeof decid
 function toRefusal({ error, earlier }: Failed): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (!earlier) return translateToRefusal(error);
-  return refusedMessage(error as CallError, { decided: earlier });
+  return createMessageRefusal(error as CallError, { decided: earlier });
 }
 
 class OutOfTimeError extends Error {

@@ -126,7 +126,7 @@ async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing:
   let count = 0;
   for await (const row of rows) {
     totals?.add(row);
-    if (format === 'csv') yield csvRow(columns, row);
+    if (format === 'csv') yield formatCsvRow(columns, row);
     else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(row)}`;
     else yield joinLines(formatRecord(listing.describe(row), width));
     count += 1;
@@ -145,7 +145,7 @@ async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing:
   const { list } = totals;
   const columns = toColumns(listing.totals.row);
   if (format === 'csv')
-    yield [formatCsvLine(Object.keys(columns)), ...list.map((row) => csvRow(columns, row))].join('');
+    yield [formatCsvLine(Object.keys(columns)), ...list.map((row) => formatCsvRow(columns, row))].join('');
   else if (format === 'json') yield `${JSON.stringify({ totals: list })}\n`;
   else yield heading(printing) + joinLines(formatTotals(listing, list, output.width));
 }
@@ -208,7 +208,7 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
 }
 
-export function csvRow<T>(columns: Columns<T>, row: T): string {
+export function formatCsvRow<T>(columns: Columns<T>, row: T): string {
   return formatCsvLine(Object.values(columns).map((cellOf) => cellOf(row)));
 }
 

@@ -1,7 +1,7 @@
 /** Asks on a terminal for what the options have left open. */
 import { omitUndefined } from '../../base/defined.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
-import { sharedFields } from '../../messages/message.ts';
+import { getSharedFields } from '../../messages/message.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { parseRunKey } from '../../model/run-key.ts';
@@ -79,7 +79,7 @@ export function describeConsequences(
 
 /** A reference in the words of the provider's books. `--file` takes the whole of it. */
 async function askReference(applicantIds: readonly string[], prompter: Prompter): Promise<ReportReference> {
-  const { reportReferenceNumber, requestedAt, applicants } = sharedFields().reference.shape;
+  const { reportReferenceNumber, requestedAt, applicants } = getSharedFields().reference.shape;
   const { consumerId } = applicants.element.shape;
   const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0], none?: string) =>
     prompter.line(question, {

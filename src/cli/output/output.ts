@@ -86,7 +86,7 @@ export function formatDocument(document: object, width: number, indent = ''): st
   const facts = members.filter(([, value]) => !isList(value));
   const lists = members.flatMap(([name, value]) => (isList(value) ? [{ name, value }] : []));
   return [
-    ...table(
+    ...formatTable(
       facts.map(([name, value]) => [splitCamelCase(name), toText(value)]),
       width,
       indent,
@@ -183,7 +183,7 @@ export function wrapCommand(command: string, width: number, indent: string): str
 }
 
 /** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
-export function table(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
+export function formatTable(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
   return tableRows(rows, width, indent).flat();
 }
 

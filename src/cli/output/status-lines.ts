@@ -17,7 +17,7 @@ import {
   toRunView,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { type Output, table, withAge, wrap, wrapCommand } from './output.ts';
+import { formatTable, type Output, withAge, wrap, wrapCommand } from './output.ts';
 
 /** `credit-journey holds` has all. */
 const HOLDS_SHOWN = 3;
@@ -35,7 +35,10 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
   return [
     ...wrap(head, width).map(needsPerson(status) ? colors.yellow : colors.bold),
     ...problems.flatMap((problem) => wrap(describeProblem(problem, AS_TEXT), width, '  ')),
-    ...describeParts(view, AS_TEXT).flatMap(({ title, rows }) => [title, ...table(withoutEmpty(rows), width, '  ')]),
+    ...describeParts(view, AS_TEXT).flatMap(({ title, rows }) => [
+      title,
+      ...formatTable(withoutEmpty(rows), width, '  '),
+    ]),
     ...notes.flatMap((note) => wrap(note, width, '  ')),
     ...steps.flatMap(({ title, ways }) => [
       title,

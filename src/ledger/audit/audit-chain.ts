@@ -145,7 +145,7 @@ async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
-export function places(rows: number, width: number, from = 1): string {
+export function writePlaceholders(rows: number, width: number, from = 1): string {
   const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
@@ -283,7 +283,7 @@ async function readChainedKeys(
 ): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const found = await session.rows<{ row_key: string }>(
-    `SELECT row_key FROM audit_chain WHERE row_table = $1 AND row_key IN ${places(1, keys.length, 2)}`,
+    `SELECT row_key FROM audit_chain WHERE row_table = $1 AND row_key IN ${writePlaceholders(1, keys.length, 2)}`,
     [table, ...keys],
   );
   return new Set(found.map(({ row_key }) => row_key));
@@ -301,7 +301,7 @@ async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Pr
     const columns = TABLES[table].key;
     const rows = await session.rows<SqlRow>(
       `SELECT * FROM ${table}
-       WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
+       WHERE (${columns.join(', ')}) IN (VALUES ${writePlaceholders(keys.length, columns.length)})`,
       keys.flat(),
     );
     for (const row of rows) found.set(toEntryName({ rowTable: table, rowKey: toRowKey(table, row) }), row);

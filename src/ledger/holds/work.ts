@@ -10,7 +10,7 @@ import type { InquiryDescription, REPORT_CHANGED } from '../../model/inquiry.ts'
 import { toColumnName } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import { refusalKept } from '../inquiries/inquiries.ts';
+import { selectRefusalKept } from '../inquiries/inquiries.ts';
 import { endUsersOfRun, type ReadersReach, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
@@ -101,7 +101,7 @@ export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason
 /** The columns of a row `w`. A row that the ledger itself has opened says nowhere else when a resend may follow. */
 const COLUMNS = `w.work_id, w.run_key, w.kind, w.reason, w.since, w.profile, w.end_user_code, w.end_user, w.product_code,
   w.share_id, w.customer_trace_number, w.attempt, w.details`;
-const SHOWN = `${COLUMNS}, ${refusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
+const SHOWN = `${COLUMNS}, ${selectRefusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
   AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
 
 /** The open rows, and in the same form attempts whose answer can no longer come and that no row shows as held yet. */

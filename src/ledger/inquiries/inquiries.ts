@@ -54,14 +54,14 @@ export interface InquiryState extends KnownInquiry {
 }
 
 /** Whether the body of a refusal is kept of the attempt of a row with this alias. */
-export const refusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 FROM sealed_bodies b
+export const selectRefusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 FROM sealed_bodies b
   WHERE b.customer_trace_number = ${alias}.customer_trace_number AND b.attempt = ${alias}.attempt
     AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) THEN 1 END AS refusal_kept`;
 
 /** All attempts, with what the claim's rules need of each. */
 export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by - ${now} AS answer_in_ms,
     a.resend_from - ${now} AS resend_in_ms, CASE WHEN a.late_state = 'answered' THEN 1 END AS answered_late,
-    ${refusalKept('a')}
+    ${selectRefusalKept('a')}
   FROM attempts a`;
 
 const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";

@@ -29,7 +29,7 @@ import type {
   OutcomeRecord,
   RecordVerdict,
 } from '../records.ts';
-import { consumerDigest, indexReference, referenceDigest } from '../reports/report-references.ts';
+import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
 import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
@@ -399,7 +399,7 @@ async function isAnothersNumber(
   { customerTraceNumber, runKey, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
-  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
   const rows = await session.rows(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
      WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
@@ -430,7 +430,7 @@ async function findForeignConsumer(
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,
-      [consumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
+      [computeConsumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
     );
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }

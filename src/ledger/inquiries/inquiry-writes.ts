@@ -1,7 +1,7 @@
 /** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
+import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { insertRow, NOW, updateRows } from '../database/rows.ts';
@@ -178,7 +178,7 @@ export function toReadable(answer: Answer | undefined) {
 function toApplicantOutcomes(answer: Outcome): ApplicantOutcome[] | undefined {
   const { applicants, reference } = answer;
   if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
-  return applicantOutcomes(
+  return listApplicantOutcomes(
     answer,
     applicants.map(({ applicantId }) => applicantId),
   );

@@ -31,7 +31,7 @@ import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { isInForce } from '../orders.ts';
 import { findReviewOfRow } from '../owners.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
-import { referenceDigest } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
 
 /**
@@ -43,7 +43,7 @@ export async function recordShare(
   share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
 ): Promise<boolean> {
   const { runKey, shareId, reportReferenceNumber } = share;
-  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
   const inserted = await insertRow(session, 'report_shares', { ...share, referenceDigest: digest }, { orKeep: true });
   if (inserted) return true;
   const [row] = await readRows(session, 'report_shares', { runKey, shareId });
@@ -59,7 +59,7 @@ export async function readShareFacts(
   { session, dialect, cipher }: Transaction,
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ) {
-  const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
+  const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   // These rows are read first, so every later row is as new as the position, or newer.
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;

@@ -13,9 +13,9 @@ import { startTemporalServer } from '../temporal/temporal-server.ts';
 import {
   createChildEnvironment,
   createReadyVariables,
-  envFile,
   readReadyFile,
   resolveDataAddresses,
+  toEnvFile,
   writeFiles,
 } from './dev-variables.ts';
 import { createProgramProcess } from './program-process.ts';
@@ -111,7 +111,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     /** A file with a token that is valid for this session, and for everything. */
     apiTokenFile,
     /** A file that a shell sources for programs of any language. Its owner alone may read it. */
-    envFile: envFile(dataDir),
+    envFile: toEnvFile(dataDir),
     /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
     pageUrl: `${api.url}/#token=${token}`,
     worker,

@@ -79,7 +79,7 @@ export function createChildEnvironment(addresses: DevAddresses, inherited: NodeJ
   };
 }
 
-export function envFile(dataDir: string): string {
+export function toEnvFile(dataDir: string): string {
   return join(dataDir, 'env');
 }
 
@@ -99,7 +99,7 @@ export async function writeFiles(
   const ready: ReadyFile = { pid: process.pid, variables };
   const files = [
     [
-      envFile(dataDir),
+      toEnvFile(dataDir),
       `# Made by each start of \`credit-journey dev\`, and removed when it stops.\n${exports.join('')}`,
     ],
     [readyFile(dataDir), `${JSON.stringify(ready)}\n`],

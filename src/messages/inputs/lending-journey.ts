@@ -10,13 +10,13 @@ import {
   defineInput,
   findRepeatedProblems,
   findSecondaryUserProblems,
+  getSharedFields,
   implies,
   type Loose,
   type MessageOf,
-  sharedFields,
 } from '../message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 /** The most shares of one journey, as its handlers count them. A limit on everything. */
 const MAX_SHARES = 20;

@@ -1,10 +1,10 @@
 /** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
-import { defineInput, type MessageOf, sharedFields } from '../message.ts';
+import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
 import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const file = z.string().superRefine((value, context) => {
   const rule = checkPortfolioPath(value);

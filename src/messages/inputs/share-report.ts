@@ -6,12 +6,12 @@ import {
   defineInput,
   findReferenceProblems,
   findSecondaryUserProblems,
+  getSharedFields,
   type MessageOf,
   ONE_OF_TWO_NAMES,
-  sharedFields,
 } from '../message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),

@@ -29,18 +29,18 @@ export function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): 
 }
 
 /** Returns the outcome of each applicant, for any product, without members that name a consumer. */
-export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
+export function listApplicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
   return listConsumers(answer, asked).map(
     ({ reportReferenceNumber: _number, consumerId: _personal, ...outcome }) => outcome,
   );
 }
 
 /** Returns the content of an answer beside its outcome, for status, result and events. Nothing personal. */
-export function answeredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
+export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
   const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {
     ...omitUndefined({ returnCode, returnReasonCode, noRecordReference, remarks }),
-    applicantOutcomes: applicantOutcomes(answer, asked),
+    applicantOutcomes: listApplicantOutcomes(answer, asked),
   };
 }
 
@@ -49,7 +49,7 @@ export function answeredInquiry(answer: Outcome, asked: readonly string[]): Answ
  *
  * @param asked as in `listConsumers`
  */
-export function failsafeConsumers(
+export function listFailsafeConsumers(
   answer: Outcome,
   asked: readonly string[],
 ): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {

@@ -21,7 +21,7 @@ import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
-import { consentValidForMs } from '../../messages/request-share.ts';
+import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
@@ -404,7 +404,7 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 /** The ledger's question about a share. */
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
-  const validForMs = consentValidForMs(share.input);
+  const validForMs = toConsentValidForMs(share.input);
   return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
 }
 

@@ -2,7 +2,7 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import { traceNumber } from '../../model/trace-number.ts';
+import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { changeShare, isOpen, type ShareRecord, toEndMembers } from '../consent/share-record.ts';
 import { executeShare } from '../machine/share-posting.ts';
 import type { Journey } from './journey.ts';
@@ -76,10 +76,10 @@ function planShare(journey: Journey, config: RunConfig, share: ShareRecord): voi
 function computeTraceNumber(
   { journeyId }: Journey,
   config: RunConfig,
-  inquiry: Pick<Parameters<typeof traceNumber>[0], 'productCode' | 'shareId'>,
+  inquiry: Pick<Parameters<typeof deriveTraceNumber>[0], 'productCode' | 'shareId'>,
 ): string {
   const { workflowType } = workflowInfo();
-  return traceNumber({ ...config, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
+  return deriveTraceNumber({ ...config, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
 }
 
 // The parts of a journey end beside one another. Each of these adds no more promises than it must.

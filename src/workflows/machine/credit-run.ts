@@ -6,9 +6,9 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
 import {
-  answeredInquiry,
   listConsumersWithoutRecord,
   listProviderWords,
+  toAnsweredInquiry,
 } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
@@ -137,7 +137,7 @@ export abstract class CreditRun<
   takeAnswer(stage: Step, answer: Answered, applicants: readonly FailsafeApplicant[]) {
     const { outcome, reference, flagged } = answer;
     const asked = applicants.map(({ applicantId }) => applicantId);
-    const told = answeredInquiry(answer, asked);
+    const told = toAnsweredInquiry(answer, asked);
     this.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
     const said = listProviderWords(answer);
     if (said.length > 0) stage.said = said;

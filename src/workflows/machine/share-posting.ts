@@ -6,7 +6,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
-import { consentValidForMs } from '../../messages/request-share.ts';
+import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { type Outcome, pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
@@ -190,7 +190,7 @@ class SharePosting {
       this.#run.publish();
       const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
-      const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
+      const hasChanged = () => toConsentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
       const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
@@ -273,7 +273,7 @@ class SharePosting {
 
   #spec(): InquirySpec {
     const { input } = this.#share;
-    const validForMs = consentValidForMs(input);
+    const validForMs = toConsentValidForMs(input);
     return {
       runKey: this.#run.runKey,
       productCode: 'SECONDUSE',

@@ -17,7 +17,7 @@ import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
 import { toRowRunKey } from '../../model/run-key.ts';
-import { traceNumber } from '../../model/trace-number.ts';
+import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
@@ -123,7 +123,7 @@ function continueReview(review: Review, config: RunConfig, state: FileState): Pr
 function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: FileState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
-    traceNumber({
+    deriveTraceNumber({
       ...{ ...config, workflowType, productCode: 'ACCTRVW', ordinal },
       runKey: toRowRunKey(reviewId, accountId),
     }),

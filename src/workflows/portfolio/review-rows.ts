@@ -8,7 +8,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
-import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
+import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
@@ -238,7 +238,7 @@ export class ReviewRows {
     { answer, applicants = open.row.applicants }: Extract<InquiryEnd, { kind: 'answered' }>,
   ): void {
     const asked = applicants.map(({ applicantId }, index) => applicantId ?? `${index + 1}A`);
-    this.#count(open, answer.outcome, { told: answeredInquiry(answer, asked), attention: answer.flagged });
+    this.#count(open, answer.outcome, { told: toAnsweredInquiry(answer, asked), attention: answer.flagged });
   }
 
   #count(

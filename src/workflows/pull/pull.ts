@@ -6,7 +6,7 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
-import { failsafeConsumers } from '../../messages/pull/consumer-results.ts';
+import { listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullState, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
@@ -29,7 +29,7 @@ export type PullRunState = CreditRunState<WithdrawPullMessage, RunConfig, PullSt
 export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawPullMessage, PullProduct, PullStep> {
   readonly kind = 'pull';
   /** Set for FAILSAFE only. */
-  consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
+  consumers: Partial<ReturnType<typeof listFailsafeConsumers>> = {};
 
   constructor(input: PullInput, state?: PullRunState) {
     super(input, state);
@@ -49,7 +49,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     const answered = super.takeAnswer(step, answer, applicants);
     const { productCode, attention } = step.status;
     if (productCode === 'FAILSAFE') {
-      this.consumers = failsafeConsumers(
+      this.consumers = listFailsafeConsumers(
         answer,
         applicants.map(({ applicantId }) => applicantId),
       );

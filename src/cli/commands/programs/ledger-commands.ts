@@ -6,7 +6,7 @@ import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
-import { sharedFields } from '../../../messages/message.ts';
+import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { parseSince } from '../../decisions/decision-flags.ts';
@@ -40,7 +40,7 @@ function withAuthorizationOptions(command: Command): Command {
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const names = { '/by': '--by', '/reason': '--reason' };
-  const schema = z.object(sharedFields().signature);
+  const schema = z.object(getSharedFields().signature);
   return withTypedProblems(names, {}, () => parseWith(schema, omitUndefined({ by, reason })));
 }
 
