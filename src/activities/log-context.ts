@@ -14,7 +14,7 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   return {
     inbound: {
       execute(input, next) {
-        names = namesIn(input.args[0]);
+        names = readNames(input.args[0]);
         return next(input);
       },
     },
@@ -23,7 +23,7 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
 };
 
 /** An activity's one argument contains an inquiry, or concerns an attempt of one. */
-function namesIn(args: unknown): InquiryNames {
+function readNames(args: unknown): InquiryNames {
   const { inquiry, attempt, customerTraceNumber } = toObject(args);
   const { productCode, customerTraceNumber: ofInquiry } = toObject(inquiry);
   const traceNumber = ofInquiry ?? customerTraceNumber;

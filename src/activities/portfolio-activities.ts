@@ -36,7 +36,7 @@ export interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
  */
 export function createPortfolioActivities(dependencies: ActivityDependencies) {
   const { portfolioDirectory } = dependencies.config;
-  const pathTo = (folder: string) => resolveFolderPath(portfolioDirectory, folder);
+  const resolvePath = (folder: string) => resolveFolderPath(portfolioDirectory, folder);
   const onBlock = () => heartbeat();
   /** Checks the file after a line was not a row: if the file has changed, no other worker need try. */
   const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
@@ -63,8 +63,8 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
         const profile = findPreparedProfile(dependencies, name);
         const folder = toPortfolioFolder(input);
         await requirePortfolio(portfolioDirectory, folder, file);
-        const { badRows: badRowsPath } = await resolveOutputPaths(pathTo(folder), file, reviewId);
-        await using handle = await openPortfolio(pathTo(folder), file);
+        const { badRows: badRowsPath } = await resolveOutputPaths(resolvePath(folder), file, reviewId);
+        await using handle = await openPortfolio(resolvePath(folder), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, badLines, ...examined } = found;
         return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
@@ -73,7 +73,7 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
     readPortfolioRows: ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) =>
       translatePortfolioErrors(async () => {
-        await using handle = await openPortfolio(pathTo(known.folder), known.file);
+        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
         const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
         return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
       }),
@@ -81,7 +81,7 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
     readPortfolioRowsAt: ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) =>
       translatePortfolioErrors(async () => {
-        await using handle = await openPortfolio(pathTo(known.folder), known.file);
+        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
         const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
@@ -89,12 +89,12 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
     writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
       translatePortfolioErrors(async () => {
-        return writeResults(await resolveOutputPaths(pathTo(folder), file, reviewId), size, results, onBlock);
+        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results, onBlock);
       }),
 
     finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
       translatePortfolioErrors(async () =>
-        finishResults(await resolveOutputPaths(pathTo(folder), file, reviewId), size, onBlock),
+        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, onBlock),
       ),
   };
 }

@@ -122,12 +122,12 @@ async function requireShareable(
   if (inquiry.customerId !== profile.customerId) {
     throw createRefusal(path, 'was pulled for another customer than the gateway profile’s');
   }
-  const problem = await useProblem(ledger, inquiry);
+  const problem = await findUseProblem(ledger, inquiry);
   if (problem !== null) throw createRefusal(path, problem);
 }
 
 /** Returns why a report may no longer be used, or `null`. */
-async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
+async function findUseProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.runKey)) !== null;
   if (isDisposed) return 'was disposed of';
   const holds = await ledger.retention.legalHolds(inquiry.runKey);

@@ -21,7 +21,7 @@ import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTe
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import { pullInquiry, toSecondaryUser, toStageInquiry } from '../model/stage-end-user.ts';
+import { toPullInquiry, toSecondaryUser, toStageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { RunConfig } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
@@ -193,7 +193,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         const { profile, runKey, facts, input: pull } = checked;
         const problems = await findProductProblems(dependencies.ledger, runKey, pull);
         if (problems.length > 0) throw new InvalidInputError(problems);
-        checkRequestCanBeBuilt(profile, pullInquiry(pull), { applicants: pull.applicants });
+        checkRequestCanBeBuilt(profile, toPullInquiry(pull), { applicants: pull.applicants });
         return fixRun(dependencies, profile, facts);
       }),
 

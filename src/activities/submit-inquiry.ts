@@ -107,7 +107,7 @@ async function makeOneAttempt(
     const gateway = dependencies.gateways.get(profile.name);
     if (!gateway) throw new Error('no gateway client for the profile');
     reply = await gateway.submit({
-      request: requestOfClaim(profile, args, { request, claim }),
+      request: toClaimedRequest(profile, args, { request, claim }),
       accessToken,
       // Measured from before the claim, so that it ends before the ledger's own limit.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
@@ -123,7 +123,7 @@ async function makeOneAttempt(
   }
   const durationMs = sinceMs();
   const recorded = await recorder.recordAnswer(reply);
-  say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
+  say('info', 'the gateway has answered', { durationMs, recorded, ...toAnswerFields(reply) });
   const changes = recorded
     ? await compareWithEarlier(dependencies, args, reply.answer, endsAt - REPORTING_MARGIN_MS)
     : undefined;
@@ -139,7 +139,7 @@ async function makeOneAttempt(
 }
 
 /** Builds the request again only for facts that the claim alone gives: a share's instant, and a resend's number. */
-function requestOfClaim(
+function toClaimedRequest(
   profile: GatewayProfile,
   args: SubmitInquiryArgs,
   { request, claim }: { request: GatewayRequest; claim: Extract<ClaimVerdict, { kind: 'claimed' }> },
@@ -204,7 +204,7 @@ class OutcomeRecorder {
     const failureType = toFailureType(reply);
     return this.#record(
       {
-        ...this.#row(),
+        ...this.#toRow(),
         state: 'answered',
         httpStatus: reply.httpStatus,
         answer: reply.answer,
@@ -224,7 +224,7 @@ class OutcomeRecorder {
       // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
-      const recorded = await this.#record({ ...this.#row(), state, failureType });
+      const recorded = await this.#record({ ...this.#toRow(), state, failureType });
       if (state === 'notSent') return error;
       return submitFailure('OutcomeUnknown', { ...details, recorded, ...omitUndefined({ resendFrom }) });
     }
@@ -239,14 +239,14 @@ class OutcomeRecorder {
     });
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#toSealedRefusal(error);
-    const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
+    const recorded = await this.#record({ ...this.#toRow(), state, failureType, ...facts }, { refusal });
     const kept =
       refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: toCarriedRefusal(refusal) }));
     const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
 
-  #row() {
+  #toRow() {
     return {
       ledgerId: this.#args.run.ledgerId,
       customerTraceNumber: this.#args.inquiry.customerTraceNumber,
@@ -258,7 +258,7 @@ class OutcomeRecorder {
   async #toSealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
-    const { customerTraceNumber, attempt } = this.#row();
+    const { customerTraceNumber, attempt } = this.#toRow();
     const late = new AbortController();
     try {
       const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
@@ -297,7 +297,7 @@ function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string
 }
 
 /** The facts that the provider asks for beside the trace number, when it is called about an attempt. */
-function answerFields(reply: GatewayReply): Record<string, unknown> {
+function toAnswerFields(reply: GatewayReply): Record<string, unknown> {
   const { answer, httpStatus } = reply;
   // A code that is in no table is the gateway's free text. Only the hold shows it, since its payload is encrypted.
   if (answer.kind !== 'outcome') return { httpStatus, failureType: toFailureType(reply) };

@@ -43,7 +43,7 @@ export function createApiTokenVerifier(settings: TokenSettings, byClaim: string)
     scopes: new Set(readClaimWords(claim('scope')).filter(isScope)),
     profiles: readReach(claim('profiles')),
     endUsers: readReach(claim('end_users')),
-    by: nameIn(claim(byClaim)),
+    by: readCallerName(claim(byClaim)),
   }));
 }
 
@@ -54,7 +54,7 @@ function readReach(claim: unknown): Reach {
 }
 
 /** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
-function nameIn(claim: unknown): string | undefined {
+function readCallerName(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
   return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
-import { openApiDocument } from './openapi.ts';
+import { createOpenApiDocument } from './openapi.ts';
 import { ROUTES } from './route-table.ts';
 
 const STYLE = `:root{color-scheme:light dark}
@@ -21,7 +21,7 @@ export const REFERENCE_PAGE_CSP = [
 ].join('; ');
 
 export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
-  const json = JSON.stringify(openApiDocument());
+  const json = JSON.stringify(createOpenApiDocument());
   const page = writeReferencePage();
   app.get('/v1/openapi.json', { config: { route: 'GET /v1/openapi.json' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(json),

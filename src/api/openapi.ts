@@ -44,7 +44,7 @@ const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
 };
 
 /** Builds the document. It depends on the table alone. */
-export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
+export function createOpenApiDocument(routes: readonly Route[] = ROUTES): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const route of routes) {

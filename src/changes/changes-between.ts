@@ -77,7 +77,7 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
   for (const file of before.files) matches.push({ earlier: file });
   for (const file of after.files) matches.push({ later: file });
   return {
-    matches: matches.sort((a, b) => inOrder(toOrder(a), toOrder(b))),
+    matches: matches.sort((a, b) => compareTexts(toOrder(a), toOrder(b))),
     unidentified: isAlone
       ? { earlier: 0, later: 0 }
       : { earlier: before.nameless.length, later: after.nameless.length },
@@ -118,7 +118,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
     if (file) {
       file.consumers.push(...consumers);
       // The first id by order of text counts: the report's own order does not matter.
-      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(inOrder);
+      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(compareTexts);
       if (first !== undefined) file.applicantId = first;
     } else {
       files.set(key, {
@@ -163,7 +163,7 @@ class Identities<Entry extends Parts> {
   notIn(other: Identities<Entry>): Entry[] {
     return [...this.#byKey]
       .filter(([key]) => !other.#byKey.has(key))
-      .sort(([a], [b]) => inOrder(a, b))
+      .sort(([a], [b]) => compareTexts(a, b))
       .map(([, entry]) => entry);
   }
 }
@@ -182,7 +182,7 @@ function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
 function parts(entry: Record<string, unknown>, names: readonly string[]): Parts {
   const found: Parts = {};
   for (const name of names) {
-    const text = Object.hasOwn(entry, name) ? comparable(entry[name]) : null;
+    const text = Object.hasOwn(entry, name) ? toComparable(entry[name]) : null;
     if (text !== null) found[name] = text;
   }
   return found;
@@ -345,7 +345,7 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     readAddress,
   );
   const inWriting = unreadable.map((field) => [JSON.stringify(field), field] as const);
-  const sorted = inWriting.sort(([a], [b]) => inOrder(a, b)).map(([, field]) => field);
+  const sorted = inWriting.sort(([a], [b]) => compareTexts(a, b)).map(([, field]) => field);
   return { accounts, resolvers, names, addresses, unreadable: sorted };
 }
 
@@ -441,15 +441,15 @@ function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: Chan
     accountNumber: readText(raw.accountNumber),
     type: readText(raw.type),
     opened: readText(raw.opened),
-    balance: figureOrNull(balance),
-    creditLimit: figureOrNull(creditLimit),
+    balance: formatFigureOrNull(balance),
+    creditLimit: formatFigureOrNull(creditLimit),
     statusCode,
     closed: statusCode !== null && closedStatusCodes.includes(statusCode),
   };
   const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
-  const references = Object.entries(reference).sort(([a], [b]) => inOrder(a, b));
+  const references = Object.entries(reference).sort(([a], [b]) => compareTexts(a, b));
   return {
-    key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),
+    key: JSON.stringify([toComparable(raw.contributor), toComparable(raw.accountNumber), told.opened]),
     content: JSON.stringify([
       told.type,
       balance === 'unreadable' ? [] : told.balance,
@@ -481,7 +481,7 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
   const before = Map.groupBy(earlier, ({ key }) => key);
   const after = Map.groupBy(later, ({ key }) => key);
   const paired: PairedTradelines = { pairs: [], onlyEarlier: [], onlyLater: [] };
-  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(inOrder)) {
+  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(compareTexts)) {
     const ones = before.get(key) ?? [];
     const others = after.get(key) ?? [];
     const tied = ones.length > 1 || others.length > 1;
@@ -520,10 +520,10 @@ function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradelin
 
 function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
   return (
-    inOrder(a.told.type ?? '', b.told.type ?? '') ||
+    compareTexts(a.told.type ?? '', b.told.type ?? '') ||
     compareFigures(a.balance, b.balance) ||
     compareFigures(a.creditLimit, b.creditLimit) ||
-    inOrder(a.rank, b.rank)
+    compareTexts(a.rank, b.rank)
   );
 }
 
@@ -538,7 +538,7 @@ function findChange(
   { earlier, later, tied }: PairedTradelines['pairs'][number],
   options: ChangeOptions,
 ): TradelineChange | undefined {
-  const status = statusMove(earlier, later);
+  const status = findStatusMove(earlier, later);
   const balance = moveBetween(earlier.balance, later.balance, options.balance);
   const creditLimit = moveBetween(earlier.creditLimit, later.creditLimit, options.creditLimit);
   if (!status && !balance && !creditLimit) return undefined;
@@ -551,7 +551,7 @@ function findChange(
   };
 }
 
-function statusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
+function findStatusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
   if (!earlier.isStatusReadable || !later.isStatusReadable) return undefined;
   const from = earlier.told.statusCode;
   const to = later.told.statusCode;
@@ -579,7 +579,7 @@ function formatFigure(figure: Big): string {
   return figure.eq(0) ? '0' : figure.toFixed();
 }
 
-function figureOrNull(figure: Figure): string | null {
+function formatFigureOrNull(figure: Figure): string | null {
   return figure === null || figure === 'unreadable' ? null : formatFigure(figure);
 }
 
@@ -589,7 +589,7 @@ function figureOrNull(figure: Figure): string | null {
  */
 function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold): FigureMove | undefined {
   if (from === 'unreadable' || to === 'unreadable' || (from === null && to === null)) return undefined;
-  if (from === null || to === null) return { from: figureOrNull(from), to: figureOrNull(to) };
+  if (from === null || to === null) return { from: formatFigureOrNull(from), to: formatFigureOrNull(to) };
   const by = to.minus(from);
   if (by.eq(0) || !isBeyond(by.abs(), from.abs(), to.abs(), threshold)) return undefined;
   return { from: formatFigure(from), to: formatFigure(to), by: formatFigure(by) };
@@ -614,12 +614,12 @@ function readText(value: unknown): string | null {
 }
 
 /** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
-function comparable(value: unknown): string | null {
+function toComparable(value: unknown): string | null {
   return readText(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
 }
 
 /** An order that is the same on every machine, unlike an order by language. */
-function inOrder(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -33,10 +33,10 @@ import { type EnvironmentReader, findSecret, openSecret, type SecretPlace } from
 import {
   checkAddress,
   checkApiVersion,
+  checkOpenFile,
   checkRehearsalAddress,
   checkWebhookAddress,
   findHost,
-  openFileProblem,
 } from './rules.ts';
 import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
 
@@ -429,7 +429,7 @@ export function readWebhookEndpoints(
 function checkSecretFile(path: string, environment: Environment): string | null {
   try {
     const secret = readFileSync(path, 'utf8').trim();
-    return checkWebhookSecret(secret) ?? (environment === 'production' ? openFileProblem(path) : null);
+    return checkWebhookSecret(secret) ?? (environment === 'production' ? checkOpenFile(path) : null);
   } catch (error) {
     return `must name a file that can be read (${getErrorCode(error)})`;
   }

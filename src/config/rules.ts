@@ -5,7 +5,7 @@ import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 
 /** Checks an address in any environment, so that environments cannot be confused (docs/protection.md). */
 export function checkAddress(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.username || url.password) return 'must not hold credentials';
   if (url.search || url.hash) return 'must not have a query or a fragment';
@@ -61,7 +61,7 @@ export function findHost(address: string): string | null {
 
 /** Checks an endpoint for events. The connector checks where its name leads. */
 export function checkWebhookAddress(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.protocol !== 'https:' && environment !== 'sandbox') return 'must be https outside the sandbox';
   if (url.username || url.password) return 'must not hold credentials';
@@ -73,7 +73,7 @@ export function checkWebhookAddress(address: string, environment: Environment): 
  * network in the clear.
  */
 export function checkCollectorAddress(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.username || url.password || url.search || url.hash) return 'must hold no credentials, query or fragment';
   if (environment === 'sandbox' || url.protocol === 'https:' || isLoopback(url.hostname)) return null;
@@ -90,7 +90,7 @@ export function checkOrigin(origin: string, environment: Environment): string | 
   return environment === 'production' || !isLoopback(hostname) ? 'must be https outside the sandbox' : null;
 }
 
-function httpAddress(address: string): URL | null {
+function parseHttpAddress(address: string): URL | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
 }
@@ -156,7 +156,7 @@ export function findOtherEnvironment(taskQueue: string, environment: Environment
  * Checks a secret's file in production. Its group may read it: containers get files that way (`fsGroup`). A missing
  * file breaks no rule here; its reader reports it.
  */
-export function openFileProblem(path: string): string | null {
+export function checkOpenFile(path: string): string | null {
   if (process.platform === 'win32') return null;
   const about = statSync(path, { throwIfNoEntry: false });
   const isOpen = about !== undefined && (about.mode & 0o007) !== 0;

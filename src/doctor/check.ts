@@ -68,11 +68,11 @@ export interface DoctorContext {
 /** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
 export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
   let connection: Connection | undefined;
-  const connect = once(async () => {
+  const connect = memoize(async () => {
     connection = await Connection.connect({ ...config.temporal.connectionOptions, connectTimeout: timeoutMs / 2 });
     return new Client({ connection, namespace: config.temporal.namespace });
   });
-  const inspect = once(() => inspectLedger(config.ledger.url));
+  const inspect = memoize(() => inspectLedger(config.ledger.url));
   return {
     config,
     problems,
@@ -80,12 +80,12 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     temporal: () => connect().catch(notChecked('Temporal cannot be reached')),
     inspect,
     ledger: () => inspect().catch(notChecked('the ledger cannot be read')),
-    keys: once(() => readKeys(config)),
+    keys: memoize(() => readKeys(config)),
     close: async () => connection?.close(),
   };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();

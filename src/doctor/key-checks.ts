@@ -5,7 +5,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
 import type { CodecServerAccess } from '../config/codec-server-access.ts';
-import { openFileProblem } from '../config/rules.ts';
+import { checkOpenFile } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
@@ -33,7 +33,7 @@ export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY
     const ring = await keys();
     if (!ring)
       return warn('there is none yet', 'the first worker of the sandbox makes one, or `credit-journey keys new`');
-    return ofAges(computeKeyAges(ring), config.environment === 'production');
+    return judgeAges(computeKeyAges(ring), config.environment === 'production');
   } catch (error) {
     if (!(error instanceof KeyRingError)) throw error;
     const isFile = !(error instanceof KeyServiceError);
@@ -44,7 +44,7 @@ export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY
   }
 });
 
-function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
+function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   const told = ages
     .filter(({ status }) => status === 'current')
     .map(({ id, ageDays }) => `${id} ${describeCount(ageDays, 'day')}`);
@@ -103,7 +103,7 @@ export function createCodecServerChecks(codecServer: InspectedCodecServer | unde
       signal.addEventListener('abort', () => void connection.close(), { once: true });
       try {
         const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
-        return await roundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
+        return await checkRoundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
       } finally {
         await connection.close();
       }
@@ -112,7 +112,7 @@ export function createCodecServerChecks(codecServer: InspectedCodecServer | unde
   return [check];
 }
 
-async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
+async function checkRoundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
   const probe = createProbe();
   try {
     const [decoded] = await remote.decode(await own.encode([probe]));
@@ -203,6 +203,6 @@ export function createDecisionSignerChecks(file: string | undefined): Check[] {
 
 /** In production no other user of the machine may read it. */
 function openIn({ environment }: { environment: Environment }, file: string): Finding | undefined {
-  if (environment !== 'production' || openFileProblem(file) === null) return undefined;
+  if (environment !== 'production' || checkOpenFile(file) === null) return undefined;
   return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
 }

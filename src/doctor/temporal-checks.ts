@@ -52,10 +52,10 @@ export const temporalCheck = defineCheck('temporal', NEEDS, async (context) => {
     );
   }
   const { serverVersion } = await client.workflowService.getSystemInfo({});
-  return versionFinding(serverVersion ?? '');
+  return judgeVersion(serverVersion ?? '');
 });
 
-function versionFinding(version: string): Finding {
+function judgeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
   const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);

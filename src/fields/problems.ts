@@ -53,10 +53,10 @@ function describeRule(issue: core.$ZodRawIssue): string {
       if (isMissing(issue)) return 'is required';
       return `must be ${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)}`;
     case 'unrecognized_keys':
-      return unknownFieldRule(issue);
+      return describeUnknownField(issue);
     case 'invalid_value':
       if (isMissing(issue)) return 'is required';
-      return valueRule(issue.values.map(String));
+      return describeValueRule(issue.values.map(String));
     case 'too_small':
       return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
     case 'too_big':
@@ -74,7 +74,7 @@ function describeRule(issue: core.$ZodRawIssue): string {
   }
 }
 
-function valueRule(values: readonly string[]): string {
+function describeValueRule(values: readonly string[]): string {
   return values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
 }
 
@@ -82,7 +82,7 @@ function isMissing({ input }: core.$ZodRawIssue): boolean {
   return input === undefined;
 }
 
-function unknownFieldRule(issue: core.$ZodRawIssue): string {
+function describeUnknownField(issue: core.$ZodRawIssue): string {
   const shape = (issue as { inst?: { _zod?: { def?: { shape?: object } } } }).inst?._zod?.def?.shape;
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
 }

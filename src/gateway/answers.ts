@@ -59,7 +59,7 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { request } = context;
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const echoes = compareEchoes(envelope, request);
   if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
@@ -76,7 +76,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const remarks = selectShownProblems([
     ...echoes.remarks,
     ...codes.remarks,
-    ...(isFailsafe ? unsentFields(context.expected) : []),
+    ...(isFailsafe ? listUnsentFields(context.expected) : []),
   ]);
   const details = {
     ...reason,
@@ -133,7 +133,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   };
 }
 
-function entryPath(envelope: ResponseEnvelope): (index: number) => string {
+function createEntryPath(envelope: ResponseEnvelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
@@ -150,7 +150,7 @@ interface ReturnCodes {
 
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
 function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: AnswerContext): ReturnCodes {
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const top = readReturnCode(envelope.top, '');
   const own = envelope.entries.map((entry, index) => readReturnCode(entry, pathOf(index)));
   const perEntry = own.some((code) => code !== undefined);
@@ -171,7 +171,7 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
   const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf });
   const entryOutcomes = entries.map((entry) => entry.outcome);
   const topOutcome = top === undefined ? undefined : toOutcome(top);
-  const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
+  const outcome = entryOutcomes.length > 0 ? combineOutcomes(entryOutcomes) : (topOutcome ?? 'noReport');
   if (topOutcome !== undefined && topOutcome !== outcome) {
     throw new AnswerProblems(['/returnCode must agree with those of the entries']);
   }
@@ -189,7 +189,7 @@ function readReturnCode(object: JsonObject, path: string): string | undefined {
 }
 
 /** Returns `record` if any applicant has one (docs/protocol.md). */
-function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
+function combineOutcomes(outcomes: readonly ReportOutcome[]): ReportOutcome {
   if (outcomes.includes('record')) return 'record';
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
@@ -227,7 +227,7 @@ function listConsumersWithRecord(
   readings: readonly EntryReading[],
   product: ProductCode,
 ): ReportReference['applicants'] {
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
@@ -262,7 +262,7 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   for (const [index, entry] of envelope.entries.entries()) {
     const consumerId = member(entry, 'consumerId');
     if (isGiven(consumerId) && !shared.includes(String(consumerId))) {
-      throw new AnswerProblems([`${entryPath(envelope)(index)}/consumerId must be one that was shared`]);
+      throw new AnswerProblems([`${createEntryPath(envelope)(index)}/consumerId must be one that was shared`]);
     }
   }
 }
@@ -473,7 +473,7 @@ interface GivenFields {
  * three that the interface itself names as absent are left out here: the identifier, the e-mail
  * address and the IP address.
  */
-function unsentFields(applicants: readonly GivenFields[]): Problem[] {
+function listUnsentFields(applicants: readonly GivenFields[]): Problem[] {
   const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';
   return applicants.flatMap(({ names, addresses = [] }, applicant) => {
     const path = `/applicants/${applicant}`;

@@ -52,12 +52,12 @@ export async function readRefusalBody(
   if (body.length === 0) return undefined;
   const encoding = headers['content-encoding'];
   const whole = complete ? await readBodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
-  const text = whole ?? (await readable(body, String(encoding ?? ''), maxDecodedBytes));
+  const text = whole ?? (await decodeReadable(body, String(encoding ?? ''), maxDecodedBytes));
   return text.trim() === '' ? undefined : { text, isWhole: whole !== null };
 }
 
 /** Decodes with a replacement character in place of bytes that are not UTF-8. */
-async function readable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
+async function decodeReadable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
   try {
     const bytes = await decodeBody(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);
     return new TextDecoder('utf-8').decode(bytes?.subarray(0, maxDecodedBytes) ?? new Uint8Array());

@@ -8,7 +8,7 @@ import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { checkGatewayKind, type GatewayProfile, requestUrl } from './profile.ts';
+import { checkGatewayKind, type GatewayProfile, toRequestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { ExpectedApplicant } from './who-is-who.ts';
 
@@ -64,7 +64,7 @@ export class GatewayClient {
   ) {
     this.#profile = profile;
     this.#observer = observer;
-    this.#url = requestUrl(profile);
+    this.#url = toRequestUrl(profile);
     this.#agent = createConnections(profile, profile.limits.maxResponseBytes);
     this.#dispatcher = interceptor ? this.#agent.compose(interceptor) : this.#agent;
   }
@@ -153,7 +153,7 @@ export class GatewayClient {
     const foreign = checkGatewayKind(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
     const { maxDecodedBytes } = this.#profile.limits;
     if (status < 200 || status > 299) {
-      throw this.#refusal(answered, foreign !== null, await readRefusalBody(answered, maxDecodedBytes));
+      throw this.#toRefusalError(answered, foreign !== null, await readRefusalBody(answered, maxDecodedBytes));
     }
     const body = complete ? await readBodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
@@ -168,10 +168,10 @@ export class GatewayClient {
   }
 
   /** Decides by the status alone: the shape of an error's body is not shown (interface 7.5). */
-  #refusal(answered: Answered, foreign: boolean, refusal: RefusalBody | undefined): GatewayError {
+  #toRefusalError(answered: Answered, foreign: boolean, refusal: RefusalBody | undefined): GatewayError {
     const { status, headers, startedAt: requestedAt } = answered;
     // A status from the gateway of another environment proves nothing.
-    const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
+    const code = foreign ? 'OutcomeUnknown' : toRefusalFailureType(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
     return new GatewayError(code, { ...details, retryAfterMs: parseRetryAfterMs(headers, Date.now()) });
@@ -182,7 +182,7 @@ export class GatewayClient {
  * The failure that a status means, by docs/protocol.md's table. The interface does not show which statuses the gateway
  * uses, and when (7.4).
  */
-function refusalCode(status: number, notProcessed: readonly number[]): GatewayFailureType {
+function toRefusalFailureType(status: number, notProcessed: readonly number[]): GatewayFailureType {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
   if (status >= 300 && status <= 399) return 'RequestRefused';
   switch (status) {

@@ -104,7 +104,7 @@ export function toTokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
 }
 
 /** `{base_url}/ServiceGateway/orest/<version>/request` (interface 4.2, 9). */
-export function requestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion'>): URL {
+export function toRequestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion'>): URL {
   return append(profile.baseUrl, `/ServiceGateway/orest/${encodeURIComponent(profile.apiVersion)}/request`);
 }
 
@@ -136,7 +136,7 @@ export function computeProfileFingerprint(profile: GatewayProfile): string {
   const known = fingerprints.get(profile);
   if (known !== undefined) return known;
   const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
-  const way = [toTokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
+  const way = [toTokenUrl(profile).href, toRequestUrl(profile).href, profile.apiVersion, profile.audience];
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([customer, way]))
     .digest('hex');

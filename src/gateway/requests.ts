@@ -76,7 +76,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
     softwareProviderId,
     // Interface 4.2, rule 1.
     accessMethod: 'ID' as const,
-    originalInquiryDate: wallClock(originalInquiryAt, profile.timeZone),
+    originalInquiryDate: readWallClock(originalInquiryAt, profile.timeZone),
     reportReferenceNumber: reference.reportReferenceNumber,
     applicants: reference.applicants,
   };
@@ -115,7 +115,7 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts) {
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */
-function wallClock(instant: Date, timeZone: string): string {
+function readWallClock(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     calendar: 'gregory',

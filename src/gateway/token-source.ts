@@ -91,7 +91,7 @@ export class TokenSource {
   ): Promise<AccessToken> {
     options.signal?.throwIfAborted();
     const afterMs = options.fetchedAfter === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.fetchedAfter);
-    return unlessAborted(this.#get(profile, afterMs), options.signal);
+    return rejectOnAbort(this.#get(profile, afterMs), options.signal);
   }
 
   /** Drops a token that the gateway refused, unless it has already been replaced. */
@@ -227,7 +227,7 @@ function toAccessToken({ accessToken, fetchedAt, expiresAt }: CachedToken): Acce
   return { accessToken, fetchedAt, expiresAt };
 }
 
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -65,7 +65,7 @@ export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[
 
 function isFlagged(entries: Entries): (verdict: Verdict, index: number) => boolean {
   return (verdict, index) =>
-    verdict.kind === 'told' && ssnAgainst(entries[index] ?? {}, verdict.applicant) === 'different';
+    verdict.kind === 'told' && matchSsn(entries[index] ?? {}, verdict.applicant) === 'different';
 }
 
 /** Decides by elimination: name and date of birth are those of the applicant who is left, and of no other. */
@@ -75,7 +75,7 @@ function isTheOneLeft(
   { expected }: MatchContext,
 ): boolean {
   const consumer = entry && readConsumer(entry);
-  if (!consumer || !left || ssnAgainst(entry, left) === 'different') return false;
+  if (!consumer || !left || matchSsn(entry, left) === 'different') return false;
   return isSurely(consumer, left) && !expected.some((other) => other !== left && mayBe(consumer, other));
 }
 
@@ -114,7 +114,7 @@ function judgeEntry(entry: JsonObject, context: MatchContext): Verdict {
   const { expected, ssnMismatch } = context;
   const { applicant } = verdict;
   if (hasSsnOfAnother(entry, applicant, expected)) return problem("must not have another applicant's SSN");
-  if (ssnMismatch === 'hold' && ssnAgainst(entry, applicant) === 'different') {
+  if (ssnMismatch === 'hold' && matchSsn(entry, applicant) === 'different') {
     return problem('must have the SSN that was asked for');
   }
   const consumer = readConsumer(entry);
@@ -134,7 +134,7 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
       ? { kind: 'told', applicant: named, sure: true }
       : problem('must have an applicantId that was asked for');
   }
-  const matches = context.expected.map((applicant) => ({ applicant, match: ssnAgainst(entry, applicant) }));
+  const matches = context.expected.map((applicant) => ({ applicant, match: matchSsn(entry, applicant) }));
   const equal = matches.filter(({ match }) => match === 'equal');
   const [only, ...others] = equal;
   if (only && others.length === 0) {
@@ -150,7 +150,7 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
 /** The answer is to a request about one applicant. Without an SSN, a name and a date of birth may still contradict. */
 function findSoleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
   const consumer = readConsumer(entry);
-  if (consumer && ssnAgainst(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
+  if (consumer && matchSsn(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
     return problem("must have the applicant's name and date of birth, or the applicant's SSN");
   }
   return { kind: 'told', applicant, sure: true };
@@ -170,7 +170,7 @@ function listSsns(entry: JsonObject): unknown[] {
   return [entry, readConsumer(entry) ?? {}].map((place) => member(place, 'ssn'));
 }
 
-function ssnAgainst(entry: JsonObject, applicant: ExpectedApplicant): SsnMatch {
+function matchSsn(entry: JsonObject, applicant: ExpectedApplicant): SsnMatch {
   const matches = listSsns(entry).map((ssn) => compareSsn(ssn, applicant.ssn));
   if (matches.includes('different')) return 'different';
   return matches.includes('equal') ? 'equal' : 'absent';
@@ -197,13 +197,13 @@ interface ComparedName {
 
 /** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 function isSurely(consumer: JsonObject, person: Person): boolean {
-  return member(consumer, 'dob') === person.dob && somePair(consumer, person, (a, b) => a === b);
+  return member(consumer, 'dob') === person.dob && hasPair(consumer, person, (a, b) => a === b);
 }
 
 /** Like `isSurely`, but accepts a first name that is cut short: an initial may be that of two people. */
 function mayBe(consumer: JsonObject, person: Person): boolean {
   const isShort = (a: string, b: string) => a.startsWith(b) || b.startsWith(a);
-  return member(consumer, 'dob') === person.dob && somePair(consumer, person, isShort);
+  return member(consumer, 'dob') === person.dob && hasPair(consumer, person, isShort);
 }
 
 /** Whether the consumer has a date of birth, or names, and they are not the person's. */
@@ -213,7 +213,7 @@ function contradicts(consumer: JsonObject, person: Person): boolean {
   return listNames(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
 }
 
-function somePair(consumer: JsonObject, person: Person, isSameFirst: (a: string, b: string) => boolean): boolean {
+function hasPair(consumer: JsonObject, person: Person, isSameFirst: (a: string, b: string) => boolean): boolean {
   const theirs = listNames(person.names);
   return listNames(member(consumer, 'names')).some((name) =>
     theirs.some((other) => name.last === other.last && isSameFirst(name.first, other.first)),

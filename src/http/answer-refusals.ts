@@ -36,14 +36,14 @@ export function refuseOtherMethods(app: FastifyInstance): void {
       const others = last.supportedMethods.filter((method) => !methods.includes(method));
       // Not in the handler: a body of another type, or without one, would be refused for that.
       const onRequest = async () => {
-        throw otherMethod(methods);
+        throw refuseMethod(methods);
       };
       last.route({ method: others, url, onRequest, handler: onRequest });
     }
   });
 }
 
-function otherMethod(taken: readonly string[]): Refusal {
+function refuseMethod(taken: readonly string[]): Refusal {
   const message = `the address takes ${taken.join(' and ')}`;
   return new Refusal('method', message, { headers: { allow: taken.join(', ') } });
 }

@@ -50,7 +50,7 @@ export class Slots {
     const { running, waiting, waitingPerCaller, waitMs } = this.#limits;
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (total < running && this.#mayRun(caller)) {
-      this.#change(caller, 1);
+      this.#adjust(caller, 1);
       return true;
     }
     const own = [...this.#waiting].filter((waiter) => waiter.caller === caller).length;
@@ -59,7 +59,7 @@ export class Slots {
     const settle = (mayRun: boolean) => {
       clearTimeout(timer);
       this.#waiting.delete(waiter);
-      if (mayRun) this.#change(caller, 1);
+      if (mayRun) this.#adjust(caller, 1);
       resolve(mayRun);
     };
     const waiter: Waiter = { caller, settle };
@@ -69,7 +69,7 @@ export class Slots {
   }
 
   release(caller: string): void {
-    this.#change(caller, -1);
+    this.#adjust(caller, -1);
     const [next] = [...this.#waiting]
       .filter((waiter) => this.#mayRun(waiter.caller))
       .sort((a, b) => this.#count(a.caller) - this.#count(b.caller));
@@ -84,7 +84,7 @@ export class Slots {
     return this.#running.get(caller) ?? 0;
   }
 
-  #change(caller: string, by: 1 | -1): void {
+  #adjust(caller: string, by: 1 | -1): void {
     const count = this.#count(caller) + by;
     if (count > 0) this.#running.set(caller, count);
     else this.#running.delete(caller);

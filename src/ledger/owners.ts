@@ -45,7 +45,7 @@ export function writeInCondition(column: string, places: readonly string[]): str
  *
  * @param owner the SQL of the run's run key
  */
-export function endUsersOfRun(owner: string): string {
+export function readEndUsers(owner: string): string {
   return `SELECT coalesce(ri.end_user_code, ri.end_user) AS name FROM inquiries ri
       WHERE ri.run_key = ${owner} AND ri.product_code <> 'SECONDUSE'
     UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.run_key = ${owner}`;
@@ -71,7 +71,7 @@ export function withoutForeignRuns(
   if (endUsers) {
     const isOurs = writeInCondition('f.name', endUsers.map(place));
     conditions.push(
-      `NOT EXISTS (SELECT 1 FROM (${endUsersOfRun(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM (${readEndUsers(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
     );
   }
   return conditions;

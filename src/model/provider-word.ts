@@ -23,12 +23,12 @@ export function listPermittingStatements(
   { action, outcome }: Judgment,
 ): readonly ProviderSaid[] {
   if (action === 'resend')
-    return failureType === 'OutcomeUnknown' ? said('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
+    return failureType === 'OutcomeUnknown' ? listStatements('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
   // A record means a posting, and only the provider can say whose record it is.
-  if (outcome === 'record') return said('posted');
+  if (outcome === 'record') return listStatements('posted');
   // A share without a record was not posted: a share is posted only if the answer is a record.
-  const words = productCode === 'SECONDUSE' ? said('notPosted') : said('posted', 'notPosted');
+  const words = productCode === 'SECONDUSE' ? listStatements('notPosted') : listStatements('posted', 'notPosted');
   // The gateway's own answer says what exists, although the software could not use it.
   return FAILURES[failureType].posting === 'certain' ? [...words, 'unknown', 'notAsked'] : words;
 }
@@ -44,7 +44,7 @@ export function checkProviderStatement(
   return `/providerSaid must be ${words.join(' or ')}: ${what} after ${hold.failureType} needs the provider’s word`;
 }
 
-function said(...words: ProviderSaid[]): readonly ProviderSaid[] {
+function listStatements(...words: ProviderSaid[]): readonly ProviderSaid[] {
   return words;
 }
 

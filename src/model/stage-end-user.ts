@@ -31,7 +31,7 @@ export function toStageInquiry(
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */
-export function pullInquiry<Product extends ProductCode>(
+export function toPullInquiry<Product extends ProductCode>(
   pull: { pullId: string; productCode: Product } & InquiryTerms,
 ) {
   return { runKey: toRunKey('pull', pull.pullId), productCode: pull.productCode, ...pickTerms(pull) };

@@ -39,7 +39,7 @@ export async function readDecidable(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
 ): Promise<DecidableHold | undefined> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
@@ -113,7 +113,7 @@ export async function decide(
 }
 
 async function isOwnInquiry(journeys: LedgerJourneys, runKey: string, customerTraceNumber: string): Promise<boolean> {
-  const found = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
+  const found = await (await journeys.getLedger()).inquiry(customerTraceNumber);
   return found !== null && isOwnRun(runKey, found.runKey);
 }
 
@@ -220,7 +220,7 @@ async function findEarlier(
   { customerTraceNumber, attempt, decisionId }: AboutAttempt,
   tries: number,
 ): Promise<EarlierDecision | undefined> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   for (let left = tries; left > 0; left--) {
     const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {
       if (error instanceof LedgerUnavailableError) return null;

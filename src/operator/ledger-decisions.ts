@@ -30,13 +30,13 @@ interface Written {
 /** @throws InvalidInputError, CallError */
 export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<Written> {
   const { customerTraceNumber, decisionId } = given;
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
   const message = parseMessage(decisionDefinition, given);
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    refuseIf(customerTraceNumber, differingFrom(findDecisionDifferences(same, record)));
+    refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
   const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
@@ -64,7 +64,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
  * @throws CallError where there is nothing to see to
  */
 export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<Written> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
@@ -72,7 +72,7 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
     const reason = 'it has no flag of a late answer that is still open';
     throw toRefusal(customerTraceNumber, refuse('notNow', reason));
   }
-  if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
+  if (verdict.kind === 'known') refuseIf(customerTraceNumber, refuseDifferences(verdict.paths));
   return { duplicate: verdict.kind === 'known' };
 }
 
@@ -84,7 +84,7 @@ export async function markRunSeen(
   journeys: LedgerJourneys,
   seen: Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> & { runKey: string; flag: FlagReason },
 ): Promise<boolean> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const decision = { ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
 }
@@ -99,7 +99,7 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   return row;
 }
 
-function differingFrom(paths: readonly string[]): MessageRefusal | null {
+function refuseDifferences(paths: readonly string[]): MessageRefusal | null {
   return refusePaths('/decisionId was used', paths);
 }
 

@@ -39,7 +39,7 @@ export class LedgerJourneys extends CreditJourneys {
    *
    * @internal
    */
-  openedLedger(): Promise<Ledger> {
+  getLedger(): Promise<Ledger> {
     this.#ledger ??= this.#openLedger().catch((error) => {
       this.#ledger = undefined;
       throw error;

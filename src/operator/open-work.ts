@@ -68,7 +68,7 @@ interface WorkList {
 
 /** Filters leave only rows of the ledger: the rest has neither end user, product nor profile. */
 export async function listWork(journeys: LedgerJourneys, filters: WorkFilters): Promise<WorkList> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const isWhole = Object.keys(filters).length === 0;
   const [holds, { list: others, unanswered }] = await Promise.all([
     readHolds(ledger, filters),

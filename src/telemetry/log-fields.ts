@@ -102,7 +102,7 @@ const MAX_CAUSES = 5;
 /** The permitted description of an error: its class, its failure type or code, and where it was thrown. No message. */
 export function toErrorFields(error: unknown): Record<string, unknown> {
   if (!isError(error)) return { name: typeof error };
-  const at = thrownAt(error);
+  const at = findThrownAt(error);
   return {
     name: SAFE_WORD.test(error.name) ? error.name : 'Error',
     ...readWord(error, 'code'),
@@ -133,7 +133,7 @@ function findType(error: Error): Record<string, unknown> {
 }
 
 /** Finds the first frame. The stack begins with the message, which may have lines that look like a frame. */
-function thrownAt({ stack, name, message }: Error): string | undefined {
+function findThrownAt({ stack, name, message }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
   const frames = stack.startsWith(`${name}: ${message}`)
     ? stack.slice(`${name}: ${message}`.length)

@@ -104,12 +104,12 @@ export function watchDeployment(watched: WatchedDeployment): { close(): void } {
 
 function say({ version, logger }: WatchedDeployment, state: VersionState, text: string): void {
   const fields = { ...version, state };
-  if (getsWork(state)) logger.info?.(fields, text);
+  if (receivesWork(state)) logger.info?.(fields, text);
   else logger.warn(fields, text);
 }
 
 /** Whether workers of this version get new runs. */
-function getsWork(state: VersionState): boolean {
+function receivesWork(state: VersionState): boolean {
   return state === 'current' || state === 'ramping';
 }
 
@@ -118,7 +118,7 @@ function getsWork(state: VersionState): boolean {
  * about to poll.
  */
 function describeState(state: VersionState, version: DeploymentVersion): string {
-  if (getsWork(state)) return 'this version of the workers gets the work';
+  if (receivesWork(state)) return 'this version of the workers gets the work';
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
     : `this version of the workers gets no work until it is made current: \`${formatPromotionCommand(version)}\``;

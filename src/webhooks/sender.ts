@@ -32,8 +32,8 @@ export class WebhookSender {
   constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
     this.#timeoutMs = timeoutMs;
     const tls = { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2' } as const;
-    this.#toPublic = agent(createGuardedConnector(tls, guard));
-    this.#toAny = agent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
+    this.#toPublic = createAgent(createGuardedConnector(tls, guard));
+    this.#toAny = createAgent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
   }
 
   /**
@@ -90,7 +90,7 @@ export class WebhookSender {
   }
 }
 
-function agent(connect: buildConnector.connector): Agent {
+function createAgent(connect: buildConnector.connector): Agent {
   return new Agent({
     connect,
     connections: MOST_AT_ONCE,

@@ -90,7 +90,7 @@ export function formatHoldRow(reason: string, what: string): string {
 }
 
 /** The row of one inquiry on hold. Nothing personal. */
-export function holdRow({
+export function formatInquiryHoldRow({
   failureType,
   ...inquiry
 }: Parameters<typeof formatInquiryName>[0] & { failureType: FailureType }): string {
@@ -150,7 +150,7 @@ export function resolveCommand({
 }
 
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
-export function holdTitle(hold: HeldInquiry, w: Writer): string {
+export function formatHoldTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
   return [w.plain(formatInquiryName(hold)), describeReason(hold.reason), ...attempt].join(' · ');
 }
@@ -159,7 +159,7 @@ export function holdTitle(hold: HeldInquiry, w: Writer): string {
 const PROBLEMS_LISTED = 5;
 
 /** Returns all known facts of the hold, each under its name. */
-export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
+export function listHoldFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
   const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
   const { otherTraceNumber, resendFrom } = hold;
   const page = findPage(reason);
@@ -291,7 +291,7 @@ export function describeEffects(
   const name = RUN_NAMES[inquiry.run];
   switch (action) {
     case 'resend':
-      return resendConsequences(inquiry, name);
+      return describeResendEffects(inquiry, name);
     case 'accept':
       return [
         `${isRunning ? `The ${name} continues` : `A new start of the ${name} will continue`} with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
@@ -362,7 +362,7 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   };
 }
 
-function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
+function describeResendEffects({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
   if (failureType === 'AnotherNumber') {
     return [
       'The inquiry is posted under this number all the same, once.',

@@ -100,7 +100,7 @@ export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const { status, holds } = view;
   const kind = readRunKind(status);
   const [hold] = holds.filter(({ isDecided }) => !isDecided);
-  const end = endSentence(kind, status.state);
+  const end = describeEnd(kind, status.state);
   const ending = view.isEnding && end === null ? ` ${describeEnding(kind)}` : '';
   const decision = hold ? describePendingDecision(hold, w, holds.length - 1) : 'A decision is being recorded.';
   const isWaiting = holds.length > 0;
@@ -117,8 +117,8 @@ function describeProgress(view: RunView, w: Writer): string {
     const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;
     return `${REVIEW_PROGRESS[status.state as OpenReview]}${waiting}.`;
   }
-  if ('pullId' in status) return underWay(`${w.plain(status.productCode)} is under way`, status, w);
-  if (status.state !== 'waitingForConsent') return underWay('The share is being posted', status, w);
+  if ('pullId' in status) return describeUnderWay(`${w.plain(status.productCode)} is under way`, status, w);
+  if (status.state !== 'waitingForConsent') return describeUnderWay('The share is being posted', status, w);
   return `Waits for ${w.plain(status.waitingFor ?? 'consent')}${describeDeadline(status.until, w)}.`;
 }
 
@@ -133,16 +133,21 @@ function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
     return `Waits at the gate before ${gate.before} for the update advance,${since} until ${w.time(gate.until)} at the most.`;
   }
   const running = stages.find(({ state }) => state === 'running');
-  if (running) return underWay(`${running.productCode} is under way`, { ...running, waitingFor }, w);
+  if (running) return describeUnderWay(`${running.productCode} is under way`, { ...running, waitingFor }, w);
   const posting = shares.find(({ state }) => state === 'posting');
-  if (posting) return underWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
+  if (posting)
+    return describeUnderWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
   if (waiting) return describeShareConsent(waiting, w);
   if (openUntil) return `Everything has settled; further shares and repeats are taken until ${w.time(openUntil)}.`;
   return 'It is under way.';
 }
 
-function underWay(what: string, inquiry: { attempts: number; waitingFor?: string | undefined }, w: Writer): string {
+function describeUnderWay(
+  what: string,
+  inquiry: { attempts: number; waitingFor?: string | undefined },
+  w: Writer,
+): string {
   const after = inquiry.attempts === 0 ? '' : ` after ${countWords(inquiry.attempts, 'attempt')}`;
   return `${what}${after}${inquiry.waitingFor === undefined ? '' : `: ${w.plain(inquiry.waitingFor)}`}.`;
 }
@@ -167,7 +172,7 @@ export interface RunSection {
 /** Lists the run's parts; those that need an operator come first. */
 export function describeParts(view: RunView, w: Writer): RunSection[] {
   const { status, sharedWith } = view;
-  if ('reviewId' in status) return [{ title: 'Rows', rows: reviewRows(status, w) }];
+  if ('reviewId' in status) return [{ title: 'Rows', rows: formatReviewRows(status, w) }];
   if ('pullId' in status) {
     const consumers = (view.consumers ?? []).map(({ applicantId, outcome, reportReferenceNumber: number }) => {
       return [w.plain(applicantId), splitCamelCase(outcome), number === undefined ? '' : w.reference(number)];
@@ -179,19 +184,19 @@ export function describeParts(view: RunView, w: Writer): RunSection[] {
   }
   if ('shareId' in status) {
     const { report } = status;
-    const of = report && (report.kind === 'given' ? 'a report that was given in full' : reportWords(report, w));
+    const of = report && (report.kind === 'given' ? 'a report that was given in full' : describeReport(report, w));
     const [, ...cells] = formatInquiryRow({ ...status, productCode: 'SECONDUSE' }, w);
     return [{ title: 'Share', rows: [[of ?? 'a report', withUser(sharedWith, w), ...cells]] }];
   }
   const { stages = status.stages, shares = status.shares } = view;
-  const sorted = shares.toSorted((a, b) => urgency(a) - urgency(b));
+  const sorted = shares.toSorted((a, b) => rankUrgency(a) - rankUrgency(b));
   return [
     { title: 'Stages', rows: stages.map((stage) => formatInquiryRow(stage, w)) },
-    { title: 'Shares', rows: sorted.map((share) => shareRow(share, w)) },
+    { title: 'Shares', rows: sorted.map((share) => formatShareRow(share, w)) },
   ].filter(({ rows }) => rows.length > 0);
 }
 
-function urgency({ state }: ShareStatus): number {
+function rankUrgency({ state }: ShareStatus): number {
   const place = ['held', 'posting', 'awaitingConsent'].indexOf(state);
   return place === -1 ? 3 : place;
 }
@@ -222,7 +227,7 @@ function withUser(user: SecondaryUser | undefined, w: Writer): string {
   return user === undefined ? '' : `with ${w.plain(describeSecondaryUser(user))}`;
 }
 
-function shareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
+function formatShareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
   const { shareId, sharedWith, waitingFor, replacedBy } = share;
   const missing = waitingFor.length === 0 ? '' : `consent missing: ${waitingFor.map(w.plain).join(', ')}`;
   const detail = replacedBy === undefined ? missing : `replaced by ${w.plain(replacedBy)}`;
@@ -230,11 +235,14 @@ function shareRow(share: NonNullable<RunView['shares']>[number], w: Writer): str
   return [name, state, withUser(sharedWith, w), detail, ...cells];
 }
 
-function reportWords(report: { runKey: string; productCode: string; customerTraceNumber: string }, w: Writer): string {
+function describeReport(
+  report: { runKey: string; productCode: string; customerTraceNumber: string },
+  w: Writer,
+): string {
   return `${report.productCode} of ${w.plain(formatRunName(report.runKey))}, ${w.code(report.customerTraceNumber)}`;
 }
 
-function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
+function formatReviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
   const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
   const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
   return [
@@ -251,16 +259,16 @@ function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): str
 /** Describes answers beyond a record of everyone, and changes between reports. */
 export function describeNews({ status, stages }: RunView, w: Writer): string[] {
   if ('reviewId' in status) return [];
-  if ('pullId' in status) return answerSentences(status, w);
-  if ('shareId' in status) return answerSentences({ ...status, productCode: 'SECONDUSE' }, w);
+  if ('pullId' in status) return describeAnswers(status, w);
+  if ('shareId' in status) return describeAnswers({ ...status, productCode: 'SECONDUSE' }, w);
   const all = stages ?? status.stages;
   return [
-    ...all.flatMap((stage) => [...answerSentences(stage, w), ...writeChanges(stage)]),
-    ...status.shares.flatMap((share) => answerSentences({ ...share, productCode: `Share ${share.shareId}` }, w)),
+    ...all.flatMap((stage) => [...describeAnswers(stage, w), ...writeChanges(stage)]),
+    ...status.shares.flatMap((share) => describeAnswers({ ...share, productCode: `Share ${share.shareId}` }, w)),
   ];
 }
 
-function answerSentences(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
+function describeAnswers(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
   const { productCode, returnReasonCode, applicantOutcomes = [], remarks = [] } = answered;
   const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
   const name = w.plain(productCode);
@@ -362,7 +370,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
 };
 
 /** Returns `null` for a run that has not ended. */
-export function endSentence(kind: RunKind, state: AnyStatus['state']): string | null {
+export function describeEnd(kind: RunKind, state: AnyStatus['state']): string | null {
   const ends: Readonly<Partial<Record<string, string>>> = ENDS[kind];
   return ends[state] ?? null;
 }

@@ -99,7 +99,7 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const client = new Client({ connection, namespace, dataConverter });
   const { ledgerId } = ledger.identity;
   const workflowId = toLedgerWatchId(ledgerId, taskQueue);
-  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));
+  const { lost } = await ledger.watch(ledgerId, await readLastSeen(client, { ledgerId, taskQueue }, logger));
   if (lost)
     logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
@@ -109,7 +109,7 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   });
 }
 
-async function seenBefore(
+async function readLastSeen(
   client: Client,
   watched: { ledgerId: string; taskQueue: string },
   logger: WatchedLedger['logger'],

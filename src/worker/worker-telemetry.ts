@@ -193,8 +193,8 @@ export async function startWorkerTelemetry(config: Config) {
     metrics,
     /** Outermost first. */
     activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), createActivityMetrics(metrics)],
-    observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
-    observeTokens: both(createTokenMetrics(metrics), tracing?.observeExchange),
+    observeGateway: combineObservers(createExchangeMetrics(metrics), tracing?.observeExchange),
+    observeTokens: combineObservers(createTokenMetrics(metrics), tracing?.observeExchange),
     observeLedger: (ledger: Ledger) =>
       createObservedLedger(ledger, ({ durationMs, ...labels }) =>
         metrics.put('ledgerLatency', durationMs / 1_000, labels),
@@ -222,7 +222,7 @@ export async function startWorkerTelemetry(config: Config) {
   };
 }
 
-function exchangeMetrics(metrics: Metrics): ExchangeObserver {
+function createExchangeMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile, productCode }) =>
     ({ httpStatus, durationMs, markersBroken }) => {
       if (httpStatus !== undefined && productCode)
@@ -237,7 +237,7 @@ function createTokenMetrics(metrics: Metrics): ExchangeObserver {
       metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
 }
 
-function both(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
+function combineObservers(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
   if (!b) return a;
   return (begun: ExchangeBegun) => {
     const ends = [a(begun), b(begun)];

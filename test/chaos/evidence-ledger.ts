@@ -210,7 +210,7 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
       const report = await readSealedReport(ledger, journeyId, productCode);
       if (!report) return { journeyId, productCode, problem: 'readReport finds none' };
       const { customerTraceNumber, attempt, body } = report;
-      const reportReferenceNumber = referenceIn(body);
+      const reportReferenceNumber = readReference(body);
       const found = { journeyId, productCode, customerTraceNumber, attempt };
       return reportReferenceNumber === undefined ? found : { ...found, reportReferenceNumber };
     } catch (error) {
@@ -219,7 +219,7 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
   });
 }
 
-function referenceIn(body: string): string | undefined {
+function readReference(body: string): string | undefined {
   return /"reportReferenceNumber"\s*:\s*"([A-Za-z0-9]{1,30})"/.exec(body)?.[1];
 }
 

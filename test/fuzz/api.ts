@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { openApiDocument } from '../../src/api/openapi.ts';
+import { createOpenApiDocument } from '../../src/api/openapi.ts';
 import { listPathParameters } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { startTestApi, type TestApi, token } from '../api/fixtures.ts';
@@ -15,7 +15,7 @@ import { type OpenTarget, property, type Runnable } from './property.ts';
 import { assertNothingPersonal } from './sentinel.ts';
 import { hostileText, usually } from './values.ts';
 
-const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
+const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
 
 /** Before there is a route: an address or a method that there is not. */
 const ANYWHERE = ['400', '404', '405'];

@@ -11,7 +11,7 @@ import {
   recordDecision,
   recordOutcome,
 } from './explorer-ledger.ts';
-import { failedAs, hold, inPhase, MAX_ATTEMPTS, ofARow, queue, stepOfView } from './explorer-run.ts';
+import { hold, inPhase, MAX_ATTEMPTS, ofARow, queue, stepOfView, toFailedStep } from './explorer-run.ts';
 import { type EndName, endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Decision, End, Failure, Hold, LedgerCopy, Request, Unrecorded } from './explorer-world.ts';
 
@@ -58,7 +58,7 @@ function miscounts(scene: Scene): void {
 function goesOnUnclosed(scene: Scene, attempt: number): void {
   const { run } = scene.world;
   const label = 'the run looks up: nothing';
-  if (!run.isWithdrawn) takeStep(scene, label, failedAs('ActivityFailed', attempt));
+  if (!run.isWithdrawn) takeStep(scene, label, toFailedStep('ActivityFailed', attempt));
   else scene.emit(label, { ...scene.world, run: inPhase(run, { kind: 'ended', how: 'withdrawn' }) });
 }
 
@@ -68,10 +68,10 @@ function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
   const label = 'the run looks up, and closes what nobody has claimed';
   switch (closed.kind) {
     case 'ledgerChanged':
-      takeStep(scene, `${label}: another ledger`, failedAs('LedgerChanged', attempt));
+      takeStep(scene, `${label}: another ledger`, toFailedStep('LedgerChanged', attempt));
       break;
     case 'requestDiffers':
-      takeStep(scene, `${label}: another request`, failedAs('RequestDiffers', attempt));
+      takeStep(scene, `${label}: another request`, toFailedStep('RequestDiffers', attempt));
       break;
     case 'found': {
       const { ledger, view } = closed;
@@ -88,7 +88,7 @@ function asks(scene: Scene, label: string, failure: Failure, ledger = scene.worl
   const found = foundIn(scene, ledger);
   if (found.kind !== 'found') {
     const failureType = found.kind === 'ledgerChanged' ? 'LedgerChanged' : 'RequestDiffers';
-    takeStep(scene, `${label}: ${found.kind}`, failedAs(failureType, run.attempt), { ledger });
+    takeStep(scene, `${label}: ${found.kind}`, toFailedStep(failureType, run.attempt), { ledger });
     return;
   }
   const step = toBlockingStep(found.view, run.attempt);
@@ -101,10 +101,10 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
   const found = foundIn(scene, ledger);
   switch (found.kind) {
     case 'ledgerChanged':
-      takeStep(scene, `${label}: another ledger`, failedAs('LedgerChanged', attempt), { ledger });
+      takeStep(scene, `${label}: another ledger`, toFailedStep('LedgerChanged', attempt), { ledger });
       break;
     case 'requestDiffers':
-      takeStep(scene, `${label}: another request`, failedAs('RequestDiffers', attempt), { ledger });
+      takeStep(scene, `${label}: another request`, toFailedStep('RequestDiffers', attempt), { ledger });
       break;
     case 'found': {
       const { view } = found;
@@ -113,7 +113,7 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
         closes(scene, attempt);
         break;
       }
-      const step = isKnown ? stepOfView(view) : failedAs('LedgerChanged', attempt);
+      const step = isKnown ? stepOfView(view) : toFailedStep('LedgerChanged', attempt);
       takeStep(scene, `${label}: ${view?.state ?? 'nothing'}`, step, { ledger });
       break;
     }
@@ -152,7 +152,7 @@ function endOf(step: Unrecorded, of: Request): End {
   return endNamed(names[step.failure.failureType] ?? 'lost', of);
 }
 
-/** `recordTheDecision`, then what `#hold` does with its effect. */
+/** `recordJudgedDecision`, then what `#hold` does with its effect. */
 function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   const { ledger, run, budget } = scene.world;
   const { action, attempt, decisionId } = decision;

@@ -66,7 +66,7 @@ type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 function describeUse({ caller }: Asking, list: string, query: PagedList<never, never>['query']): string {
   const { after: _after, limit: _limit, ...filter } = query;
   return JSON.stringify([
-    ...[list, caller.issuer, caller.subject, namesIn(caller.profiles), namesIn(caller.endUsers)],
+    ...[list, caller.issuer, caller.subject, toNames(caller.profiles), toNames(caller.endUsers)],
     Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
 }
@@ -89,7 +89,7 @@ async function openPlace({ caller, services }: Asking, after: string, use: strin
   }
 }
 
-function namesIn(reach: Reach): string | readonly string[] {
+function toNames(reach: Reach): string | readonly string[] {
   return reach === '*' ? reach : [...reach].sort();
 }
 

@@ -211,7 +211,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
-    isReview ? [] : some(ledger.inquiriesBetween({ runKey })),
+    isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     ledger.pauses.list(),
     ...[decisions, consents, withdrawnShares].map((listing) => readLines(listing, ledger, runKey)),
     ...owners.map((owner) => readLines(disposals, ledger, owner)),
@@ -246,7 +246,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
 }
 
 async function readLines(listing: Listing, ledger: Ledger, runKey: string): Promise<RecordLine[]> {
-  return (await some(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
+  return (await collect(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
 }
 
 function sortLines(lines: readonly RecordLine[]): RecordLine[] {
@@ -261,16 +261,16 @@ function workLines(row: LedgerWork[number]): RecordLine[] {
   const { closed } = row;
   const end = closed && describeWorkEnd(row, closed);
   return [
-    { at: row.since, text: describeWork(row), ...namedIn(row) },
-    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...namedIn(row) }] : []),
+    { at: row.since, text: describeWork(row), ...pickNames(row) },
+    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...pickNames(row) }] : []),
   ];
 }
 
-function namedIn({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
+function pickNames({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
   return omitUndefined({ customerTraceNumber, attempt });
 }
 
-async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const record of records) {
     found.push(record);

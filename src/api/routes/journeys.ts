@@ -10,12 +10,12 @@ import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
 import { signAdvance } from '../signing.ts';
-import { runRoutes, toBodySchema } from './runs.ts';
+import { createRunRoutes, toBodySchema } from './runs.ts';
 
 const applicants = applicantsSchema;
 const GIVEN = ['journeyId', 'by'];
 
-export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
+export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({
   kind: 'journey',
   path: '/v1/journeys',
   name: 'Journey',

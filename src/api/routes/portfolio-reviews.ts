@@ -9,7 +9,7 @@ import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
 import { refuseUnknownRun } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
-import { readResult, runRoutes, toBodySchema } from './runs.ts';
+import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
 
 const steering = toBodySchema(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
 
@@ -26,7 +26,7 @@ const startInput = { ...portfolioReview, schema: () => startSchema };
 
 const steeringRoute = { message: steerReview, body: steering, scope: 'portfolios:control' } as const;
 
-const reviewRoutes = runRoutes<PortfolioReviewInput>({
+const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
   kind: 'portfolio',
   path: '/v1/portfolio-reviews',
   name: 'PortfolioReview',

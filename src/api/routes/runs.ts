@@ -65,7 +65,7 @@ export interface KindOfRun<Input extends object> {
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
 /** Returns the routes that start, list and read runs of one kind, and those of its messages. */
-export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
+export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
   const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
   const [singular, many] = words;
   const findRun = ({ services, params }: Call): EndedRun<object> =>
@@ -110,7 +110,7 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
         return { status: 200, body: result.schema.parse(body) };
       },
     },
-    ...messages.map((message) => messageRoute(kindOfRun, message)),
+    ...messages.map((message) => createMessageRoute(kindOfRun, message)),
   ];
 }
 
@@ -277,7 +277,7 @@ export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
  * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
  * a repeated message as a duplicate.
  */
-function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
+function createMessageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
   const { kind } = kindOfRun;
   const {
     message,

@@ -52,18 +52,18 @@ export function readCredential(
   request: Headers,
   { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
 ): Credential {
-  const authorization = onlyOne(readHeaders(request, 'authorization'));
-  const given = tokenHeader === undefined ? undefined : onlyOne(readHeaders(request, tokenHeader));
+  const authorization = refuseTwo(readHeaders(request, 'authorization'));
+  const given = tokenHeader === undefined ? undefined : refuseTwo(readHeaders(request, tokenHeader));
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
       throw new Refusal('proxy', 'only the proxy may send this header');
     if (!TOKEN.test(given)) throw new Refusal('tokenMalformed', 'the header must hold one token in JWT form');
     const bearer = `Bearer ${given}`;
-    if (authorization !== undefined && authorization !== bearer) throw twoTokens();
+    if (authorization !== undefined && authorization !== bearer) throw createTwoTokensRefusal();
     return { authorization: bearer, signedInBy: 'header' };
   }
   if (authorization !== undefined) return { authorization, signedInBy: 'authorization' };
-  const cookie = cookieName === undefined ? undefined : onlyOne(readCookies(request, cookieName));
+  const cookie = cookieName === undefined ? undefined : refuseTwo(readCookies(request, cookieName));
   if (cookie === undefined) return { authorization: undefined, signedInBy: 'authorization' };
   return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
 }
@@ -86,12 +86,12 @@ function readCookies({ headers }: Headers, name: string): string[] {
 }
 
 /** Refuses two tokens, since readers would differ in which one they take. */
-function onlyOne(values: string[]): string | undefined {
-  if (values.length > 1) throw twoTokens();
+function refuseTwo(values: string[]): string | undefined {
+  if (values.length > 1) throw createTwoTokensRefusal();
   return values[0];
 }
 
-function twoTokens(): Refusal {
+function createTwoTokensRefusal(): Refusal {
   return new Refusal('twoTokens', 'the request brings more than one token');
 }
 

@@ -53,7 +53,7 @@ export function registerListings(program: Command): void {
 function registerListing(program: Command, listing: Listing): void {
   const { name, summary, input, totals } = listing;
   const command = program.command(name).description(summary);
-  for (const member of conditionsIn(listing)) command.addOption(toOption(member));
+  for (const member of listConditions(listing)) command.addOption(toOption(member));
   if (totals) command.option('--totals', 'only the totals');
   if (Object.hasOwn(input.shape, 'from')) {
     command
@@ -66,13 +66,13 @@ function registerListing(program: Command, listing: Listing): void {
   command.action((options: ListingOptions) => printListing(listing, options));
 }
 
-function conditionsIn({ input }: Listing): Member[] {
+function listConditions({ input }: Listing): Member[] {
   return listSchemaMembers([input]).filter(({ path }) => !PERIOD.includes(path));
 }
 
 /** @throws InvalidInputError with the options in place of paths */
 function readConditions(listing: Listing, options: ListingOptions, period: Period): Row {
-  const members = conditionsIn(listing);
+  const members = listConditions(listing);
   const given = { ...period, ...readQuery(members, options) };
   return withTypedProblems(mapOptionsByPath(members), options, () => parseWith(listing.input, given));
 }
@@ -95,7 +95,7 @@ async function printListing(listing: Listing, options: ListingOptions): Promise<
   const conditions = readConditions(listing, options, period);
   const { format = createOutput(options).isJson ? 'json' : 'table' } = options;
   const output = createOutput({ json: format === 'json' });
-  const print = options.totals ? totalsText : formatRows;
+  const print = options.totals ? formatTotalsText : formatRows;
   await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
 }
 
@@ -122,7 +122,7 @@ async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing:
   const totals = listing.totals?.create();
   if (format === 'csv') yield formatCsvLine(Object.keys(columns));
   if (format === 'json') yield '{"data":[\n';
-  if (format === 'table') yield heading(printing);
+  if (format === 'table') yield formatHeading(printing);
   let count = 0;
   for await (const row of rows) {
     totals?.add(row);
@@ -137,7 +137,11 @@ async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing:
   else if (totals) yield joinLines(['', colors.bold('Totals'), ...formatTotals(listing, totals.list, width)]);
 }
 
-async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
+async function* formatTotalsText(
+  listing: Listing,
+  rows: AsyncIterable<Row>,
+  printing: Printing,
+): AsyncGenerator<string> {
   const { format, output } = printing;
   const totals = listing.totals?.create();
   if (!listing.totals || !totals) return;
@@ -147,10 +151,10 @@ async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing:
   if (format === 'csv')
     yield [formatCsvLine(Object.keys(columns)), ...list.map((row) => formatCsvRow(columns, row))].join('');
   else if (format === 'json') yield `${JSON.stringify({ totals: list })}\n`;
-  else yield heading(printing) + joinLines(formatTotals(listing, list, output.width));
+  else yield formatHeading(printing) + joinLines(formatTotals(listing, list, output.width));
 }
 
-function heading({ told: { from, before, timeZone }, output: { width, colors } }: Printing): string {
+function formatHeading({ told: { from, before, timeZone }, output: { width, colors } }: Printing): string {
   if (timeZone === undefined) return '';
   const period = [from && `from ${dropMilliseconds(from)}`, before && `before ${dropMilliseconds(before)}`].filter(
     Boolean,
@@ -169,13 +173,13 @@ function joinLines(lines: readonly string[]): string {
 /** A record of the ledger, of at most `width` columns. */
 export function formatRecord({ at, text, by, reason, runKey, facts }: ListedRecord, width: number): string[] {
   const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
-  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
-  const details = [formatRunName(runKey), ...facts, ...who].flatMap((line) => readable(line, width));
+  const [head = '', ...more] = wrapSafely(`${withAge(at)} ${text}`, width - 4, '');
+  const details = [formatRunName(runKey), ...facts, ...who].flatMap((line) => wrapSafely(line, width));
   return [head, ...more.map((line) => `    ${line}`), ...details];
 }
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
-function readable(text: string, width: number, indent = '    '): string[] {
+function wrapSafely(text: string, width: number, indent = '    '): string[] {
   return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
 }
 
@@ -192,7 +196,7 @@ export function toColumns(schema: z.ZodType): Columns<object> {
     listLeaves(schema, { inLists: true }).map(({ path }) => [
       path.join('.'),
       (row: object) => {
-        const values = valuesAt(row, path);
+        const values = readValuesAt(row, path);
         if (values.length === 1 && typeof values[0] === 'number') return values[0];
         return values.every((value) => value === '') ? '' : values.map(String).join('; ');
       },
@@ -200,12 +204,12 @@ export function toColumns(schema: z.ZodType): Columns<object> {
   );
 }
 
-function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+function readValuesAt(value: unknown, path: readonly string[]): unknown[] {
   if (value === undefined || value === null) return [];
   // An element without a value keeps its place: the cells of one list fit together.
-  if (Array.isArray(value)) return value.map((element) => valuesAt(element, path).join(' '));
+  if (Array.isArray(value)) return value.map((element) => readValuesAt(element, path).join(' '));
   const [name, ...rest] = path;
-  return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
+  return name === undefined ? [value] : readValuesAt((value as Record<string, unknown>)[name], rest);
 }
 
 export function formatCsvRow<T>(columns: Columns<T>, row: T): string {

@@ -267,7 +267,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
       if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
       return await print(spec, await callRemotely(route, call, options), createOutput(options));
     }
-    if (isReading(route)) call.by ??= systemUser();
+    if (isReading(route)) call.by ??= getSystemUser();
     checkCall(route, call);
     const act = async (services: ApiServices, output: Output): Promise<object> => {
       const { body = {} } = await callLocally(services, route, call);
@@ -347,7 +347,7 @@ function toLocalCall(
   return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
 }
 
-function systemUser(): string {
+function getSystemUser(): string {
   try {
     return userInfo().username;
   } catch {

@@ -43,7 +43,7 @@ async function formatPaused(answer: Paused, { width, colors }: Output): Promise<
 }
 
 /** JSON for people too: a reader of a report wants all of it. */
-function jsonLines(answer: object): string[] {
+function formatJson(answer: object): string[] {
   return JSON.stringify(answer, null, 2).split('\n');
 }
 
@@ -209,14 +209,14 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey report J-1001 PREQUAL --reveal --purpose "adverse action letter" --end-user EU123',
     ],
     needs: 'ledger',
-    lines: jsonLines,
+    lines: formatJson,
   },
   {
     name: 'refusal',
     operations: ['getRefusal'],
     examples: ['credit-journey refusal <customerTraceNumber> 1 --reveal'],
     needs: 'ledger',
-    lines: jsonLines,
+    lines: formatJson,
   },
   {
     name: 'references',

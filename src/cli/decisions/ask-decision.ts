@@ -11,7 +11,7 @@ import { describeEffects, describeQuestion } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
-import { holdLines } from '../output/status-lines.ts';
+import { formatHold } from '../output/status-lines.ts';
 import type { DraftDecision } from './decision-flags.ts';
 
 /** The operator types this for an applicant of whom the provider has no record. */
@@ -22,7 +22,7 @@ export function showHold(hold: DecidableHold, prompter: Prompter, { width }: Pic
   const question = describeQuestion(hold, AS_TEXT);
   prompter.say([
     `${kind} ${hold.heldBy === 'run' ? id : `${id} (it has no run)`}`,
-    ...holdLines(hold, width),
+    ...formatHold(hold, width),
     ...(question === undefined ? [] : wrap(`To ask the provider: ${question}`, width)),
   ]);
 }

@@ -167,7 +167,7 @@ async function planAnswered({ options, filters, prompter }: Asked): Promise<Plan
 }
 
 async function readHeld(journeys: LedgerJourneys, filters: WorkFilters): Promise<Hold[]> {
-  return readHolds(await journeys.openedLedger(), { ...filters, kind: 'held' });
+  return readHolds(await journeys.getLedger(), { ...filters, kind: 'held' });
 }
 
 /** Leaves out decisions that a run, or the ledger, would refuse. */

@@ -11,7 +11,7 @@ import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import { describeParts, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { holdLines, toListed } from '../output/status-lines.ts';
+import { formatHold, toListed } from '../output/status-lines.ts';
 import { createSampleJourney } from './sample-runs.ts';
 
 type Say = (text: string) => void;
@@ -117,7 +117,7 @@ async function resolveLostAnswer(
   tell: Say,
 ): Promise<void> {
   if (!hold) throw new Error('the journey has no hold');
-  for (const line of holdLines(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
+  for (const line of formatHold(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
   const { customerTraceNumber, attempts: attempt } = hold;
   const { posted, received } = await readRecords(sandboxUrl, [customerTraceNumber]);
   const [inquiry] = posted;

@@ -119,7 +119,7 @@ function listLines(name: string, rows: readonly unknown[], width: number, indent
   const inner = isPage ? indent : `${indent}  `;
   const lines = rows.every(isDocument)
     ? rowLines(rows, width, inner)
-    : rows.flatMap((row) => textLines(toText(row), width, inner));
+    : rows.flatMap((row) => wrapText(toText(row), width, inner));
   return isPage ? lines : [`${indent}${splitCamelCase(name)}`, ...lines];
 }
 
@@ -148,7 +148,7 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
     ...head,
     ...flat.flatMap((row, index) => [
       ...(shown[index] ?? []),
-      ...BELOW.flatMap((name) => (row.has(name) ? textLines(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
+      ...BELOW.flatMap((name) => (row.has(name) ? wrapText(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
     ]),
   ];
 }
@@ -161,7 +161,7 @@ function toText(value: unknown): string {
 }
 
 /** Wraps a text. A command can still be copied whole. */
-function textLines(text: string, width: number, indent: string): string[] {
+function wrapText(text: string, width: number, indent: string): string[] {
   const isCommand = /^(?:credit-journey|temporal|tcld) /.test(text);
   return isCommand ? wrapCommand(text, width, indent) : wrap(text, width, indent);
 }
@@ -221,10 +221,10 @@ function wrapCells(cells: readonly string[], width: number, indent: string): str
 export function withAge(instant: string, nowMs = Date.now()): string {
   const ms = Date.parse(instant);
   const text = dropMilliseconds(instant);
-  return Number.isNaN(ms) ? text : `${text} (${age(nowMs - ms)})`;
+  return Number.isNaN(ms) ? text : `${text} (${formatAge(nowMs - ms)})`;
 }
 
-function age(ms: number): string {
+function formatAge(ms: number): string {
   // A clock may differ.
   if (ms < 1_000) return 'now';
   const seconds = ms / 1_000;

@@ -4,7 +4,13 @@ import type { HoldStatus } from '../../client.ts';
 import { describePause } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { formatRunName } from '../../model/run-key.ts';
-import { describeProblem, type HeldInquiry, holdFacts, holdTitle, resolveCommand } from '../../words/holds.ts';
+import {
+  describeProblem,
+  formatHoldTitle,
+  type HeldInquiry,
+  listHoldFacts,
+  resolveCommand,
+} from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
 import {
   type AnyStatus,
@@ -47,11 +53,11 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
         ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),
       ]),
     ]),
-    ...section(
+    ...formatSection(
       holds.length > HOLDS_SHOWN ? `Needs a person (the first ${HOLDS_SHOWN} of ${holds.length})` : 'Needs a person',
-      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(toListed(runKey, hold), width, '  ')),
+      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => formatHold(toListed(runKey, hold), width, '  ')),
     ),
-    ...section(
+    ...formatSection(
       `Refused messages (${refusedMessagesTotal})`,
       refusedMessages
         .slice(-REFUSED_SHOWN)
@@ -60,7 +66,7 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
   ];
 }
 
-function section(title: string, lines: string[]): string[] {
+function formatSection(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines];
 }
 
@@ -77,10 +83,10 @@ export function toListed(runKey: string, { failureType, attempts, ...hold }: Hol
 }
 
 /** Describes one hold in full, with the command that resolves it. */
-export function holdLines(hold: ListedInquiry, width: number, indent = ''): string[] {
+export function formatHold(hold: ListedInquiry, width: number, indent = ''): string[] {
   return [
-    ...wrap(holdTitle(hold, AS_TEXT), width, indent),
-    ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
+    ...wrap(formatHoldTitle(hold, AS_TEXT), width, indent),
+    ...listHoldFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
     ...wrapCommand(resolveCommand(hold), width, `${indent}  `),
   ];

@@ -193,7 +193,7 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
     async decode(payloads) {
       // Only encrypted payloads go to the codec server.
       const decoded = (await convertPayloads(connection, '/decode', payloads.filter(wasEncrypted))).values();
-      return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
+      return payloads.map((payload) => (wasEncrypted(payload) ? requireReadable(decoded.next().value) : payload));
     },
   };
 }
@@ -222,7 +222,7 @@ function parsePayloadList(text: string, count: number): Payload[] {
 const MARKER = Buffer.from('{"undecodable":');
 
 /** Throws if the server shows a marker in place of a payload that it could not decode: the marker was never sent. */
-function readable(payload: Payload | undefined): Payload {
+function requireReadable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
   const bytes = toBytes(payload.data);
   // Parsed only where it begins as the marker does: most payloads are long, and none of ours do.

@@ -252,7 +252,7 @@ export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
   if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
-  if (error instanceof WorkflowFailedError) return failure(error, runKey);
+  if (error instanceof WorkflowFailedError) return translateFailure(error, runKey);
   if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
   // The server answers and no worker does. It says so while a workflow task fails, too.
   if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
@@ -287,13 +287,13 @@ export function translateServerError(error: unknown): unknown {
 /** The server cannot be reached, or says that it cannot now. */
 export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
-  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
+  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];
   const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
   return new CallError(code, { reason, ...toHarmlessCause(error) });
 }
 
 /** A server that closes a connection before it says anything does not agree on TLS. */
-function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
+function chooseUnreachableCode(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
   if (isLate(error)) return 'timedOut';
   if (!to || !/Failed to connect/.test(words)) return 'unavailable';
   return to.tls ? 'tlsFailed' : 'tlsExpected';
@@ -312,15 +312,15 @@ function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   if (!(cause instanceof ApplicationFailure)) return error;
   // The server's own: the run was terminated, say, before it answered.
   if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
-  if (cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause.type === 'InvalidInput') return toInvalidInputError(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const refusal = cause.details?.[0] as MessageRefusal | undefined;
   return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
-function failure(error: WorkflowFailedError, runKey: string): unknown {
+function translateFailure(error: WorkflowFailedError, runKey: string): unknown {
   const { cause } = error;
-  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return toInvalidInputError(cause);
   return new CallError('journeyFailed', { runKey, reason: toFailureType(cause) });
 }
 
@@ -332,7 +332,7 @@ function toFailureType(cause: unknown): string {
   return 'Failed';
 }
 
-function invalidInput(cause: ApplicationFailure): InvalidInputError {
+function toInvalidInputError(cause: ApplicationFailure): InvalidInputError {
   const { problems = [] } = (cause.details?.[0] ?? {}) as { problems?: Problem[] };
   return new InvalidInputError(problems);
 }

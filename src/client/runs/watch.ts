@@ -86,7 +86,7 @@ export async function* watchRun<Status extends object>(
 ): AsyncGenerator<Status> {
   const { signal } = options;
   const about = { runKey: watched.runKey, late: createTimeoutError };
-  const patiently = <T>(ask: () => Promise<T>) => whenAnswered(watched, options, ask);
+  const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(watched, options, ask);
   let known: string | undefined;
   let run = await patiently(() => describe(watched, options));
   while (run) {
@@ -126,7 +126,7 @@ async function askStatus<Status extends object>(
 }
 
 /** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
-async function whenAnswered<T>(
+async function askUntilAnswered<T>(
   { calls }: Pick<WatchedRun<object>, 'calls'>,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,

@@ -138,10 +138,10 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
   );
   const grants = Map.groupBy(
     await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
-    attemptKey,
+    toAttemptKey,
   );
   const counts = await readAbout<AccessCount>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
-  const accesses = new Map(counts.map((row) => [attemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
+  const accesses = new Map(counts.map((row) => [toAttemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
   const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
     ...pick(row, ATTEMPT),
@@ -151,9 +151,9 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
     ...omitUndefined({
       applicants: row.applicantIds?.length,
       late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readAnswer(cipher, row, LATE) },
-      accesses: accesses.get(attemptKey(row)),
+      accesses: accesses.get(toAttemptKey(row)),
     }),
-    consents: (grants.get(attemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
+    consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
     legalHolds: holdsOn(row.runKey),
   }));
 }
@@ -175,7 +175,7 @@ const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpo
 
 type AccessCount = ReportOrigin & { count: number; reissues: number; lastAt: string };
 
-function attemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
+function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
 }
 

@@ -110,9 +110,9 @@ const ACCEPT = 'or say by LEDGER_DURABILITY what keeps commits here (docs/deploy
 export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
   if (found.engine === 'sqlite') return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
   if (found.isStandby) {
-    return loses('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
+    return createLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
   }
-  const verdict = onDisk(found, setting) ?? onOthers(found, setting);
+  const verdict = judgeDisk(found, setting) ?? judgeStandbys(found, setting);
   const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
   if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
   if (setting.kind === 'accepted' && verdict.kind === 'loses') {
@@ -123,13 +123,14 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
 }
 
 /** Describes what this server itself may lose; `null` for nothing. */
-function onDisk(
+function judgeDisk(
   { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
   { kind }: DurabilitySetting,
 ): DurabilityVerdict | null {
-  if (!isFlushed) return loses('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
+  if (!isFlushed)
+    return createLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
   if (!writesFullPages && kind !== 'storage') {
-    return loses(
+    return createLosesVerdict(
       'full_page_writes is off: a power cut may destroy what was sent',
       `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
     );
@@ -138,7 +139,7 @@ function onDisk(
   // Other programs that write into the ledger by hand get that value.
   const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
-    return loses(
+    return createLosesVerdict(
       `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
       'set synchronous_commit = on there',
     );
@@ -146,7 +147,7 @@ function onDisk(
   return null;
 }
 
-function onOthers({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
+function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
   const standbys = followers.filter(({ canTakeOver }) => canTakeOver);
   const needed = countNeededStandbys(synchronousNames);
   if (needed === 0) return withoutSynchronous(standbys.length, kind);
@@ -160,7 +161,7 @@ function onOthers({ synchronousNames, followers }: Durability, { kind }: Durabil
     };
   }
   if (impostor) {
-    return loses(
+    return createLosesVerdict(
       'commits wait for a subscriber or an archive, which cannot take over',
       'name physical standbys alone in synchronous_standby_names',
     );
@@ -189,7 +190,7 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
   if (kind === 'storage') {
     return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
   }
-  return loses(
+  return createLosesVerdict(
     `${detail}: a failover may forget what was sent, and send it again`,
     `set synchronous_standby_names, ${ACCEPT}`,
   );
@@ -202,7 +203,7 @@ export function countNeededStandbys(names: string): number {
   return count === undefined ? 1 : Number(count);
 }
 
-function loses(detail: string, toDo: string): DurabilityVerdict {
+function createLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
   return { kind: 'loses', detail, toDo };
 }
 

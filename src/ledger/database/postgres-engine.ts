@@ -117,7 +117,7 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+    types: { getTypeParser: findTypeParser as typeof pg.types.getTypeParser },
     application_name: 'credit-journey',
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
@@ -242,7 +242,7 @@ class PostgresEngine implements SqlEngine {
 }
 
 /** Counts and instants as numbers; the ledger's stay far below 2^53. */
-function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+function findTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number;
   return pg.types.getTypeParser(oid, format as 'text');
 }

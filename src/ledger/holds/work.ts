@@ -11,7 +11,7 @@ import { toColumnName } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { selectRefusalKept } from '../inquiries/inquiries.ts';
-import { endUsersOfRun, type ReadersReach, writeInCondition, writeOwnerCondition } from '../owners.ts';
+import { type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
 type StoredRow = Row<'work_for_people'>;
@@ -138,7 +138,7 @@ export function writePageStatement(
   };
 }
 
-export function countStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
+export function writeCountStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
   const { sql, values } = condition(filters);
   return {
     text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
@@ -175,7 +175,7 @@ function condition(filters: WorkFilters) {
 /** Everybody whom the run of a row `w` is for. The row counts as well: a flag of a review is about no inquiry. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
-  endUsersOfRun('w.run_key'),
+  readEndUsers('w.run_key'),
 ].join(' UNION ALL ');
 
 /** Some end user is known, and each is one of these. */
@@ -205,7 +205,7 @@ export async function readOpenWork(
 
 /** Reads only: how many are open, by kind and reason; the most first. */
 export async function countWork({ session, dialect }: Unsealed, filters: WorkFilters = {}): Promise<WorkCount[]> {
-  const { text, values } = countStatement(dialect, filters);
+  const { text, values } = writeCountStatement(dialect, filters);
   const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(text, values);
   return counts
     .map(({ since: oldest, ...counted }) => ({ ...counted, oldest }))

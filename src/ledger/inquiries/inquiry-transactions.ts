@@ -166,7 +166,7 @@ export async function recordAttempt(
   const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
   requireSameLedger(ledgerId, state.ledgerId);
   const row = findClaimed(state, attempt);
-  const isRepeated = row !== undefined && says(row, record, tx.cipher);
+  const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
   switch (kind) {
@@ -323,7 +323,7 @@ async function keepBodies(
  * Whether the row already holds this news, compared by substance. A run that repeats what its activity could not record
  * does not know every detail. An unknown detail does not make another outcome.
  */
-function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
+function isSameOutcome(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
   if (record.state === 'answered') {
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
     // The comparison uses JSON, in which an undefined field is an absent field.

@@ -123,7 +123,7 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
-  const { httpStatus, requestedAt, ...news } = toNews(record);
+  const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
   await updateAttempt(tx, record, {
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
@@ -136,13 +136,13 @@ export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Prom
 
 /** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
 export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
-  const news = Object.entries(toNews(record));
+  const news = Object.entries(toLateOutcome(record));
   const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
   const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
   await updateAttempt(tx, record, { ...Object.fromEntries(late), lateAnswer, lateAt: NOW });
 }
 
-function toNews({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
   return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
 }
 

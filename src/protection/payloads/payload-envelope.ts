@@ -151,7 +151,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpack(decrypt(key.secret, sealed, toAssociatedData(keyId, namespace).bound));
-    return WireFormat.decode(ownMemory(inner));
+    return WireFormat.decode(copyBytes(inner));
   } catch (error) {
     throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
   }
@@ -206,7 +206,7 @@ async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
  * Copies the bytes out of zlib's view into 16 kB or more. The SDK keeps the last decoded bytes of each cached run, and
  * the whole view would be kept along with them.
  */
-function ownMemory(bytes: Uint8Array): Buffer {
+function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
   copy.set(bytes);
   return copy;

@@ -90,7 +90,9 @@ const PLAIN_WITHIN = new Set([
 ]);
 
 const KINDS = new Map<string, FieldKind>(
-  Object.entries(NAMES).flatMap(([kind, names]) => names.map((name) => [normal(name), kind as FieldKind] as const)),
+  Object.entries(NAMES).flatMap(([kind, names]) =>
+    names.map((name) => [normalizeName(name), kind as FieldKind] as const),
+  ),
 );
 
 /**
@@ -99,7 +101,7 @@ const KINDS = new Map<string, FieldKind>(
  * @param within how the object that contains it is treated
  */
 function findFieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
-  const plain = normal(name);
+  const plain = normalizeName(name);
   if (within !== undefined && PLAIN_WITHIN.has(plain)) return 'plain';
   const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
   if (kind !== undefined) return kind;
@@ -107,7 +109,7 @@ function findFieldKind(name: string, within: FieldKind | undefined): FieldKind |
   return within === 'plain' || within === 'reference' || within === 'id' ? undefined : within;
 }
 
-function normal(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
@@ -147,7 +149,7 @@ export function redactShape(value: unknown, levels = MAX_LEVELS, code?: RegExp):
   const seen = new Set<string>();
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
-      distinct(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(name) ? name : MASKED, seen),
+      toDistinct(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(name) ? name : MASKED, seen),
       redactShape(inner, levels - 1, Object.hasOwn(CODES, name) ? CODES[name] : undefined),
     ]),
   );
@@ -162,14 +164,14 @@ function redactValue(value: unknown, kind: FieldKind | undefined, levels: number
   const seen = new Set<string>();
   const members = Object.entries(value).map(([name, inner]) => {
     // A name may be personal too, where the sender uses a map in place of a list.
-    const shown = distinct(maskText(name, WITH_DIGITS), seen);
+    const shown = toDistinct(maskText(name, WITH_DIGITS), seen);
     return [shown, redactValue(inner, findFieldKind(name, kind), levels - 1)] as const;
   });
   // Defines own members, `__proto__` among them.
   return Object.fromEntries(members);
 }
 
-function distinct(name: string, seen: Set<string>): string {
+function toDistinct(name: string, seen: Set<string>): string {
   let shown = name;
   for (let count = 2; seen.has(shown); count++) shown = `${name} (${count})`;
   seen.add(shown);
@@ -261,7 +263,7 @@ function holdsRedacted(value: unknown, path: string[]): boolean {
   if (typeof value === 'string') return hasBullets(value);
   if (typeof value !== 'object' || value === null) return false;
   for (const [name, inner] of Object.entries(value)) {
-    path.push(pointerPart(name, value));
+    path.push(toPointerPart(name, value));
     if (hasBullets(name) || holdsRedacted(inner, path)) return true;
     path.pop();
   }
@@ -272,7 +274,7 @@ function holdsRedacted(value: unknown, path: string[]): boolean {
  * A name that the sender made up may be personal (model/problems.ts). The pointer shows only names that look like a
  * field.
  */
-function pointerPart(name: string, holder: object): string {
+function toPointerPart(name: string, holder: object): string {
   return Array.isArray(holder) || /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? name : '*';
 }
 

@@ -58,7 +58,7 @@ export interface ConsentHost {
   /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
   isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
   /** Returns the share's report, as far as the run knows it. */
-  reportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
+  toReportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
   /** Returns the applicants of the report that is shared. */
   listApplicants(share: ShareRecord): readonly string[];
   publish(): void;
@@ -170,7 +170,7 @@ export class Consents {
   }
 
   /** Called when another place has recorded consents: a share that waits asks the ledger again, also after a look-up in flight. */
-  noteNews(): void {
+  markAllStale(): void {
     for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
   }
 
@@ -197,11 +197,11 @@ export class Consents {
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
-    } else if (standings[0]) this.learn(shareId, standings[0]);
+    } else if (standings[0]) this.updateStanding(shareId, standings[0]);
   }
 
   /** Takes what the ledger says. An answer that was read before another one changes nothing. */
-  learn(shareId: string, standing: ShareStanding): void {
+  updateStanding(shareId: string, standing: ShareStanding): void {
     const known = this.#standings.get(shareId);
     if (known && known.position > standing.position) return;
     this.#standings.set(shareId, standing);
@@ -215,7 +215,7 @@ export class Consents {
   }
 
   /** Applies the ledger's last answer to a share, for example once its report is known. */
-  look(share: ShareRecord): void {
+  applyStanding(share: ShareRecord): void {
     const standing = this.#standings.get(share.input.shareId);
     if (standing) this.#apply(share, standing);
   }
@@ -341,7 +341,7 @@ export class Consents {
       this.#settle(waitingConsent, recorded.taken[index] ?? { kind: 'unjudged' });
     this.#dropSettled();
     for (const [index, standing] of recorded.standings.entries())
-      this.learn(known[index]?.input.shareId ?? '', standing);
+      this.updateStanding(known[index]?.input.shareId ?? '', standing);
   }
 
   #dropSettled(): void {
@@ -405,7 +405,7 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
   const validForMs = toConsentValidForMs(share.input);
-  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
+  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.toReportTerms(share) };
 }
 
 export function handleConsents<Status>(
@@ -430,7 +430,7 @@ export function handleConsents<Status>(
     { description: definition.signals?.consent as string },
   );
   // It has no content: what counts is in the ledger.
-  setHandler(defineSignal('lookUpConsents'), () => run.consents.noteNews(), { description: LOOK_UP_CONSENTS });
+  setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
 }
 
 /** Refuses a consent whose sender waits for no answer. */
@@ -494,7 +494,7 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
 }
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
-export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
+export async function drainConsents({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
   await waitUntilMessagesAnswered(() => consents.isIdle);
 }
 

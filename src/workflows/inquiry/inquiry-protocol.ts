@@ -52,7 +52,7 @@ export async function runInquiry(host: InquiryContext, spec: InquirySpec): Promi
     if (spec.repeat && amends === undefined && !spec.resume) {
       if (!(await recordRepeat(host.config, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
-    const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
+    const end: RunEnd = await new InquiryRun(host, current, inquiry).runToEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
     const { resume: _past, ...rest } = current;
@@ -100,15 +100,15 @@ class InquiryRun {
     if (waitsFor !== undefined) this.#waitsSinceMs = 0;
   }
 
-  async toItsEnd(): Promise<RunEnd> {
+  async runToEnd(): Promise<RunEnd> {
     const held = this.#spec.resume?.held;
-    if (!held) this.#progress('running', this.#attempt - 1);
-    this.#stand(held);
+    if (!held) this.#reportProgress('running', this.#attempt - 1);
+    this.#reportStanding(held);
     if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
     let result: Taken = held ? await this.#holdAgain(held) : {};
     for (;;) {
       if ('end' in result) return result.end;
-      const step: AttemptStep = result.next ?? (await this.#nextStep());
+      const step: AttemptStep = result.next ?? (await this.#takeStep());
       // Each further promise costs the run a stack, so a step that needs no wait is taken without one.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
@@ -120,7 +120,7 @@ class InquiryRun {
     return this.#hold(failure, since);
   }
 
-  #stand(held?: InquiryRunState['held']): void {
+  #reportStanding(held?: InquiryRunState['held']): void {
     const { ordinal, amends } = this.#inquiry;
     this.#host.onStanding?.({
       ordinal,
@@ -134,7 +134,7 @@ class InquiryRun {
     });
   }
 
-  #content(): InquiryContent {
+  #toContent(): InquiryContent {
     const { applicants, reference } = this.#spec;
     return { inquiry: this.#inquiry, ...omitUndefined({ applicants, reference }) };
   }
@@ -143,22 +143,22 @@ class InquiryRun {
     return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 
-  #stopsNow(): InquiryEnd | null {
+  #findStop(): InquiryEnd | null {
     if (this.#host.isEnding()) return { kind: 'stopped' };
     return this.#permit() === null ? { kind: 'notPermitted' } : null;
   }
 
-  #stopsByNow(): InquiryEnd | null {
+  #findStopNow(): InquiryEnd | null {
     this.#nowMs = Date.now();
-    return this.#stopsNow();
+    return this.#findStop();
   }
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
   #isCalledBack(): boolean {
-    return this.#stopsNow() !== null || this.#host.continuation?.isDue === true;
+    return this.#findStop() !== null || this.#host.continuation?.isDue === true;
   }
 
-  #nextStep(): Promise<AttemptStep> {
+  #takeStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
     return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
   }
@@ -166,8 +166,8 @@ class InquiryRun {
   async #makePermittedAttempt(): Promise<AttemptStep> {
     const { continuation } = this.#host;
     // The run claims nothing that the next run would not know.
-    if (continuation?.isDue) await continuation.wait(() => this.#stopsNow() !== null);
-    const stop = this.#stopsByNow();
+    if (continuation?.isDue) await continuation.wait(() => this.#findStop() !== null);
+    const stop = this.#findStopNow();
     return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
   }
 
@@ -178,7 +178,7 @@ class InquiryRun {
     const consents = this.#permit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
-      ...this.#content(),
+      ...this.#toContent(),
       attempt: this.#attempt,
       consents,
       ...omitUndefined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
@@ -193,11 +193,11 @@ class InquiryRun {
       case 'stop':
         return { end: step.end };
       case 'abandoned':
-        this.#progress('running', step.attempt);
+        this.#reportProgress('running', step.attempt);
         return { end: { kind: 'abandoned' } };
       case 'noSlot':
         this.#isOnWorkflowQueue = false;
-        this.#progress('running', this.#attempt - 1, { isQueued: true });
+        this.#reportProgress('running', this.#attempt - 1, { isQueued: true });
         return this.#takeUnclaimed();
       case 'closed':
         return this.#takeClosed(step.attempt);
@@ -205,7 +205,7 @@ class InquiryRun {
         this.#spec.onObjection?.(step);
         return { end: { kind: 'notPermitted' } };
       case 'wait':
-        return { next: await waitOut(this.#host, this.#content(), step) };
+        return { next: await waitOut(this.#host, this.#toContent(), step) };
       case 'answered':
         await recordStep(this.#host, this.#inquiry, step);
         return this.#takeAnswered(step);
@@ -223,8 +223,8 @@ class InquiryRun {
   /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
   async #takeClosed(attempt: number): Promise<Taken> {
     this.#attempt = attempt + 1;
-    this.#progress('running', attempt);
-    this.#stand();
+    this.#reportProgress('running', attempt);
+    this.#reportStanding();
     // The attempt was cancelled. Where the run itself is cancelled it ends here; otherwise it looks next at why the
     // permission is gone.
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
@@ -244,7 +244,7 @@ class InquiryRun {
 
   #takeAnswered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
-    this.#progress('running', attempt);
+    this.#reportProgress('running', attempt);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
@@ -259,8 +259,8 @@ class InquiryRun {
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
     // A pause of any length never becomes a hold: its time does not count towards `giveUpAfter`.
     this.#retriedSinceMs = Math.min(Date.now(), this.#retriedSinceMs + this.#pause.note(failure));
-    this.#stand();
-    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    this.#reportStanding();
+    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
     // other.
     if (step.resendStands) {
@@ -275,7 +275,7 @@ class InquiryRun {
       return {};
     }
     if (mayHaveMissedAnAttempt(failure)) {
-      const found = await findBlockingAttempt(this.#host, this.#content(), this.#attempt);
+      const found = await findBlockingAttempt(this.#host, this.#toContent(), this.#attempt);
       if (found) return { next: found };
     }
     return this.#hold(failure);
@@ -284,7 +284,7 @@ class InquiryRun {
   async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
     if (failure.failureType === 'TokenRejected') {
       this.#tokenFetchedAfter = new Date().toISOString();
-      this.#stand();
+      this.#reportStanding();
       return;
     }
     // The gateway accepted the token: a 401 that comes later is a new one.
@@ -304,10 +304,10 @@ class InquiryRun {
   async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
     const { summary } = retry;
     this.#retry = retry;
-    this.#stand();
-    this.#progress('running', attempts, { waitingFor: summary });
+    this.#reportStanding();
+    this.#reportProgress('running', attempts, { waitingFor: summary });
     this.#nowMs = Date.now();
-    const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
+    const isOver = () => this.#findStop() !== null || this.#pause.isOver;
     const { continuation } = this.#host;
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
       const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
@@ -316,30 +316,30 @@ class InquiryRun {
         : condition(isOver, leftMs, { summary });
       isDisturbed = await wait;
       // A grant may have become too old.
-      isDisturbed ||= this.#stopsByNow() !== null;
+      isDisturbed ||= this.#findStopNow() !== null;
     }
     this.#retry = undefined;
     if (this.#pause.isOver) this.#endWait();
-    this.#stand();
-    this.#progress('running', attempts);
+    this.#reportStanding();
+    this.#reportProgress('running', attempts);
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
     const since = heldSince ?? new Date().toISOString();
-    this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    this.#reportProgress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
     // The hold's own attribute replaces that of the wait, in one event.
     this.#endWait();
-    this.#stand({ failure, since });
+    this.#reportStanding({ failure, since });
     const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
-      applicantIds: this.#applicantIds(),
+      applicantIds: this.#listApplicantIds(),
       since,
       isTold: heldSince !== undefined,
     });
-    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      return { next: await findSupersedingStep(this.#host, this.#content(), failure, this.#attempt) };
+      return { next: await findSupersedingStep(this.#host, this.#toContent(), failure, this.#attempt) };
     }
     this.#restart(failure);
     switch (decision.action) {
@@ -366,7 +366,7 @@ class InquiryRun {
     if (this.#isRetrying) return;
     this.#isRetrying = true;
     this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
-    this.#stand();
+    this.#reportStanding();
   }
 
   /** A person has decided: retries are counted from here. */
@@ -378,15 +378,15 @@ class InquiryRun {
       // The credentials may have been replaced: the next attempt must not use an old token.
       this.#tokenFetchedAfter = new Date().toISOString();
     }
-    this.#stand();
+    this.#reportStanding();
   }
 
-  #applicantIds(): string[] {
+  #listApplicantIds(): string[] {
     const { applicants, reference } = this.#spec;
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #progress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
+  #reportProgress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
     this.#host.onProgress({ customerTraceNumber, ordinal, attempts, state, ...how });
   }

@@ -36,10 +36,10 @@ async function lookUp(
   attempt: number,
 ): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
   const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-  return askLedger(attempt, () => runUntilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
+  return askLedger(attempt, () => runUntilDone('lookUpInquiry', { summary }, toLookUpArgs(host, content)));
 }
 
-function lookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
+function toLookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
   const { ledgerId, accents } = config;
   return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
@@ -65,7 +65,7 @@ export async function closeByLookUp(
 ): Promise<AttemptStep> {
   const { attempt, begunAt } = content;
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
-  const args = { ...lookUpArgs(host, content), attempt, begunAt };
+  const args = { ...toLookUpArgs(host, content), attempt, begunAt };
   const result = await askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args));
   return 'step' in result ? result.step : toStep(result.found);
 }
@@ -216,25 +216,25 @@ export function toStep(view: AttemptView): AttemptStep {
     case 'answered':
     case 'accepted':
       if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
-      return failedAs('OutcomeUnknown', view);
+      return toFailedStep('OutcomeUnknown', view);
     case 'abandoned':
       return { kind: 'abandoned', attempt: view.attempt };
     case 'sending':
       return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
     case 'notSent':
       return view.closedAt === undefined
-        ? failedAs('GatewayUnreachable', view)
+        ? toFailedStep('GatewayUnreachable', view)
         : { kind: 'closed', attempt: view.attempt };
     case 'notProcessed':
-      return failedAs(view.failureType ?? 'Throttled', view);
+      return toFailedStep(view.failureType ?? 'Throttled', view);
     case 'unknown':
-      return failedAs(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
+      return toFailedStep(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
     default:
-      return failedAs(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
+      return toFailedStep(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
   }
 }
 
-function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
+function toFailedStep(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
   const step = toFailureStep(failureType, attempt, {
     claimed: true,

@@ -73,8 +73,8 @@ function toSkip({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | und
 }
 
 /** Returns why the message makes no sense now, or `null`. */
-export function advanceObjection(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
-  if ('repeat' in message) return repeatObjection(journey, message);
+export function checkAdvance(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
+  if ('repeat' in message) return checkRepeat(journey, message);
   const ids = findNewDecisions(journey, message).map(({ decisionId }) => decisionId);
   const asked = journey.decided.objection(ids, message);
   return asked === undefined ? checkPassGate(journey, message) : asked;
@@ -99,7 +99,7 @@ export function findNewDecisions(journey: Journey, message: PassGateMessage, dec
   return decisions;
 }
 
-/** Takes a message that `advanceObjection` permits; returns `false` if it was taken before. */
+/** Takes a message that `checkAdvance` permits; returns `false` if it was taken before. */
 export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
   if ('repeat' in message) {
     if (findKnownRepeat(journey, message)) return false;
@@ -139,7 +139,7 @@ function checkGateMessage(journey: Journey, message: PassGateMessage): MessageRe
   if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
   if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
   // One that was kept while its report was young is not enough any more, and neither is the same again.
-  const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
+  const tooOld = journey.gate === to && !message.acceptAge ? refuseOldReport(journey) : null;
   if (tooOld) return tooOld;
   const kept = journey.advances.get(to);
   const differing = refusePaths(`advance to ${to} was accepted`, kept ? findGateDifferences(kept, message) : []);
@@ -164,7 +164,7 @@ function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
   return message.acceptAge === true && kept.acceptAge === undefined;
 }
 
-function reportTooOld(journey: Journey): MessageRefusal | null {
+function refuseOldReport(journey: Journey): MessageRefusal | null {
   const freshForMs = journey.reportFreshForMs(Date.now());
   if (freshForMs === undefined || freshForMs > 0) return null;
   const stage = journey.latestReport?.productCode;
@@ -172,7 +172,7 @@ function reportTooOld(journey: Journey): MessageRefusal | null {
   return refuse('notNow', rule);
 }
 
-function repeatObjection(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
+function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
   if (journey.skips.has(repeat)) {
@@ -191,7 +191,7 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): Message
   if (begun) return refuse('notNow', `/repeat must be the latest stage: ${begun.status.productCode} has begun`);
   const next = (latest.status.occurrence ?? 1) + 1;
   if (occurrence !== next) {
-    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`);
+    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${formatTimes(next - 1)}`);
   }
   const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
   if (journey.computeNextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
@@ -213,12 +213,12 @@ export function findKnownRepeat(
   return message;
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
 /** Builds the decision, which the ledger knows by stage and occurrence. */
-export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
+export function toRepeatDecision(wanted: WantedRepeat): RepeatDecision {
   const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
     ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },

@@ -29,7 +29,7 @@ import {
   handleWithdrawals,
 } from '../run/messages/run-messages.ts';
 import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
-import { advanceObjection, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
+import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
 import { checkShareRequest, findReplacedShare, isKnownShare, requireShare } from './share-requests.ts';
 
@@ -50,18 +50,18 @@ export function handleMessages(journey: Journey): void {
 
 function handleGates(journey: Journey): void {
   handleUpdate(journey, advance, 'advance', {
-    objection: (message) => advanceObjection(journey, message),
+    objection: (message) => checkAdvance(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const { profile } = journey;
       if ('repeat' in message && !findKnownRepeat(journey, message)) {
         await journey.keepOpenFor(checkRepeatProof({ profile, message, receivedAt }));
-        refuseFor(advanceObjection(journey, message));
+        refuseFor(checkAdvance(journey, message));
       }
       if (message.applicants) {
         await journey.keepOpenFor(checkApplicants({ profile, applicants: message.applicants }));
         // While they were checked, the gate may have expired.
-        refuseFor(advanceObjection(journey, message));
+        refuseFor(checkAdvance(journey, message));
       }
       const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
       if (!('repeat' in message) && decisions.length > 0) {

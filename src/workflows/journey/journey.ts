@@ -115,7 +115,7 @@ export class Journey extends CreditRun<
     };
   }
 
-  tellEnded(outcome: Ended<JourneyOutcome>): void {
+  emitEnded(outcome: Ended<JourneyOutcome>): void {
     const shares = this.shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
       ...{ shareId, state },
       ...omitUndefined({ customerTraceNumber, attention }),
@@ -133,8 +133,8 @@ export class Journey extends CreditRun<
   }
 
   /** Returns when the wait at a gate, or of a share for consent, ends by now; `undefined` if nothing waits. */
-  override endOfWait(wait: Wait): string | undefined {
-    if (wait.shareId !== undefined) return super.endOfWait(wait);
+  override computeEndOfWait(wait: Wait): string | undefined {
+    if (wait.shareId !== undefined) return super.computeEndOfWait(wait);
     return this.gate === wait.gate ? this.gateTimes.until : undefined;
   }
 
@@ -164,7 +164,7 @@ export class Journey extends CreditRun<
     for (const applicant of applicants) {
       if (!isRecord(applicant) || this.#applicantIds.has(applicant.applicantId)) continue;
       this.#applicantIds.add(applicant.applicantId);
-      this.consents.noteNews();
+      this.consents.markAllStale();
     }
   }
 
@@ -366,7 +366,7 @@ class NamedPersons {
     for (const applicant of applicants) {
       if (!isRecord(applicant)) continue;
       const { applicantId } = applicant;
-      const known = this.#latest(applicantId);
+      const known = this.#findLatest(applicantId);
       if (known && isSame(known.person, applicant)) continue;
       this.list.push({
         applicantId,
@@ -378,7 +378,7 @@ class NamedPersons {
 
   /** Whether these applicants have another person under the id than the one whom it names now. */
   isOtherAmong(applicants: readonly Named[], applicantId: string): boolean {
-    const known = this.#latest(applicantId);
+    const known = this.#findLatest(applicantId);
     return (
       known !== undefined &&
       applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant))
@@ -387,7 +387,7 @@ class NamedPersons {
 
   /** Whether the id names the same person now as when the list had `length` entries. */
   isStill(applicantId: string, length: number): boolean {
-    const [before, now] = [this.#latest(applicantId, length), this.#latest(applicantId)];
+    const [before, now] = [this.#findLatest(applicantId, length), this.#findLatest(applicantId)];
     return !before || !now || isSame(before.person, now.person);
   }
 
@@ -399,7 +399,7 @@ class NamedPersons {
     { applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>,
     length: number,
   ): boolean {
-    const asked = this.#latest(applicantId, length);
+    const asked = this.#findLatest(applicantId, length);
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;
     let speaker: Person | undefined;
@@ -412,7 +412,7 @@ class NamedPersons {
     return speaker !== undefined && isSame(asked.person, speaker);
   }
 
-  #latest(applicantId: string, length = this.list.length): NamedPerson | undefined {
+  #findLatest(applicantId: string, length = this.list.length): NamedPerson | undefined {
     return this.list.findLast((person, index) => index < length && person.applicantId === applicantId);
   }
 }

@@ -4,7 +4,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown } from '../consent/consents.ts';
+import { drainConsents } from '../consent/consents.ts';
 import { drainShares } from '../machine/share-withdrawal.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
@@ -46,7 +46,7 @@ const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   handleMessages,
   details: writeJourneyDetails,
   prepare: prepareJourney,
-  onReset: ({ consents }) => consents.noteNews(),
+  onReset: ({ consents }) => consents.markAllStale(),
   work: runToTheEnd,
   drainMessages: drainShares,
 };
@@ -59,7 +59,8 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
     [args],
   );
   const { shares = [] } = journey.input;
-  for (const [index, standing] of standings.entries()) journey.consents.learn(shares[index]?.shareId ?? '', standing);
+  for (const [index, standing] of standings.entries())
+    journey.consents.updateStanding(shares[index]?.shareId ?? '', standing);
   return run;
 }
 
@@ -75,7 +76,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
   // Idempotent: the next run does it again.
-  await continuation.waitFor(closeDown(journey));
+  await continuation.waitFor(drainConsents(journey));
   journey.end(outcome);
   return outcome;
 }

@@ -7,7 +7,7 @@ import { toStageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { findClosedGate, passGate, repeatDecision } from './advances.ts';
+import { findClosedGate, passGate, toRepeatDecision } from './advances.ts';
 import { findPreviousReport, takeChanges } from './comparisons.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -93,7 +93,7 @@ function findInquiry(journey: Journey, stage: StageRecord): InquirySpec | undefi
     ...toStageInquiry(journey.input, status.productCode),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
-    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && toRepeatDecision(stage.repeat) }),
   };
 }
 

@@ -17,7 +17,7 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
   const { ledgerId, everyMs, ...state } = input;
   let seen = state.seen;
   for (let looks = 0; looks < LOOKS_IN_A_RUN && !workflowInfo().continueAsNewSuggested; looks++) {
-    const newest = await look(ledgerId, seen);
+    const newest = await findNewestAttempt(ledgerId, seen);
     if (newest && newest !== seen) upsertMemo({ seen: newest });
     seen = newest;
     await sleep(everyMs, { summary: 'until the next look' });
@@ -29,7 +29,7 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
  * Returns the newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, returns
  * the missing one.
  */
-async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
+async function findNewestAttempt(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
   const summary = 'looking for the newest attempt';
   const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
   if (looked === 'ledgerChanged') {

@@ -187,7 +187,7 @@ export abstract class CreditRun<
     return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
-  reportTerms(share: ShareRecord): ReturnType<ConsentHost['reportTerms']> {
+  toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
     return omitUndefined({ reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber });
   }
 
@@ -209,17 +209,17 @@ export abstract class CreditRun<
   }
 
   /** Returns when the wait of a share for consent ends by now; `undefined` if it does not wait. */
-  endOfWait({ shareId }: Wait): string | undefined {
-    return this.#waitingShare(shareId)?.until;
+  computeEndOfWait({ shareId }: Wait): string | undefined {
+    return this.#findWaitingShare(shareId)?.until;
   }
 
   extendWait({ shareId }: Wait, until: string): void {
-    const share = this.#waitingShare(shareId);
+    const share = this.#findWaitingShare(shareId);
     if (share) share.until = until;
   }
 
   /** Returns the share only once its report exists: no time limit runs before that. */
-  #waitingShare(shareId: string | undefined): ShareRecord | undefined {
+  #findWaitingShare(shareId: string | undefined): ShareRecord | undefined {
     const share = shareId === undefined ? undefined : this.shares.get(shareId);
     return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
   }

@@ -70,8 +70,8 @@ export async function executeShare(run: SharingRun, config: RunConfig, share: Sh
     const report = run.findReport(share);
     if (report === 'notYet') return 'abandoned';
     if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
-    run.consents.look(share);
-    const end = await new SharePosting(run, config, share, report).toItsEnd();
+    run.consents.applyStanding(share);
+    const end = await new SharePosting(run, config, share, report).runToEnd();
     if (end === 'stopped') return 'abandoned';
     if (end !== 'otherReport') return end;
     delete share.until;
@@ -96,7 +96,7 @@ class SharePosting {
   }
 
   /** Waits for consent again if the claim says that a grant is missing or too old. */
-  async toItsEnd(): Promise<ShareEnd> {
+  async runToEnd(): Promise<ShareEnd> {
     const share = this.#share;
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
@@ -116,12 +116,12 @@ class SharePosting {
       }
       if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
       if (end === 'expired') this.#run.consents.noteTooOld(share);
-      return share.withdrawal ? await this.#endedMeanwhile(end) : end;
+      return share.withdrawal ? await this.#settleEnd(end) : end;
     }
   }
 
   /** Ends a share whose withdrawal was asked for while something was in flight. */
-  async #endedMeanwhile(end: ShareEnd): Promise<ShareEnd> {
+  async #settleEnd(end: ShareEnd): Promise<ShareEnd> {
     if (end === 'otherReport') return end;
     if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);
     return (await this.#isWithdrawn()) ? 'withdrawn' : end;
@@ -211,9 +211,9 @@ class SharePosting {
     const share = this.#share;
     const { consents } = this.#run;
     const end = await runInquiry(this.#createHost(), {
-      ...this.#spec(),
+      ...this.#toSpec(),
       ...omitUndefined({ resume: share.inquiry }),
-      onObjection: (objection) => this.#heed(objection),
+      onObjection: (objection) => this.#applyObjection(objection),
       permit: (nowMs) => {
         const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
@@ -232,7 +232,7 @@ class SharePosting {
   /** Whether it was posted, such as by an earlier run. */
   async #wasPosted(): Promise<boolean> {
     const host = this.#createHost();
-    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
+    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#toSpec(), 0);
     const content = { inquiry, reference: this.#report };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
@@ -255,7 +255,7 @@ class SharePosting {
   }
 
   /** Takes the ledger's objection. The share then asks the ledger again which consents are in force. */
-  #heed({ withdrawn, reportGone, grants }: ShareObjection): void {
+  #applyObjection({ withdrawn, reportGone, grants }: ShareObjection): void {
     for (const { applicantId, consentId, fault } of grants) {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
       // An applicant who has refused needs no notice.
@@ -271,7 +271,7 @@ class SharePosting {
     return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
   }
 
-  #spec(): InquirySpec {
+  #toSpec(): InquirySpec {
     const { input } = this.#share;
     const validForMs = toConsentValidForMs(input);
     return {

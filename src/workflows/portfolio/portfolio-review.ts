@@ -116,7 +116,7 @@ async function reviewRows(review: Review, config: RunConfig, state: FileState): 
 
 function continueReview(review: Review, config: RunConfig, state: FileState): Promise<never> {
   const traceNumbers = listTraceNumbers(review, config, state);
-  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbers));
+  return continueAsNew<typeof portfolioReview>(review.input, review.toNextState(state, traceNumbers));
 }
 
 /** Returns the present trace numbers of the rows taken over; earlier ones are over. */

@@ -93,7 +93,7 @@ export class ReviewRows {
   /** Returns the state for the next run, after `work` has returned `leaving`. */
   toState(): FileState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
-    const held = [...this.#open.values()].map((open) => this.#begunRow(open));
+    const held = [...this.#open.values()].map((open) => this.#toWaitingRow(open));
     const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [toCarriedRow(row, row.resume)] : []));
     const { next: unread, ...state } = this.#state;
     const next = first ? { offset: first.offset, line: first.line } : unread;
@@ -170,7 +170,7 @@ export class ReviewRows {
       )
       .then(
         (end) => this.#endRow(open, end),
-        (error: unknown) => this.#threw(open, error),
+        (error: unknown) => this.#recordError(open, error),
       );
   }
 
@@ -184,7 +184,7 @@ export class ReviewRows {
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
-        if (waitingFor !== undefined) this.#review.rowWaits();
+        if (waitingFor !== undefined) this.#review.markRowWaiting();
         if (isHeld === open.isHeld) return;
         open.isHeld = isHeld;
         this.#review.underWay += isHeld ? -1 : 1;
@@ -218,7 +218,7 @@ export class ReviewRows {
     }
   }
 
-  #threw(open: OpenRow, error: unknown): void {
+  #recordError(open: OpenRow, error: unknown): void {
     this.#close(open);
     if (!isCancellation(error)) this.#failure = { error };
     else if (open.isReleased) this.#putBack(open);
@@ -256,10 +256,10 @@ export class ReviewRows {
 
   /** Queues a begun row again in its present state, before the rows that have not begun. */
   #putBack(open: OpenRow): void {
-    this.#queue.unshift(this.#begunRow(open));
+    this.#queue.unshift(this.#toWaitingRow(open));
   }
 
-  #begunRow({ row, standing }: OpenRow): WaitingRow {
+  #toWaitingRow({ row, standing }: OpenRow): WaitingRow {
     const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
     // While it is paused nothing is retried.
     const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;

@@ -157,7 +157,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   readonly kind = 'portfolio';
   /** The ledger has, or will have, the flag that the files cannot be reached. */
   #isFlagged = false;
-  readonly files = new ReviewFiles(() => this.#filesChanged());
+  readonly files = new ReviewFiles(() => this.#updateFilesFlag());
   /** Absent until the file has been examined. */
   state: FileState | undefined;
   /** Counts changes that may wake waiting code. */
@@ -184,7 +184,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     this.isPaused = state.isPaused;
   }
 
-  tellEnded(outcome: Ended<PortfolioOutcome>): void {
+  emitEnded(outcome: Ended<PortfolioOutcome>): void {
     this.events.emit('portfolio.ended', [outcome], { outcome });
   }
 
@@ -216,7 +216,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    *
    * @param traceNumbers of the rows that it takes over
    */
-  nextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
+  toNextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
     const events = { occurrences: this.events.continuation(traceNumbers) };
     return { ...this.toState(), events, file, isPaused: this.isPaused };
   }
@@ -256,12 +256,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   /** Called when a row begins to wait for its retry. */
-  rowWaits(): void {
+  markRowWaiting(): void {
     this.isStalled = this.retried.size >= this.underWay;
     this.updateSearchAttributes();
   }
 
-  #filesChanged(): void {
+  #updateFilesFlag(): void {
     const isAway = this.attention !== undefined;
     if (isAway !== this.#isFlagged) {
       const { runKey, profile } = this;

@@ -13,7 +13,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
-import { pullInquiry } from '../../model/stage-end-user.ts';
+import { toPullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { runActivities } from '../run/activity-stubs.ts';
@@ -86,7 +86,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     };
   }
 
-  tellEnded(outcome: Ended<PullOutcome>): void {
+  emitEnded(outcome: Ended<PullOutcome>): void {
     this.events.emit('pull.ended', [outcome], { productCode: this.input.productCode, outcome });
   }
 }
@@ -138,7 +138,7 @@ async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
   const { input, step } = pull;
   const { inquiry } = step;
   const end = await runInquiry(pull.createStepHost(config, step), {
-    ...pullInquiry(input),
+    ...toPullInquiry(input),
     applicants: inquiry?.applicants ?? input.applicants,
     ...omitUndefined({ resume: inquiry }),
   });

@@ -21,7 +21,7 @@ import { checkProviderStatement, checkResendTime } from '../../model/provider-wo
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
-import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
+import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/holds.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
@@ -152,7 +152,7 @@ export class Holds {
    */
   async #waitUntilDecided(hold: OpenHold): Promise<void> {
     const isDecided = () => hold.decision !== undefined;
-    const row = { summary: holdRow(hold.status) };
+    const row = { summary: formatInquiryHoldRow(hold.status) };
     for (let isOver = false; !isOver; ) {
       isOver = await this.#run.continuation.wait(isDecided, ROW_SHOWN_FOR_MS, row);
     }
@@ -239,13 +239,13 @@ export class Holds {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
     if (open?.decisionId === decisionId) return findDifferingPaths(toContent(open), toContent(message));
-    const settled = this.#settledAs(message);
+    const settled = this.#findSettled(message);
     const differing = settled && findDifferingPaths(settled.digests, computeMemberDigests(toContent(message)));
     // The earlier decision under the id had no effect, so the corrected one may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
 
-  #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
+  #findSettled({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
     return this.#settled.findLast(
       (decision) => decision.customerTraceNumber === customerTraceNumber && decision.decisionId === decisionId,
     );
@@ -253,7 +253,7 @@ export class Holds {
 
   /** Whether the decision was taken although no ledger holds it. */
   isInNoLedger(message: DecisionMessage): boolean {
-    return this.#settledAs(message)?.inNoLedger === true;
+    return this.#findSettled(message)?.inNoLedger === true;
   }
 
   /** Whether the ledger has not said yet what becomes of the decision. */
@@ -266,7 +266,7 @@ export class Holds {
     if (this.isPending(message)) return null;
     const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
     if (refused?.decisionId === message.decisionId) return refuse(refused.cause, refused.reason);
-    return this.#settledAs(message)?.overtakenBy ?? null;
+    return this.#findSettled(message)?.overtakenBy ?? null;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
@@ -375,9 +375,9 @@ export async function holdUntilDecided(
 ): Promise<{ decision: Decision; effect: Exclude<DecisionRecording, { kind: 'refused' }> }> {
   let decision = await holds.wait(inquiry, failure, judged);
   for (;;) {
-    const effect = await recordTheDecision(config, inquiry, failure, decision);
+    const effect = await recordJudgedDecision(config, inquiry, failure, decision);
     if (effect.kind !== 'refused') {
-      holds.settle(decision, settledBy(effect));
+      holds.settle(decision, toSettlement(effect));
       return { decision, effect };
     }
     holds.refuse(decision, refuse(effect.cause, effect.reason));
@@ -385,7 +385,7 @@ export async function holdUntilDecided(
   }
 }
 
-function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
+function toSettlement(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
   if (effect.kind === 'held') return {};
   if (effect.latest) {
     return { overtakenBy: refuse('notNow', `nothing was decided: ${describeSupersedingFact(effect.latest)}`) };
@@ -394,7 +394,7 @@ function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Par
 }
 
 /** Writes the decision to the ledger before it takes effect. */
-async function recordTheDecision(
+async function recordJudgedDecision(
   config: RunConfig,
   inquiry: InquiryDescription,
   failure: InquiryFailure,

@@ -155,7 +155,7 @@ export class RunDecisions {
   }
 
   /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
-  async untilSettled(run: DecidedRun): Promise<void> {
+  async waitUntilSettled(run: DecidedRun): Promise<void> {
     while (!run.config && this.isBusy)
       this.#settle(run, refuse('notNow', 'the run has ended before its input was checked'));
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
@@ -269,7 +269,7 @@ interface ExtendableRun extends DecidedRun {
   readonly extensions: Extension[];
   readonly events: Pick<EventsOut, 'emit'>;
   /** Returns when the wait ends by now, RFC 3339; `undefined` if nothing waits. */
-  endOfWait(wait: Wait): string | undefined;
+  computeEndOfWait(wait: Wait): string | undefined;
   extendWait(wait: Wait, until: string): void;
 }
 
@@ -283,7 +283,7 @@ export function extendObjection(run: ExtendableRun, message: Extension): Message
 function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const known = findExtension(run.extensions, message);
   if (known) return refuseDifference('this extension was accepted', known, message);
-  const until = run.isEnding ? undefined : run.endOfWait(message);
+  const until = run.isEnding ? undefined : run.computeEndOfWait(message);
   if (until === undefined) {
     const { gate, shareId } = message;
     return shareId === undefined

@@ -9,8 +9,8 @@ import {
   describeEffects,
   describeProblem,
   describeQuestion,
-  holdFacts,
-  holdTitle,
+  formatHoldTitle,
+  listHoldFacts,
   RUN_PAGES,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
@@ -18,10 +18,10 @@ import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
   ASKING_OTHERS,
   describeAttention,
+  describeEnd,
   describeNews,
   describeParts,
   describeStanding,
-  endSentence,
   type RunSection,
   type RunView,
   readRunKey,
@@ -93,7 +93,7 @@ export function writeRunDetails(view: RunView, side: InquirySide): string {
     ...describeParts(view, w).map(formatSection),
     ...describeNews(view, w),
     ...(total > 0 ? [`${countWords(total, 'message')} refused; the query \`status\` says which and why.`] : []),
-    ...(endSentence(kind, status.state) === null ? [resetTerminateCancel(RUN_NAMES[kind])] : []),
+    ...(describeEnd(kind, status.state) === null ? [resetTerminateCancel(RUN_NAMES[kind])] : []),
   ].join('\n\n');
 }
 
@@ -143,8 +143,8 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
   const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
   const question = describeQuestion(endUserCode === undefined ? held : { ...held, endUserCode }, w, side.customerId);
   return [
-    `## ${holdTitle(held, w)}`,
-    holdFacts(held, w)
+    `## ${formatHoldTitle(held, w)}`,
+    listHoldFacts(held, w)
       .map(([name, fact]) => `- **${name}:** ${fact}`)
       .join('\n'),
     ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),

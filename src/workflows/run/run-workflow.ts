@@ -95,26 +95,26 @@ export async function runWorkflow<R extends AnyRun, CarriedState extends { confi
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
-  if (definition.handsOver) return toItsEnd(definition, run);
-  return run.continuation.run(() => toItsEnd(definition, run), {
+  if (definition.handsOver) return runToEnd(definition, run);
+  return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
     continueWith: (state) => continueAsNew<(input: R['input'], carried: object) => Promise<never>>(input, state),
   });
 }
 
-async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
+async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
   definition: RunDefinition<R, CarriedState>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
     await waitUntilUpdatesTaken();
-    await run.decided.untilSettled(run);
+    await run.decided.waitUntilSettled(run);
     await definition.drainMessages?.(run);
     await waitUntilAnswered();
   };
   try {
     const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
-    run.tellEnded(outcome);
+    run.emitEnded(outcome);
     // Until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
     await drainMessages();
@@ -125,7 +125,7 @@ async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepar
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       await drainMessages();
-      run.tellEnded(run.endedAs);
+      run.emitEnded(run.endedAs);
       if (!run.events.areOut) await run.events.flush();
       // Later messages do not change the end in that event.
       await drainMessages();

@@ -133,7 +133,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   /** Emits the event of its end. */
-  abstract tellEnded(outcome: Ended<Outcome>): void;
+  abstract emitEnded(outcome: Ended<Outcome>): void;
 
   abstract status(): AnyStatus;
 

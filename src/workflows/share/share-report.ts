@@ -19,7 +19,7 @@ import { type WithdrawShareReportMessage, withdrawShareReport } from '../../mess
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown, handleConsents } from '../consent/consents.ts';
+import { drainConsents, handleConsents } from '../consent/consents.ts';
 import { changeShare, isOpen, listUngranted, type ShareRecord, toEndMembers } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { executeShare } from '../machine/share-posting.ts';
@@ -79,12 +79,12 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     return this.config === undefined || super.knowsApplicant(applicantId);
   }
 
-  override reportTerms(share: ShareRecord) {
+  override toReportTerms(share: ShareRecord) {
     const reportRunKey = this.config?.report.kind === 'ledger' ? this.config.report.runKey : undefined;
-    return { ...super.reportTerms(share), ...omitUndefined({ reportRunKey }) };
+    return { ...super.toReportTerms(share), ...omitUndefined({ reportRunKey }) };
   }
 
-  tellEnded(outcome: Ended<ShareReportOutcome>): void {
+  emitEnded(outcome: Ended<ShareReportOutcome>): void {
     const { shareId, record } = this;
     this.events.emit('share.ended', [outcome], { shareId, outcome, ...toEndMembers(record) });
   }
@@ -176,15 +176,15 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
     return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
-  onReset: ({ consents }) => consents.noteNews(),
-  onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),
+  onReset: ({ consents }) => consents.markAllStale(),
+  onPrepared: (share, { standing }) => share.consents.updateStanding(share.shareId, standing),
   work: async (share, config) => {
     const { record } = share;
     if (isOpen(record)) changeShare(record, await executeShare(share, config, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
     // Idempotent: the next run does it again.
-    await share.continuation.waitFor(closeDown(share));
+    await share.continuation.waitFor(drainConsents(share));
     return outcome;
   },
   drainMessages: drainShares,

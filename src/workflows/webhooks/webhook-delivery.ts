@@ -62,7 +62,7 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Webh
   const delivery = new Delivery(input);
   delivery.handleMessages();
   showDetails(() => delivery.details());
-  return delivery.toItsEnd();
+  return delivery.runToEnd();
 }
 
 class Delivery {
@@ -101,7 +101,9 @@ class Delivery {
         description: 'Forgets what was given up: {"endpoint":"ops"} or {}.',
       },
     );
-    setHandler(webhookStatus, () => this.#status(), { description: 'What waits and what was given up, by endpoint.' });
+    setHandler(webhookStatus, () => this.#toStatus(), {
+      description: 'What waits and what was given up, by endpoint.',
+    });
   }
 
   /** Markdown for the Temporal UI, with nothing personal. The query `webhookStatus` has each event. */
@@ -120,14 +122,14 @@ class Delivery {
     ].join('\n\n');
   }
 
-  async toItsEnd(): Promise<WebhookDeliveryResult> {
+  async runToEnd(): Promise<WebhookDeliveryResult> {
     for (;;) {
       this.#publish();
       for (const chain of this.#all) chain.go();
       const hasNews = () => this.#isShown !== this.#hasFailed || isHistoryLong();
       const isIdle = () => this.#all.every((chain) => chain.isIdle);
       await condition(() => isIdle() || hasNews());
-      if (isHistoryLong()) return this.#goOn();
+      if (isHistoryLong()) return this.#continueAsNew();
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
       if (this.#hasFailed && leftMs > 0) {
@@ -136,7 +138,7 @@ class Delivery {
         if (!isIdle() || hasNews()) continue;
       }
       await condition(allHandlersFinished);
-      if (isIdle() && !hasNews()) return this.#result();
+      if (isIdle() && !hasNews()) return this.#toResult();
     }
   }
 
@@ -200,12 +202,12 @@ class Delivery {
     upsertSearchAttributes([{ key, value: this.#isShown ? WEBHOOK_ATTENTION : null }]);
   }
 
-  #status(): WebhookDeliveryStatus {
+  #toStatus(): WebhookDeliveryStatus {
     return { profile: this.#input.profile, endpoints: this.#all.map((chain) => chain.status()) };
   }
 
   /** Hands the remaining events of a long history to the next run, once nothing is on the wire. */
-  async #goOn(): Promise<never> {
+  async #continueAsNew(): Promise<never> {
     for (const chain of this.#all) chain.pause();
     await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
     const endpoints = this.#all.map(({ state }) => state);
@@ -213,7 +215,7 @@ class Delivery {
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
   }
 
-  #result(): WebhookDeliveryResult {
+  #toResult(): WebhookDeliveryResult {
     const total = (count: (chain: WebhookChain) => number) => this.#all.reduce((sum, chain) => sum + count(chain), 0);
     return {
       delivered: total(({ state }) => state.delivered),

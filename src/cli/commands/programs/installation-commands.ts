@@ -87,7 +87,7 @@ export function registerDoctorCommand(program: Command): void {
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
     ]);
-    const env = environmentWith(options);
+    const env = createEnvironment(options);
     const signerFile = env.API_DECISION_KEY_FILE || undefined;
     const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
     const examination = await examine(inspected, { timeoutMs: options.timeout * 1_000 });
@@ -103,7 +103,7 @@ export function registerWorkerCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey worker');
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../../../config/config.ts');
-    const config = loadConfig(environmentWith(options));
+    const config = loadConfig(createEnvironment(options));
     const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
       import('../../../worker.ts'),
       import('../../../telemetry/logging.ts'),
@@ -135,7 +135,7 @@ export function registerWorkerCommand(program: Command): void {
 }
 
 /** Options override their variables. */
-function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
+function createEnvironment({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
     ...omitUndefined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),

@@ -120,7 +120,7 @@ function registerLedgerCompare(ledger: Command): void {
       options,
       async (journeys, output, client) => {
         const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
-        const compared = await compareWithTemporal(client, await journeys.openedLedger(), since);
+        const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
         const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));

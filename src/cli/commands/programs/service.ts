@@ -23,9 +23,9 @@ interface ReadyService {
 export function runService<Options extends object>({ command, start }: Service<Options>): void {
   command.action(async (options: Options) => {
     // Loaded here, so that `--help` answers at once.
-    const { stopSignal } = await import('../../../local/stop-signal.ts');
+    const { waitForStopSignal } = await import('../../../local/stop-signal.ts');
     // Taken before the start, so that a signal during it is not lost.
-    const stopped = stopSignal().then(() => undefined);
+    const stopped = waitForStopSignal().then(() => undefined);
     await using resources = new AsyncDisposableStack();
     const service = await Promise.race([start(options, resources), stopped]);
     if (service === null) return;
