@@ -16,7 +16,7 @@ import { createRetryableFailure, translateErrors } from './failures.ts';
 
 type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
 
-/** Judges a share by everything that the ledger has about it. */
+/** Judges the consents of a share by all messages that the ledger has about it. */
 async function judge(
   ledger: Ledger,
   { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: Asker,

@@ -82,7 +82,7 @@ interface AskingRun {
   runKey: string;
   /** The first run of the chain. */
   firstRunId: string;
-  /** Everybody whose word may count. */
+  /** The applicants whose consents and denials can count for this share. */
   applicantIds: readonly string[];
   /** Default: `namespace`. */
   consentTrust?: GatewayProfile['consentTrust'];
@@ -192,7 +192,7 @@ export interface RecordConsentsArgs extends AskingRun {
   consents: ConsentRecord[];
   /** The shares of the consents and grants, as far as the run knows them. */
   shares: readonly ShareQuestion[];
-  /** Grants that the run does not count any more. */
+  /** Grants that the run has found invalid. */
   faultyGrants: readonly FaultyGrant[];
 }
 

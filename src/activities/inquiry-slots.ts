@@ -61,7 +61,7 @@ export class InquirySlots {
   }
 }
 
-/** A slot without a connection would hold a claimed attempt in the client's own queue past its `sendBy`. */
+/** A slot needs a connection: without one, the HTTP client would queue a claimed attempt past its `sendBy`. */
 export function countInquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: GatewayProfile): number {
   return Math.min(worker.maxConcurrentInquiries, limits.connections);
 }

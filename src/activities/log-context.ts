@@ -8,7 +8,7 @@ interface InquiryNames {
   inquiryAttempt?: number;
 }
 
-/** The worker's own lines about an activity have these fields too, for example that it failed. */
+/** Log lines that the SDK writes about an activity, such as its failure, have these fields too. */
 export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   let names: InquiryNames = {};
   return {

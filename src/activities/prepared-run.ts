@@ -94,7 +94,7 @@ export async function fixRun(
     profileFingerprint: computeProfileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
-    // Without it the run sees only its own attempts.
+    // Without the ledger's newest attempt, the run sees only its own attempts.
     ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
@@ -184,7 +184,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
 
     preparePull: ({ input }: { input: PullInput }) =>
       translateErrors(async () => {
-        // Each workflow type takes its own products, so that the right table checks a start from any language.
+        // Each workflow type accepts only its own products, so that the start is checked by the right table of fields.
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
         const checked = await checkStart(dependencies, 'pull', input, {
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),

@@ -22,7 +22,7 @@ export interface ApiCaller extends Identity {
   endUsers: Reach;
   /** The person or program that acts. `undefined` if the claim cannot be used as a name. */
   by: string | undefined;
-  /** A program beside the ledger calls the operation in its own process, without a token. */
+  /** A program that has direct access to the ledger calls operations in its own process, without a token. */
   isLocal?: true;
 }
 

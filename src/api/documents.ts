@@ -11,7 +11,7 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding
 a{color:light-dark(#0a4fb3,#8ab8ff)}code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
 td,th{border-top:1px solid light-dark(#d8dee4,#3a4149);padding:4px 8px;text-align:left;vertical-align:top;font-weight:normal}`;
 
-/** No script, nothing from elsewhere, in no frame. */
+/** Allows no script, no resource of another origin and no frame. */
 export const REFERENCE_PAGE_CSP = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,

@@ -57,7 +57,7 @@ function createLocalCaller(by: string | undefined): SignedInCaller {
 }
 
 /**
- * Checks what the operation takes, before anything is connected.
+ * Checks the operation's input before any connection is opened.
  *
  * @throws InvalidInputError, with each member's path
  */

@@ -63,7 +63,7 @@ function toCallRefusal(error: CallError): Refusal | undefined {
   return problem && new Refusal(problem, words, { problems });
 }
 
-/** The error's own words are fit for a caller where a row has none. */
+/** A row without a text of its own shows the error's message, which is safe for callers. */
 const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: string]>> = {
   ...Object.fromEntries(TEMPORAL_AWAY.map((code) => [code, ['temporalUnavailable', 'Temporal cannot be reached']])),
   differs: ['differs', 'this id was started with other content'],

@@ -84,7 +84,7 @@ export function toReadersReach({ profiles, endUsers }: Reaching): ReadersReach {
   return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
 }
 
-/** Longer lists would make the question longer than servers take. Then each run is asked whose it is. */
+/** A longer list would exceed the server's limit for a query. Then the API checks the owner of each run. */
 const MOST_NAMES = 100;
 
 /** Names that need no escape in a list filter. */
@@ -120,7 +120,7 @@ export async function keepReached<Row extends { runKey: string }>(
 ): Promise<Row[]> {
   if (reachesAll(caller) || rows.length === 0) return [...rows];
   const { client } = services;
-  // Asked once for all rows: each would wait for it in vain.
+  // Probes Temporal once for all rows, so that an unreachable server does not delay each row.
   const isTemporalAway = await client
     .withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}))
     .then(
@@ -161,15 +161,18 @@ const MOST_KEPT = 10_000;
 
 const DEFAULT_PROFILE = 'default';
 
-/** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
+/**
+ * An id that no record has. The API looks it up for an unknown run, so that the answer takes as many calls as for a
+ * known one.
+ */
 const NOBODYS_ID = '~';
 
 /** Required for a share whose report names no end user: a secondary user does not see it. */
 const NO_KNOWN_END_USER = { endUsers: null };
 
 /**
- * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
- * about none. A run that was started again under another's name belongs to both.
+ * Always asks both Temporal and the ledger, so that a run out of the caller's reach takes as long as an unknown run. A
+ * run that was started again for another end user belongs to both.
  *
  * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
@@ -191,7 +194,9 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
     return undefined;
   }
 
-  /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
+  /**
+   * Returns the end users of a share's report. Looks for a report even if there is no such share, to take equally long.
+   */
   async function findReportReach(input: unknown): Promise<Pick<RequiredReach, 'endUsers'>> {
     const report = isRecord(input) ? input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
@@ -219,7 +224,7 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
   };
 }
 
-/** The input of a run whose payloads cannot be read: only a token that reaches everything reaches it. */
+/** Replaces an input that cannot be decoded. Only a token with unlimited reach may see such a run. */
 const UNREADABLE = { profile: null };
 
 /** Reads the input of the run's newest start. `undefined` where Temporal has no such run. */

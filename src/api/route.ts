@@ -27,7 +27,7 @@ export interface AnswerForm {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The input of a handler. Everything has been checked but the body's own rules. */
+/** The input of a handler. The API has checked all of it except the rules of the message itself. */
 export interface Call<Params extends string = string, Query = unknown, Body = JsonObject> {
   services: ApiServices;
   caller: SignedInCaller;

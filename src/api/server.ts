@@ -115,7 +115,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
-/** Each check in words that name nothing. */
+/** Builds the readiness checks. Their texts name no address and no credential. */
 function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
   return new Readiness(PROBE_MS, {
     stopping: () => (stopping.aborted ? 'is stopping' : null),
@@ -130,7 +130,9 @@ function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSig
   });
 }
 
-/** A caller's own goes into our logs: bounded, of harmless characters, and nothing that may be a social security number. */
+/**
+ * Accepts the caller's request id for the logs if it is short, of harmless characters and no social security number.
+ */
 function toRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
@@ -208,7 +210,7 @@ async function answerCaller(
   };
   const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
-  // Before anything is given out; an answer whose access cannot be noted is none.
+  // Writes the audit line before the answer is sent. Without an audit line the caller gets no answer.
   audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
   reply.code(status).headers(headers);
   if (stream) return reply.type(stream.type).send(stream.content);

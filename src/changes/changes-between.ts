@@ -32,7 +32,7 @@ import type {
 
 // Matches the entries of two reports that concern the same consumer.
 
-/** Everything that one report has about one consumer. */
+/** The entries of one report that concern one consumer. */
 interface ApplicantFile {
   consumerId?: string;
   applicantId?: string;

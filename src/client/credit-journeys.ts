@@ -1,4 +1,4 @@
-/** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
+/** The client: starts runs, finds them, and reads the ledger if the run no longer exists. */
 import type { Client } from '@temporalio/client';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
@@ -149,7 +149,7 @@ export class CreditJourneys {
     return this.#get(kind, id);
   }
 
-  /** Closes what it opened itself. Calls that are under way end as `closed`. */
+  /** Closes the connections that the client opened. Calls in flight end as `closed`. */
   async close(): Promise<void> {
     await this.#context.calls.close();
     this.#parts.keys?.close();

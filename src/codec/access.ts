@@ -17,7 +17,7 @@ import type { Environment } from '../model/products.ts';
 
 export type Authentication =
   | ({ kind: 'jwt' } & CodecTokenSettings)
-  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
+  /** Only on this machine, never in `production`: every caller that has the address has these `roles`. */
   | {
       kind: 'path';
       /** 32 random bytes in base64url; default: new ones at each start. */
@@ -146,7 +146,7 @@ function createPermit(namespaces: readonly string[]): CodecAccess['policy']['per
   };
 }
 
-/** The header's; without one the only one that it can mean. */
+/** Reads the namespace from the header. Without a header, returns the caller's only namespace. */
 function readNamespace(request: FastifyRequest, caller: Caller, namespaces: readonly string[]): string {
   const header = request.headers['x-namespace'];
   const served = namespaces.filter((namespace) => caller.roles.has(namespace));

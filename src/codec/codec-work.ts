@@ -109,7 +109,7 @@ export class CodecWork {
       return { inner: inner ?? {} };
     } catch (error) {
       if (error instanceof UnknownKeyError) {
-        // A service would take the marker for the message, and the key may be on its way.
+        // A service would mistake the marker for the message, and the key may still arrive.
         if (isService) throw new Refusal('unknownKey', error.message, { retryAfterSeconds: 5 });
         return { shown: encodeJsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
       }

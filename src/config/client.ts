@@ -38,9 +38,9 @@ export type ClientSettings = ReturnType<typeof readClientSettings>;
 export interface ClientUse {
   /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
   besideLedger?: boolean;
-  /** Has a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
+  /** The caller brings a data converter, so keys and codec server are not required. Default false. */
   ownDataConverter?: boolean;
-  /** Has a connection of its own, so the way to Temporal is not checked. Default false. */
+  /** The caller brings a connection, so the settings of the connection are not checked. Default false. */
   ownConnection?: boolean;
 }
 

@@ -65,7 +65,7 @@ export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: 
   return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
 }
 
-// Says why a grant does not count, and what its sender does then. The same words on every path. Pure.
+// Describes why a grant is invalid, and the next step of its sender, in the same words on every path. Pure.
 
 const SEND_A_NEW_ONE = 'while the share waits, send a new grant under a new consentId';
 

@@ -41,7 +41,7 @@ export interface ShareTerms extends SecondaryUser {
 
 /** A judged share. */
 export interface JudgedShare {
-  /** Everybody who has said something about it. */
+  /** The applicants that have sent a consent or a denial. */
   applicants: ApplicantStanding[];
   /** The validity of one grant, independent of the others. */
   judgeGrant(grant: GrantKey): GrantFault | 'stands';
@@ -111,7 +111,7 @@ export function judgeGrants(
   ];
 }
 
-/** Everything that one applicant has said about one share. */
+/** All messages of one applicant about one share. */
 class ApplicantConsents {
   readonly #said: readonly StoredConsent[];
   /** The messages that count at all for this share and its secondary user. */

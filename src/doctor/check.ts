@@ -60,7 +60,7 @@ export interface DoctorContext {
   ledger(): Promise<LedgerInspection>;
   /** @throws LedgerNotFoundError, LedgerUnavailableError */
   inspect(): Promise<LedgerInspection>;
-  /** `null` where there is none yet and one may be made. @throws KeyRingError */
+  /** Resolves to `null` if the ring does not exist yet and may be created. */
   keys(): Promise<KeyRing | null>;
   close(): Promise<void>;
 }

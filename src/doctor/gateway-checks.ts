@@ -58,7 +58,7 @@ function toNetworkFinding(error: unknown): Finding {
       'check GATEWAY_BASE_URL, the network, and whether this address is allow-listed',
     );
   }
-  // This machine's own, such as too many open files.
+  // A fault of this machine, such as too many open files.
   if (!isTlsRefusal(error)) throw error;
   return fail(
     `its TLS is not trusted (${code})`,

@@ -369,7 +369,7 @@ function attribute(
     const { consumerId, ...others } = entry;
     const applicant = { applicantId, outcome: outcomes[index] ?? 'noReport' };
     if (!told) {
-      // The answer's own code says as much as an entry with nothing but a code.
+      // The answer's code has the same information as an entry with only a code.
       if (Object.keys(entry).some((name) => name !== 'returnCode')) unattributed.push(entry);
       return applicant;
     }

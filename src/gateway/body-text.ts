@@ -31,7 +31,7 @@ export async function readBodyText(
     // `fatal`: a replacement character would change a name or a number. Strips a BOM.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // The errors of zlib and the decoder say nothing that helps a person.
+    // The messages of zlib and the decoder do not help an operator.
     return null;
   }
 }

@@ -70,8 +70,8 @@ export class GatewayClient {
   }
 
   /**
-   * Whether an answer came although undici never reported that it began to write the request. Then a missing report
-   * proves nothing any more: `submit` sends nothing and calls everything unknown, and the worker is not ready.
+   * Whether an answer arrived although undici never reported the start of the request. Then undici's reports prove
+   * nothing. `submit` sends no inquiry, treats each outcome as unknown, and makes the worker not ready.
    */
   get markersBroken(): boolean {
     return this.#markersBroken;

@@ -62,7 +62,7 @@ export interface GatewayProfile {
   ssnMismatch: 'hold' | 'flag';
   /** Outside the sandbox: which SSNs that start with 9 may be sent. */
   ssnsWithNine: SsnsWithNine;
-  /** Its gateway is a sandbox of the deployer's own: made-up applicants alone are sent. Never in production. */
+  /** The gateway is a sandbox of the deployer, which gets only made-up applicants. Never in production. */
   rehearsal?: boolean;
   /** How names and addresses with accents are sent: the interface does not say which characters AN has (2.3). */
   accents: Accents;

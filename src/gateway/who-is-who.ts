@@ -79,8 +79,7 @@ function isTheOneLeft(
   return isSurely(consumer, left) && !expected.some((other) => other !== left && mayBe(consumer, other));
 }
 
-// Judges whose entry one entry of an answer is: by `applicantId`, by SSN, or because only one applicant was asked
-// about.
+// Finds the applicant of one entry of an answer: by `applicantId`, by SSN, or because the request names only one.
 
 /** The parts of an applicant that decide. */
 export interface ExpectedApplicant extends Person {
@@ -103,11 +102,11 @@ type Entries = readonly JsonObject[];
 
 /** `sure`: by `applicantId` or a whole SSN. */
 type Told = { kind: 'told'; applicant: ExpectedApplicant; sure: boolean };
-/** An entry that does not say whose it is. `rule` names the missing part. */
+/** An entry whose applicant is unclear. `rule` names the missing member. */
 type Untold = { kind: 'untold'; rule: string };
 type Verdict = Told | Untold | { kind: 'problem'; rule: string };
 
-/** Also holds an entry that says whose it is, and has something of another applicant. */
+/** Also finds the problem of an entry that names one applicant and has a member of another. */
 function judgeEntry(entry: JsonObject, context: MatchContext): Verdict {
   const verdict = findApplicant(entry, context);
   if (verdict.kind !== 'told') return verdict;
@@ -220,7 +219,7 @@ function hasPair(consumer: JsonObject, person: Person, isSameFirst: (a: string, 
   );
 }
 
-/** The complete names alone: half a name is compared with nothing. */
+/** Lists only complete names: a partial name matches no other. */
 function listNames(names: unknown): ComparedName[] {
   if (!Array.isArray(names)) return [];
   return names.flatMap((name) => {

@@ -13,9 +13,9 @@ export interface HttpLimits {
   /** Requests of one caller at once, then per second; the same of one address before it is known who it is. */
   burst: number;
   perSecond: number;
-  /** For a request to have arrived whole. */
+  /** Time limit for receiving a whole request. */
   requestTimeoutMs: number;
-  /** Before a connection ends on which nothing moves, such as one whose reader has stopped. Default 90 s. */
+  /** Time limit for a connection without traffic, such as one whose reader has stopped. Default 90 s. */
   idleTimeoutMs?: number;
 }
 
@@ -109,7 +109,7 @@ export class TokenBuckets {
     this.#perSecond = perSecond;
   }
 
-  /** Takes one; `false` where there is none. */
+  /** Takes one token; returns `false` if the bucket is empty. */
   take(key: string): boolean {
     const bucket = this.#refill(key);
     if (bucket.tokens < 1) return false;

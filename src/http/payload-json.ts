@@ -83,7 +83,7 @@ function encodeMetadata(metadata: Record<string, string>): Record<string, Uint8A
   return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
 }
 
-/** With both members always: without them the Temporal UI takes it for no payload. */
+/** Always sets both members: the Temporal UI does not recognise a payload without them. */
 export function toPayloadJson({ metadata, data }: Payload): PayloadJson {
   const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, encodeBase64(bytes)] as const);
   return { metadata: Object.fromEntries(entries), data: encodeBase64(data) };

@@ -21,7 +21,7 @@ export interface Identity {
   issuer?: string;
 }
 
-/** A claim of the token's own; never one that it inherits. */
+/** Reads a claim that is an own member of the token, never an inherited one. */
 type Claim = (name: string) => unknown;
 
 /** The caller. `Refusal` 401 where the token is not good, 503 where the keys cannot be had. */
@@ -99,7 +99,7 @@ function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   return { subject, ...omitUndefined({ issuer }) };
 }
 
-/** The words of a claim that is a list of texts, or one text with spaces between them. Anything else has none. */
+/** Splits a claim that is a list of texts, or one text with spaces. Returns an empty list for any other form. */
 export function readClaimWords(claim: unknown): string[] {
   const words = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');

@@ -73,7 +73,7 @@ interface OpenLedgerOptions {
   expectedId?: string;
   /** Makes tables and identity where they are missing: for `setup`, and workers of the sandbox. */
   create?: boolean;
-  /** Brings older tables up to date: for `setup` alone, never for a worker. */
+  /** Migrates older tables. Only `setup` does this, never a worker. */
   migrate?: boolean;
   /** With `create` or `migrate`: called with a sentence for each step. */
   onProgress?: (step: string) => void;

@@ -52,8 +52,8 @@ export function readEndUsers(owner: string): string {
 }
 
 /**
- * Conditions that leave out every run of which the ledger knows that it is out of reach. A run that the ledger does not
- * know passes: Temporal alone knows whose it is.
+ * Conditions that exclude each run which the ledger knows to be out of reach. A run that the ledger lacks passes: only
+ * Temporal knows its owner.
  */
 export function withoutForeignRuns(
   owner: string,

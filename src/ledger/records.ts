@@ -54,7 +54,7 @@ export type ClaimVerdict =
   | { kind: 'requestDiffers' }
   /** The inquiry exists under this number for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
-  /** The run was withdrawn: nothing is claimed for it any more. The asking run may not know of that. */
+  /** The run was withdrawn, so the ledger refuses its claims. The run that asks may not know of that. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** The ledger's consents do not permit the share. The asking run may not know them. */
   | ({ kind: 'notPermitted' } & ShareObjection)

@@ -1,4 +1,4 @@
-/** A person's decision about an inquiry on hold, of each kind of run. */
+/** An operator's decision about an inquiry on hold, for each kind of run. */
 import { z } from 'zod';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';

@@ -25,7 +25,7 @@ export function listPermittingStatements(
   if (action === 'resend')
     return failureType === 'OutcomeUnknown' ? listStatements('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
-  // A record means a posting, and only the provider can say whose record it is.
+  // A record proves a posting, and only the provider knows its consumer.
   if (outcome === 'record') return listStatements('posted');
   // A share without a record was not posted: a share is posted only if the answer is a record.
   const words = productCode === 'SECONDUSE' ? listStatements('notPosted') : listStatements('posted', 'notPosted');

@@ -33,7 +33,7 @@ export const HOW_TO_ENCRYPT = 'by the codec server (CODEC_SERVER_URL) or with th
  */
 export const CLEAR_START_MESSAGE = `the input came in the clear, and nothing was sent: it must be encrypted, ${HOW_TO_ENCRYPT}. It lies readable in the history of this run: delete the run`;
 
-/** The refusal of such a message in words, for people. */
+/** Describes for people why such a message is refused. */
 export function describeUndecodable({ undecodable: { reason } }: Undecodable): string {
   return reason === 'inTheClear'
     ? `the message came in the clear: it must be encrypted, ${HOW_TO_ENCRYPT}`

@@ -56,11 +56,11 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
     return kind ? [{ kind, runKey, ...rows, lastAt }] : [];
   });
   const runs = found.flat().sort((a, b) => (a.lastAt < b.lastAt ? -1 : 1));
-  // `compared` counts the runs of which the ledger has taken anything since then.
+  // `compared` counts the runs of which the ledger has recorded anything since then.
   return { since, compared: known.size, runs };
 }
 
-/** By workflow id, without disposed records: these are never sent again, and their runs are rightly gone. */
+/** Reads records by workflow id. Leaves out disposed ones: they are never sent again, and their runs may be deleted. */
 async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {

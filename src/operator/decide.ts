@@ -131,7 +131,7 @@ interface EarlierDecision {
   at: string;
 }
 
-/** Why nothing is decided about one inquiry of a batch. */
+/** The reason why one inquiry of a batch gets no decision. */
 export interface Failed {
   error: Error;
   earlier?: EarlierDecision;

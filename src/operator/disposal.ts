@@ -49,7 +49,7 @@ interface DisposalPlan {
   more: boolean;
   /** Begun before and not finished, also outside this selection: to be repeated by id. */
   unfinished: { runKey: string }[];
-  /** By id, where nothing is left: when it was disposed of. */
+  /** The time of the disposal, by id, if no record remains. */
   disposedAt?: string;
 }
 
@@ -84,7 +84,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   return { ...plan, more: after !== undefined };
 }
 
-/** `undefined` where neither ledger nor Temporal has anything of it. */
+/** Returns `undefined` if neither the ledger nor Temporal has the run. */
 async function planOne(
   { client, ledger }: DisposalContext,
   runKey: string,

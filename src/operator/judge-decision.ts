@@ -10,7 +10,7 @@ import { checkProviderStatement, checkResendTime } from '../model/provider-word.
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { Hold } from './holds.ts';
 
-/** A row as it may be decided, now that it is known whether its run is open. */
+/** A row with the fact whether its run is open, which determines the permitted decisions. */
 export interface DecidableHold extends Hold {
   customerTraceNumber: string;
   productCode: ProductCode;

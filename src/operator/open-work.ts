@@ -83,7 +83,7 @@ function toItem({ guide: _, decideAt: __, ...hold }: Hold): WorkItem {
   return { ...hold, kind, command: resolveCommand(hold) };
 }
 
-/** More than a person reads at once. Each delivery is asked by a query. */
+/** Limits the list to a length that an operator can read. Each delivery takes a query. */
 const MOST = { failing: 100, unlisted: 500, deliveries: 500, unmatchedConsents: 100 } as const;
 
 async function listOthers(client: Client, taskQueue: string, ledger: Ledger): Promise<WorkList> {

@@ -50,7 +50,7 @@ interface MetricDefinition {
   name: string;
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
-  /** Never an id: by name the words that it may have; `null` for names of the configuration. */
+  /** The label's permitted values, by name; `null` for names from the configuration. Never an id. */
   labels: Readonly<Record<string, readonly string[] | null>>;
   /** Its series begin with the first known value, and not at 0. */
   unknownAtFirst?: true;

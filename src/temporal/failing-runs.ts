@@ -24,7 +24,7 @@ export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: st
 
 export interface FailingRun {
   workflowId: string;
-  /** The server's own word, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
+  /** The server's cause, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
   cause: string | null;
 }
 

@@ -2,7 +2,7 @@
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
 import type { Logger } from 'pino';
 
-/** The name that one build of the workers gives itself. */
+/** The deployment name and the build id of one version of the workers. */
 export interface DeploymentVersion {
   deploymentName: string;
   buildId: string;
@@ -84,7 +84,7 @@ interface WatchedDeployment {
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 
-/** Asks at once, then regularly. It says nothing while the server does not answer. */
+/** Polls the deployment at once and then regularly. Logs nothing while the server does not answer. */
 export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
   let said: string | undefined;

@@ -106,7 +106,7 @@ function createAgent(connect: buildConnector.connector): Agent {
 
 async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
   const secrets = await endpoint.readSecrets().catch(() => []);
-  // One broken secret is enough to stop: a receiver that knows only that secret would refuse the message.
+  // One invalid secret stops the delivery: a receiver that has only that secret would refuse the message.
   if (secrets.length === 0 || secrets.some(checkWebhookSecret)) throw new WebhookError('WebhookSecretUnreadable');
   return secrets;
 }

@@ -192,7 +192,7 @@ export function describeWork({ kind, reason, productCode, shareId }: NamedWork):
   return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason)}.`;
 }
 
-/** Absent if a decision's own record says it. */
+/** Absent if the record of a decision has it. */
 const ENDED: Record<WorkEnd['how'], string | undefined> = {
   decided: undefined,
   overtaken: undefined,

@@ -39,7 +39,7 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   stages?: readonly (StageStatus & { since?: string })[];
   shares?: readonly (ShareStatus & { since?: string; sharedWith?: SecondaryUser })[];
   gate?: Gate | undefined;
-  /** Everything has settled; the run takes further shares until then. */
+  /** All inquiries have settled, and the run accepts further shares until then. */
   openUntil?: string | undefined;
   /** When the pull entered its state. */
   since?: string | undefined;

@@ -118,7 +118,7 @@ async function readLastSeen(
     return await readWatchedAttempt(client, watched);
   } catch (error) {
     if (isGrpcServiceError(error)) throw error;
-    // Encrypted under a key that is gone. The watch itself finds an older copy within a minute.
+    // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
     logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
     return undefined;
   }

@@ -23,7 +23,7 @@ interface Place {
   key: string;
 }
 
-/** The most rows that one answer counts: some seconds of reading. */
+/** The maximum number of rows that one answer counts, which takes some seconds. */
 const COUNTED_AT_ONCE = 20_000;
 
 /** The number of rows that are read before their runs are asked which profiles and end users they are for. */

@@ -126,7 +126,7 @@ export async function listRuns(
       place = first;
       const conditions = [
         kind === undefined ? RUNS_WITH_INQUIRIES : toWorkflowTypesFilter(RUN_KINDS[kind]),
-        // A run that has handed over is gone on with by another, under the same id.
+        // A run that continued as new has a successor under the same workflow id.
         "ExecutionStatus != 'ContinuedAsNew'",
         `StartTime <= '${place.asOf}'`,
         ...(open || waitsFor ? [RUNNING] : []),
@@ -153,7 +153,7 @@ const COUNT_TIMEOUT_MS = 2_000;
 /** More is counted only for a caller who reaches every run. */
 const MOST_COUNTED = 1_000;
 
-/** Counts runs by what they wait for: each count is one call to Temporal. It has none of a search attribute that is missing. */
+/** Counts runs by their wait, with one call to Temporal for each. An unregistered search attribute counts as 0. */
 export async function countWaiting({ services, caller }: Asking): Promise<z.infer<typeof waitingSchema>> {
   const { client } = services;
   const asOf = new Date().toISOString();

@@ -93,7 +93,7 @@ export const searchRoutes: readonly Route[] = [
     answer: searchSchema,
     async run(call) {
       const { q } = call.query;
-      // No record has such a name. It may be a person's own, so the search does not look for it.
+      // No record has a name of this form. The text may be personal, so the search does not use it.
       if (checkRunKey(q) !== null) return { matches: [] };
       const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
       const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
@@ -125,7 +125,7 @@ async function findRunsNamed({ services, caller }: Asking, q: string): Promise<M
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   if (q.includes(':')) return [];
   const records = await (await services.openLedger()).recordsNamed(q);
-  // Without a record, the API still asks about one run. So the answer about a foreign record takes no longer.
+  // Without a record, the API still looks up one run, so that an unknown name takes as long as a foreign one.
   const owners = records.length === 0 ? [q] : [...new Set(records.map(({ runKey }) => runKey))];
   const mine = new Set<string>();
   await runInParallel(owners, 8, async (runKey) => {

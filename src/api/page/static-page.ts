@@ -11,7 +11,7 @@ const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
 );
 
-/** Its own scripts and styles, its own server, in no frame. */
+/** Allows scripts, styles and requests of this origin only, and no frame. */
 const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",

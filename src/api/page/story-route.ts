@@ -1,4 +1,4 @@
-/** All about one run, in words: its state, the events it waits for, and its history. */
+/** Describes one run in words: its state, the events it waits for, and its history. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -67,7 +67,7 @@ const storySchema = z
 
 type Story = z.infer<typeof storySchema>;
 
-/** A person waits: what a worker does not say within it, the ledger says. */
+/** Limits the wait for a worker, since an operator looks at the page. After it the story uses the ledger alone. */
 const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
@@ -94,13 +94,13 @@ export const storyRoutes: readonly Route[] = [
 interface RunAnswer {
   status: AnyStatus | undefined;
   run: ListedRun | undefined;
-  /** Temporal knows no such run. */
+  /** Temporal has no run with this key. */
   isNowhere: boolean;
 }
 
-/** Asks for both at once, each for as long as a person waits. An answer that fails is left out. */
+/** Queries the status and describes the run, both at once and with a time limit. A failed answer is left out. */
 async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal): Promise<RunAnswer> {
-  // A row's run is its review's, whose status is about all of its rows.
+  // A row belongs to the run of its review, whose status covers all rows.
   const isRow = parseRunKey(runKey).accountId !== undefined;
   const [status, run] = await Promise.allSettled([
     isRow ? undefined : journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS }),
@@ -142,7 +142,7 @@ function buildStory(
   };
 }
 
-/** Returns a headline from the ledger alone. It says why the run itself adds nothing. */
+/** Returns a headline from the ledger alone, and the reason why the run's status is missing. */
 function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
@@ -206,7 +206,7 @@ const MOST_OPEN = 100;
 export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
   const { kind, id, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
-  // Legal holds and disposals of a review are about each of its rows.
+  // Legal holds and disposals are recorded for the whole review, so they concern each row.
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),

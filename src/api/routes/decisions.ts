@@ -15,7 +15,7 @@ import { signDecision } from '../signing.ts';
 
 const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
-/** The answer does not say the run's state: that is in its status, which takes a separate scope. */
+/** The answer leaves out the run's state: the status has it, and takes a separate scope. */
 const decidedSchema = z
   .object({
     accepted: acceptedSchema.shape.accepted,
@@ -30,7 +30,7 @@ const decidedSchema = z
 
 const MOST_AT_ONCE = 100;
 
-/** One decision about many inquiries: no field belongs to a single one. */
+/** One decision about many inquiries, so no field may name a single inquiry. */
 const manyBody = z
   .strictObject({
     decisionId: given.shape.decisionId,

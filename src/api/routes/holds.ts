@@ -82,7 +82,7 @@ export const holdRoutes: readonly Route[] = [
       const { query, caller } = call;
       const { limit: _, after: __, ...conditions } = query;
       const asOf = new Date().toISOString();
-      // For whom a run is, here the ledger alone says.
+      // This listing judges the owner of a run by the ledger alone.
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([

@@ -83,7 +83,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   const message = content as Omit<PortfolioMessage, 'reviewId'>;
   const review = services.journeys.getPortfolio(reviewId);
   await review.withdraw(message, sending).catch((error: unknown) => {
-    // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
+    // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
   });
   const ledger = await services.openLedger();

@@ -48,7 +48,7 @@ export interface KindOfRun<Input extends object> {
     description: string;
     scope: Scope;
     body: z.ZodType;
-    /** Whether the start may say that its work gives way to other work. */
+    /** Whether the start may set a work class, by which its work yields to other runs. */
     hasWorkClass?: true;
     findDefinition(content: Loose): Checked;
     /** Refuses what the token may not ask for. */

@@ -11,7 +11,7 @@ export type SignedInBy = 'authorization' | 'header' | 'cookie';
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
   tokenHeader?: string;
-  /** The proxies whose `tokenHeader` counts. */
+  /** The proxies whose `tokenHeader` is trusted. */
   isTrustedProxy?: ProxyCheck;
   cookieName?: string;
 }
@@ -34,7 +34,7 @@ interface SignInSettings {
   signIn?: 'token' | undefined;
 }
 
-/** The header is anybody's word, unless a known proxy alone may send it. A token in a cookie is for this machine alone. */
+/** Any sender could set the header, so a trusted proxy must set it. A token in a cookie works on this machine only. */
 export function listSignInProblems({ host, tokenHeader, trustedProxies, signIn }: SignInSettings) {
   const problems: { variable: 'API_TRUSTED_PROXIES' | 'API_HOST'; rule: string }[] = [];
   if (tokenHeader !== undefined && trustedProxies.length === 0) {

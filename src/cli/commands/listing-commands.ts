@@ -114,7 +114,7 @@ interface Printing {
   told: ToldPeriod;
 }
 
-/** Holds at most a page of the ledger, and what the reader has not taken yet. */
+/** Keeps at most one page of the ledger in memory, and the text that the reader has not consumed yet. */
 async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
   const { format, output } = printing;
   const { width, colors } = output;

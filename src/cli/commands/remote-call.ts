@@ -32,7 +32,7 @@ export async function callRemotely(
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   const answer = await fetch(url, {
     method,
-    // A redirect could lead the token elsewhere.
+    // A redirect could send the token to another server.
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { authorization: `Bearer ${token}`, ...(form ? { 'content-type': 'application/json' } : {}) },

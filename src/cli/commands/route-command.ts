@@ -57,7 +57,7 @@ export interface RouteCommand {
   description?: string;
   /** The ids of its operations. The first counts whose path parameters are all given, by arguments or by options. */
   operations: readonly string[];
-  /** Whether the operation is the one that these options mean. */
+  /** Returns whether these options select this operation. */
   isMeant?(operationId: string, options: Options): boolean;
   /**
    * `<id>` names a run of any kind. Each other argument has the name of its path parameter, or of the body's member.

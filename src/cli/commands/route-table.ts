@@ -33,7 +33,9 @@ function completeShare(content: Loose, runKey: string | undefined, operationId: 
   return { ...content, report: { ...(content.report as object), [ID_NAMES[kind]]: id } };
 }
 
-/** Warns of a slip of the pen, which would pause nothing. The ledger may be of another environment, which knows the name. */
+/**
+ * Warns of a misspelt profile, whose pause would have no effect. The ledger of another environment may have the name.
+ */
 async function formatPaused(answer: Paused, { width, colors }: Output): Promise<string[]> {
   const { profile } = answer.pause;
   const { inspectConfig } = await import('../../config/config.ts');
@@ -42,7 +44,7 @@ async function formatPaused(answer: Paused, { width, colors }: Output): Promise<
   return [...formatDocument(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
 }
 
-/** JSON for people too: a reader of a report wants all of it. */
+/** Prints JSON on a terminal too, since the reader of a report wants all of it. */
 function formatJson(answer: object): string[] {
   return JSON.stringify(answer, null, 2).split('\n');
 }

@@ -60,7 +60,7 @@ export function registerHoldsCommand(program: Command): void {
           ...unanswered.flatMap(({ runKey }) => wrap(runKey, width, '  ')),
           ...notice,
         ]);
-        // A delivery that did not answer may have given events up, so the exit code must not say that nothing needs a person.
+        // A delivery that did not answer may have given up events, so the exit code must not report success.
         return list.length > 0 ? EXIT.needsPerson : unanswered.length > 0 ? EXIT.failed : EXIT.done;
       },
       { besideLedger: true },

@@ -66,7 +66,7 @@ function listProblems(decision: AnsweredInquiry): readonly Problem[] {
   }
 }
 
-/** Names no word of the header: a file without one begins with an answer. */
+/** The message quotes no header field: a file without a header begins with an answer. */
 function checkHeader(header: string[]): string[] {
   const isKnown = header.every((name) => COLUMNS.includes(name) || CONSUMER_COLUMN.test(name));
   const isWhole = ['customerTraceNumber', 'attempt'].every((name) => header.includes(name));

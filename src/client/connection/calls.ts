@@ -25,7 +25,7 @@ export const createTimeoutError = () => new CallError('timedOut');
 interface Call {
   /** The run key of the run that the call is about, for errors. */
   runKey: string;
-  /** How long it may take where its options do not say. Default: as long as it takes. */
+  /** The default time limit of a call whose options give none. If absent, there is no limit. */
   defaultMs?: number;
   /** Makes the error of a call that is late while Temporal answers others. Default: `workerUnavailable`. */
   late?: () => Error;

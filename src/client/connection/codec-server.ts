@@ -30,8 +30,8 @@ const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 
 /** The most that the server decodes for one request, in base64. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /**
- * Before each repetition: a server that is restarted is back by then, and who waits has noticed little. Nothing that is
- * asked changes anything, so it may be asked again.
+ * Delays before each repetition, long enough for a restart of the server and short enough for a caller. A request
+ * changes no data, so it may be repeated.
  */
 const REPEAT_AFTER_MS = [250, 1_000];
 const LONGEST_REPEAT_AFTER_MS = 2_000;
@@ -144,7 +144,7 @@ export class CodecServerConnection {
       // Text that is not a token must not go into a header.
       if (/^[\w.~+/=-]+$/.test(token)) return { authorization: `Bearer ${token}` };
     } catch {
-      // A file's error names its path, and what a program's own function throws is not known here.
+      // The client drops the error: a file's error names its path, and a caller's function may throw any text.
     }
     throw new CodecServerError('tokenMissing');
   }
@@ -186,7 +186,7 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
     async encode(payloads) {
       if (payloads.some(({ data }) => hasBullets(toBytes(data).toString('utf8')))) throw new CodecServerError('masked');
       const encoded = await convertPayloads(connection, '/encode', payloads);
-      // A proxy or another server may have answered: nothing goes to Temporal in the clear.
+      // A proxy or another server may have answered, so the client sends no payload in the clear.
       if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
       return encoded;
     },

@@ -124,7 +124,7 @@ export function toRefusedError(runKey: string, { cause, reason }: MessageRefusal
   return new CallError('updateRefused', { runKey, reason, refusalCause: cause });
 }
 
-/** The reason, and what would be right, by what gRPC and OpenSSL say. */
+/** Returns the reason and the remedy, derived from the messages of gRPC and OpenSSL. */
 const SIGNS: readonly [sign: RegExp, code: Unreachable, right?: string][] = [
   [/ECONNREFUSED/, 'connectionRefused'],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
@@ -256,7 +256,7 @@ export function translateCallError(error: unknown, runKey: string): unknown {
   if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
   // The server answers and no worker does. It says so while a workflow task fails, too.
   if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
-  // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
+  // The server reports every failed query by this error. A repeated query may succeed (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new CallError('workerUnavailable', { runKey });
   if (findGrpcError(error)) return translateServerError(error);
   // The parser's own message quotes what it parsed.
@@ -292,7 +292,10 @@ export function createUnreachableError(error: unknown, to?: { address: string; t
   return new CallError(code, { reason, ...toHarmlessCause(error) });
 }
 
-/** A server that closes a connection before it says anything does not agree on TLS. */
+/**
+ * Chooses the code of a failure that matches none of `SIGNS`. A server that closes the connection at once expects the
+ * other TLS setting.
+ */
 function chooseUnreachableCode(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
   if (isLate(error)) return 'timedOut';
   if (!to || !/Failed to connect/.test(words)) return 'unavailable';
@@ -310,7 +313,7 @@ function toHarmlessCause(error: unknown): { cause?: Error } {
 function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
-  // The server's own: the run was terminated, say, before it answered.
+  // The server sets this type, for example if the run was terminated before it answered.
   if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
   if (cause.type === 'InvalidInput') return toInvalidInputError(cause);
   if (cause.type !== 'UpdateRefused') return error;

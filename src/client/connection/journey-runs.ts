@@ -20,7 +20,7 @@ export interface JourneyRuns {
   closed: RunName[];
 }
 
-/** Final; any other status may still change, also one that only a newer server knows. */
+/** These statuses are final. Any other status may change, including one that only a newer server has. */
 const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTINUED_AS_NEW', 'TIMED_OUT']);
 
 /**
@@ -40,7 +40,7 @@ export async function findRuns(client: Client, journeyId: string, known: readonl
   const delivery = toWebhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
   const note = ({ workflowId, runId, status }: RunName & { status: { name: string } }) => {
-    // Closed is final, and visibility may not know it yet.
+    // A closed run stays closed, and visibility may lag behind.
     const isClosed = CLOSED.has(status.name) || found.get(runId)?.isClosed === true;
     found.set(runId, { workflowId, runId, isClosed });
   };

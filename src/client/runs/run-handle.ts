@@ -208,9 +208,9 @@ export abstract class RunHandle<Kind extends RunKind> {
     const send = async (signal: AbortSignal) => {
       try {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
-          // A reset run received the message again before it was valid, and refused it: the server takes nothing more
-          // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-          // It says that of an update that it cannot deliver, too.
+          // A reset run refused the message when it received it again before it was valid. The server accepts no
+          // message under that id any more (docs/decisions/client.md). The run recognises a message that it has
+          // accepted. The server reports an undeliverable update by the same status.
           if (!hasStatus(error, 'internal')) throw error;
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });

@@ -53,7 +53,7 @@ export function checkStart<Kind extends RunKind>(kind: Kind, given: unknown): Ch
   return { kind, id, runKey: toRunKey(kind, id), input };
 }
 
-/** Brings two forms that mean the same to one. */
+/** Normalizes two equivalent forms to one. */
 function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInputs[Kind] {
   return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[Kind];
 }

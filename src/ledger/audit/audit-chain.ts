@@ -183,7 +183,7 @@ interface Walk {
   cipher: LedgerCipher;
   /** `null` where the head is not authentic. */
   head: ChainHead | null;
-  /** The last entry. Its hash is unknown where the entry that belongs there is missing. */
+  /** The last entry. Its hash is unknown if that entry is missing. */
   position: number;
   hash: string;
   expected: string | undefined;

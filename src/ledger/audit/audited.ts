@@ -174,7 +174,7 @@ export const RECORDS = {
       .meta({ id: 'inquiryAttempt' }),
     total: inquiryTotal,
   },
-  /** One about a run has no inquiry: its `productCode` is the stage that it is about. */
+  /** A decision about a run has no inquiry. Its `productCode` is the stage that it concerns. */
   decisions: {
     input: z.strictObject({
       ...periodAndRun,
@@ -205,7 +205,7 @@ export const RECORDS = {
       })
       .meta({ id: 'recordedDecision' }),
   },
-  /** Every message of an applicant about a share, whether or not anything was posted under it. */
+  /** All consents and denials of applicants about shares, posted or not. */
   consents: {
     input: z.strictObject({
       ...periodAndRun,
@@ -353,7 +353,7 @@ export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {
 export type SharesQuery = Query<'shares'>;
 export type AccessesQuery = Query<'accesses'>;
 
-/** A record that has the name that was asked for, and whose it is. */
+/** A record with the requested name, and the run that owns it. */
 export interface NamedRecord {
   what: 'inquiry' | 'share' | 'decision';
   runKey: string;
@@ -371,7 +371,7 @@ interface PostingFacts {
   isAcceptedAsNotPosted?: boolean;
 }
 
-/** States that mean that nothing was posted, as far as a refusal proves it (docs/protocol.md). */
+/** States of an attempt that was not posted, as far as a refusal proves that (docs/protocol.md). */
 const NOT_POSTED: readonly AttemptState[] = [
   ...NOT_POSTED_STATES,
   ...HELD_STATES.filter((state) => state !== 'unknown'),

@@ -179,7 +179,7 @@ function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
 }
 
-/** Says which decisions are about the attempt, and whether it was posted. */
+/** Assigns decisions to the attempt, and judges whether it was posted. */
 function judgeAttempt(
   row: FoundRow,
   decisions: ReadonlyMap<string, DecisionRow[]>,

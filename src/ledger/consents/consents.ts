@@ -32,7 +32,7 @@ export interface Start {
 
 /** The start that receives consents. */
 export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
-  /** Grants that it does not count any more. */
+  /** Grants that the run has found invalid. */
   faultyGrants?: readonly FaultyGrant[];
 }
 
@@ -258,7 +258,7 @@ export function toConsentRecord(row: ConsentRow): ConsentRecord {
   return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
-/** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
+/** Reads the messages of one applicant about one share that the rules about refusals need. */
 export async function readConsentHistory(
   { session }: Transaction,
   { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,

@@ -122,7 +122,7 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
   return { ...verdict, detail: `${verdict.detail}${by}` };
 }
 
-/** Describes what this server itself may lose; `null` for nothing. */
+/** Describes which commits this server may lose; `null` if none. */
 function judgeDisk(
   { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
   { kind }: DurabilitySetting,

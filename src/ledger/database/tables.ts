@@ -31,7 +31,7 @@ type FlagReason =
   | typeof SSN_MISMATCH
   | typeof REPORT_CHANGED
   | typeof PORTFOLIO_UNAVAILABLE;
-/** Details that the run alone knows of its hold. */
+/** Details of a hold that only the run has. */
 type HoldDetails = Pick<
   HoldStatus,
   'applicantIds' | 'httpStatus' | 'returnCode' | 'returnReasonCode' | 'otherTraceNumber' | 'resendFrom' | 'problems'
@@ -192,7 +192,7 @@ export const TABLES = {
     constraints: [OF_INQUIRY],
   }),
 
-  // Decisions of people: about attempts, about runs, and that they have seen a flag.
+  // Decisions of operators: about attempts, about runs, and acknowledgements of flags.
   /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
   decisions: table({
     columns: {
@@ -433,9 +433,9 @@ export const TABLES = {
       // NULL: it is about a run, and about none of its inquiries.
       customer_trace_number: optional(text()),
       attempt: optional(int()),
-      // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
+      // The run's details of its hold, as JSON. NULL: the ledger's rows have them.
       details: optional(json<HoldDetails>()),
-      // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
+      // Start of the run's wait, by the run's clock. NULL: no run has reported that it waits.
       held_since: optional(instant()),
       closed_at: optional(instant()),
       closed_how: optional(text<'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed'>()),

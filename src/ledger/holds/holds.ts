@@ -30,7 +30,7 @@ export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answe
   return held.includes(state) || (state === 'answered' && answer !== undefined && answer.kind !== 'outcome');
 }
 
-/** Opens the row of an inquiry whose latest attempt needs a decision, where no row says so yet. */
+/** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
 export async function openHeld(
   tx: Transaction,
   customerTraceNumber: string,
@@ -40,7 +40,7 @@ export async function openHeld(
   if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
-  // A hold that the run itself waits for has priority: a decision about that leads to this one.
+  // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
   if (open && (open.heldSince !== undefined || (open.attempt === attempt && open.reason === reason))) return;
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
@@ -58,7 +58,7 @@ export async function drawAttention(
 interface WorkOfInquiry extends Pick<WorkRow, 'kind' | 'reason' | 'attempt'> {
   details?: WorkRow['details'] | undefined;
   customerTraceNumber: string;
-  /** When the run began to wait, by its own clock; without it the ledger itself has caused the row. */
+  /** Start of the run's wait, by the run's clock. Absent if the ledger opened the row. */
   heldSinceMs?: number;
   /** A review, which the row is about instead of the inquiry. */
   review?: string | null;
@@ -99,7 +99,7 @@ export async function endByDecision(
   return closed > 0;
 }
 
-/** A further attempt was claimed: nothing about the inquiry waits any more. */
+/** Closes the rows of an inquiry after a further claim. */
 export async function endByClaim(tx: Transaction, customerTraceNumber: string): Promise<void> {
   await close(tx, { how: 'claimed' }, "kind = 'held' AND customer_trace_number = $1", [customerTraceNumber]);
 }

@@ -98,13 +98,13 @@ export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason
   runIsGone?: true;
 };
 
-/** The columns of a row `w`. A row that the ledger itself has opened says nowhere else when a resend may follow. */
+/** The columns of a row `w`. `SHOWN` adds the earliest time of a resend, which a row of the ledger does not store. */
 const COLUMNS = `w.work_id, w.run_key, w.kind, w.reason, w.since, w.profile, w.end_user_code, w.end_user, w.product_code,
   w.share_id, w.customer_trace_number, w.attempt, w.details`;
 const SHOWN = `${COLUMNS}, ${selectRefusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
   AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
 
-/** The open rows, and in the same form attempts whose answer can no longer come and that no row shows as held yet. */
+/** Selects the open rows, and attempts whose answer can no longer arrive and that have no row yet. */
 const selectOpen = ({ now }: SqlDialect) => [
   `SELECT ${COLUMNS} FROM work_for_people w WHERE w.closed_at IS NULL`,
   `SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
@@ -212,7 +212,7 @@ export async function countWork({ session, dialect }: Unsealed, filters: WorkFil
     .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
-/** Reads only: everything about one owner that ever needed a person, the oldest first. */
+/** Reads the rows of one owner that ever needed an operator, oldest first. */
 export async function readWorkOfOwner(
   { session }: Transaction,
   runKey: string,

@@ -46,7 +46,7 @@ export type AttemptRow = Row<'attempts'> &
 /** An attempt that was closed before any claim, in the same terms. */
 type ClosedRow = Row<'closed_attempts'> & { state: 'notSent'; answerInMs: 0; closed: true };
 
-/** Everything about one trace number, as the claim's rules know it. */
+/** All records of one trace number, in the form that the rules of the claim take. */
 export interface InquiryState extends KnownInquiry {
   inquiry: InquiryRow | undefined;
   attempts: readonly (AttemptRow | ClosedRow)[];

@@ -66,7 +66,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;
 }
 
-/** An attempt that was answered late was posted. A decision about another one would pass over it. */
+/** An attempt with a late answer was posted. A decision about another attempt would ignore it. */
 function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): DecisionEffect {
   if (attempt !== late.attempt || (action !== 'accept' && action !== 'abandon')) return OVERTAKEN;
   return { kind: action };
@@ -96,7 +96,7 @@ function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean
   return decision.action === 'resend' || isWhatWasJudged(effectiveState(latest), decision.failureType);
 }
 
-/** Whether the attempt needs a person's decision and has none. */
+/** Whether the attempt still needs an operator's decision. */
 function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
   const state = effectiveState(latest);
   const isDoubtful = HELD_STATES.includes(state) || state === 'answered';

@@ -328,7 +328,7 @@ async function flagRefused(
     values,
   );
   const concerned = new Set<string>();
-  // Most refusals are about no posting. Everything that was said is read only for those that are.
+  // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const permit of permits.filter(isOnFile)) {
     const grant = toConsentRecord(permit);
     const said = choose(await readConsentHistory(tx, grant));

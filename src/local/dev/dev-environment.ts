@@ -21,7 +21,7 @@ import {
 import { createProgramProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
-  /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
+  /** Created if missing, readable by its owner only. Contains all data that outlives a run. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */
   headless?: boolean;
@@ -220,7 +220,7 @@ export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
   return chosen;
 }
 
-/** The API's own port belongs to the environment at the own port of Temporal: others might start at the same moment. */
+/** The API uses its default port only if Temporal does: two environments may start at the same moment. */
 async function chooseApiPort({ temporalPort }: DevPorts): Promise<number> {
   return temporalPort === OWN_PORTS.temporalPort && (await isPortFree(DEFAULT_PORTS.api)) ? DEFAULT_PORTS.api : 0;
 }

@@ -11,7 +11,7 @@ import { freePorts } from '../free-ports.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
 interface TemporalServerOptions {
-  /** Holds the database and the log. Without one everything is in memory and gone with the server. */
+  /** Folder of the database and the log. If absent, the server keeps all data in memory. */
   dataDir?: string;
   /** Default: a free port. */
   port?: number;
@@ -50,7 +50,7 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
   'history.transferProcessorMaxPollRPS': 1000,
   'history.timerProcessorMaxPollRPS': 1000,
   'history.visibilityProcessorMaxPollRPS': 1000,
-  // End users share by fairness key, which does nothing without it.
+  // Enables fairness keys, by which end users share a queue.
   'matching.enableFairness': true,
   // A run whose tasks fail is listed after the second failure; the server's own default is the fifth, a minute later.
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute': 2,

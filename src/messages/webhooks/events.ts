@@ -39,8 +39,7 @@ export function toWebhookEventId(
 const ABOUT_MESSAGES: readonly string[] = ['consent.refused', 'consent.unmatched'] satisfies WebhookEventType[];
 
 /**
- * Only the latest counts of those events are kept. An older event that occurs again gets its former id, and says the
- * same.
+ * The run keeps only the latest counts of those events. A repeated older event gets its former id and the same content.
  */
 const MESSAGES_KEPT = 500;
 

@@ -22,7 +22,7 @@ type FieldKind =
   | 'reference'
   /** An id of our callers. It is shown where a start takes it as one: it lies in workflow ids in the clear. */
   | 'id'
-  /** A member within something personal that reveals nothing about a person. */
+  /** A member of a personal object that does not identify the person. */
   | 'plain';
 
 const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {

@@ -51,7 +51,7 @@ export interface ConsentHost {
   readonly inFlight: InFlightActivities;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
-  /** Everybody whose word about the share may count. */
+  /** The applicants whose consents and denials can count for the share. */
   readonly applicantIds: readonly string[];
   /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
   checkPerson?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
@@ -106,7 +106,7 @@ export class Consents {
   /** How many refusals of each share are on their way. */
   readonly #blocked = new Map<string, number>();
   readonly #standings: Map<string, ShareStanding>;
-  /** Shares about which another place may have recorded consents since the run asked. */
+  /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
   /** Look-ups in flight. */
   readonly #asked = new Map<string, Promise<void>>();
@@ -164,7 +164,7 @@ export class Consents {
     else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
   }
 
-  /** Whether the run knows what the ledger says about the share by now. */
+  /** Whether the ledger's latest answer about the share is known. */
   has(shareId: string): boolean {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
@@ -200,7 +200,7 @@ export class Consents {
     } else if (standings[0]) this.updateStanding(shareId, standings[0]);
   }
 
-  /** Takes what the ledger says. An answer that was read before another one changes nothing. */
+  /** Stores the ledger's answer about a share, unless a newer answer is known. */
   updateStanding(shareId: string, standing: ShareStanding): void {
     const known = this.#standings.get(shareId);
     if (known && known.position > standing.position) return;
@@ -257,7 +257,7 @@ export class Consents {
     }
   }
 
-  /** Refuses the grants of a run that ends before it could know which grants count. */
+  /** Refuses grants if the run ends before it could judge them. */
   refuseUnjudged(reason: string): void {
     for (const waitingConsent of this.#waiting)
       if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', cause: 'notNow', reason });
@@ -316,7 +316,7 @@ export class Consents {
     const consents = batch.map(({ record }) => record);
     const faultyGrants = config ? [...this.#faults] : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
-    // Before it is prepared, a run cannot say whose word counts. It asks again then.
+    // A run that is not prepared yet does not know the applicants that count. It asks again later.
     const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {

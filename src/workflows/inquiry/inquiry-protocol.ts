@@ -165,7 +165,7 @@ class InquiryRun {
 
   async #makePermittedAttempt(): Promise<AttemptStep> {
     const { continuation } = this.#host;
-    // The run claims nothing that the next run would not know.
+    // Continues as new before the claim, so that the next run knows every claim.
     if (continuation?.isDue) await continuation.wait(() => this.#findStop() !== null);
     const stop = this.#findStopNow();
     return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
@@ -292,7 +292,7 @@ class InquiryRun {
     const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';
     const waitMs = isPaused ? this.#pause.waitMs(settings) : computeBackoffMs(failure, settings, this.#failures);
-    // A wait that the gateway or a person has set does not count towards the back-off.
+    // A wait set by the gateway or an operator does not count towards the back-off.
     if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     const atMs = Date.now() + waitMs;

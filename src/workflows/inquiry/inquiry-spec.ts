@@ -84,13 +84,13 @@ export interface AttemptHost {
 /** The parts of its run that an inquiry uses. */
 export interface InquiryContext extends AttemptHost {
   holds: Holds;
-  /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
+  /** The run is about to end, because it was withdrawn or a stage was abandoned. It sends no further inquiry. */
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
   /** Called with what the next run has to know, for hosts that hand inquiries over to it. */
   onStanding?(standing: CarriedInquiry): void;
-  /** Lets the run hand over while the inquiry waits; absent if the run hands over in another way. */
+  /** Lets the run continue as new while the inquiry waits. Absent if the run does so in another way. */
   continuation?: ContinuationWait;
 }
 
@@ -105,5 +105,5 @@ export type InquiryEnd =
   | { kind: 'abandoned' }
   /** The run is ending; nothing is in flight. */
   | { kind: 'stopped' }
-  /** Its permission is gone; nothing is in flight. */
+  /** The permission of the attempt was lost, and no request is in flight. */
   | { kind: 'notPermitted' };

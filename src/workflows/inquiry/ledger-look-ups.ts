@@ -26,7 +26,7 @@ import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 /** How often the run reads the row of another worker's attempt that may still be answered. */
 const LOOK_EVERY_MS = 15_000;
 
-/** Failures of a look-up that no repetition mends: they become holds. */
+/** Failures of a look-up that a retry cannot resolve: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
 /** Reads the ledger's row of this very request, or returns the next step if the ledger cannot answer. */

@@ -5,7 +5,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
-/** Whether the run repeats it by itself: nothing was sent. */
+/** Whether the run retries the failure without an operator: no request was sent. */
 export function isRetried({ failureType, claimed }: InquiryFailure): boolean {
   const { retry } = FAILURES[failureType];
   return retry !== null && (retry.if === 'always' || !claimed);

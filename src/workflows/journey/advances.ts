@@ -85,7 +85,7 @@ export function checkPassGate(journey: Journey, message: PassGateMessage): Messa
   return skipObjection(journey, message) ?? checkGateMessage(journey, toGatePart(message));
 }
 
-/** Returns the message's decisions beside the passage itself, less those that the journey knows. */
+/** Returns the decisions of the message that the journey does not have yet, without the passage of the gate. */
 export function findNewDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
   const { to, skip, acceptAge, by = '', reason = '' } = message;
   const who = { runKey: journey.journeyId, by, reason, decidedAt };
@@ -138,7 +138,7 @@ function checkGateMessage(journey: Journey, message: PassGateMessage): MessageRe
   const stage = journey.stage(to);
   if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
   if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
-  // One that was kept while its report was young is not enough any more, and neither is the same again.
+  // An accepted message for this gate does not suffice once the report is too old, and neither does a repeat of it.
   const tooOld = journey.gate === to && !message.acceptAge ? refuseOldReport(journey) : null;
   if (tooOld) return tooOld;
   const kept = journey.advances.get(to);
@@ -293,7 +293,7 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
     if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
-    // The ledger does not have an operator's decision about this gate yet.
+    // The ledger has not recorded an operator's decision about this gate yet.
     await journey.continuation.wait(isOver);
   }
 }

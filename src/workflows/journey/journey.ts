@@ -237,7 +237,7 @@ export class Journey extends CreditRun<
     return this.latestReport?.reference ?? null;
   }
 
-  /** Before there is a report, every applicant there is must consent. */
+  /** Until the report exists, every applicant must consent. */
   override listApplicants(share: ShareRecord): string[] {
     if (this.findKnownReport(share)) return super.listApplicants(share);
     return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);

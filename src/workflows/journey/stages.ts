@@ -52,7 +52,7 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
     const { applicantsBefore } = stage;
     delete stage.applicantsBefore;
     if (outcome) return skipRest(journey, outcome);
-    // A repeat that a person gave up has changed nothing.
+    // An abandoned repeat leaves the stage unchanged.
     if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
   }
 }

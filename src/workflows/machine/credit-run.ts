@@ -173,7 +173,7 @@ export abstract class CreditRun<
     return report === null || report === 'notYet' ? undefined : report;
   }
 
-  /** Everybody whose word about a share may count. */
+  /** The applicants whose consents and denials can count for a share. */
   get applicantIds(): string[] {
     return [];
   }

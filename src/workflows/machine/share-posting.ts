@@ -120,7 +120,7 @@ class SharePosting {
     }
   }
 
-  /** Ends a share whose withdrawal was asked for while something was in flight. */
+  /** Settles the end of a share that may have been withdrawn while a request was in flight. */
   async #settleEnd(end: ShareEnd): Promise<ShareEnd> {
     if (end === 'otherReport') return end;
     if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);
@@ -166,7 +166,7 @@ class SharePosting {
     const { continuation, consents, decided } = this.#run;
     const { input } = this.#share;
     const missing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
-    // A run that is to hand over leaves the looking up to the next one.
+    // A run that is about to continue as new leaves the look-up to the next run.
     const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
     for (;;) {
       this.#nowMs = Date.now();
@@ -254,7 +254,7 @@ class SharePosting {
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
-  /** Takes the ledger's objection. The share then asks the ledger again which consents are in force. */
+  /** Applies the ledger's objection to the claim. Then the share asks the ledger again for the consents in force. */
   #applyObjection({ withdrawn, reportGone, grants }: ShareObjection): void {
     for (const { applicantId, consentId, fault } of grants) {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);

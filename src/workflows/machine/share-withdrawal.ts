@@ -87,7 +87,7 @@ function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithd
   if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, refusal.reason);
 }
 
-/** It waits for a person: a withdrawal would leave an attempt undecided. */
+/** The share waits for an operator: a withdrawal would leave an attempt undecided. */
 export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord): void {
   refuseWithdrawal(run, share, ON_HOLD);
 }

@@ -133,7 +133,7 @@ export class ReviewRows {
     return this.#queue.length === 0 && this.#carried.length === 0 && this.#state.next === undefined;
   }
 
-  /** Whether nothing is under way, so that the remaining results are written now. */
+  /** Whether no row is in progress, so that the remaining results are written now. */
   #isQuiet(): boolean {
     return this.#review.underWay === 0 && (this.#review.isHalted || this.#review.isFull || this.#isAllBegun());
   }
@@ -176,7 +176,7 @@ export class ReviewRows {
 
   #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
-    // A row does not rest: the review waits for all of them, and hands over by itself.
+    // The review waits for all of its rows and continues as new itself, so a row has no continuation.
     const { continuation: _, ...host } = review.createHost(this.#config);
     return {
       ...host,

@@ -53,7 +53,7 @@ export interface FileState {
   next?: { offset: number; line: number };
   carried: CarriedRow[];
   done: Record<RowOutcome, number>;
-  /** Rows done that a person should look at. */
+  /** Finished rows that an operator should examine. */
   flagged?: number;
   /** The size of the results so far. */
   resultBytes: number;
@@ -106,7 +106,7 @@ class ReviewFiles {
     this.#onChange = onChange;
   }
 
-  /** Why they cannot be reached, such as `ENOENT`; nothing of where they are. */
+  /** The code of the file error, such as `ENOENT`, without a path. */
   get cause(): string | undefined {
     const [code] = this.#causes.values();
     return code;

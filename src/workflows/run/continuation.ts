@@ -98,7 +98,7 @@ export class Continuation {
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
-        // A part whose rest ended in this task runs first, and so does one that ends after such a rest of its own.
+        // Lets parts run first whose wait ended in this task, also one after another.
         await waitUntilAtRest(2);
         if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;

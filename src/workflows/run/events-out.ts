@@ -35,7 +35,7 @@ interface Noted {
 export interface CarriedEvents {
   /** How often each event was emitted. */
   occurrences?: Readonly<Record<string, number>>;
-  /** Emitted, and not known to be handed over. */
+  /** Events that were emitted and not acknowledged by the delivery run yet. */
   waiting?: readonly Noted[];
 }
 
@@ -88,12 +88,12 @@ export class EventsOut {
     return { occurrences: toCarriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }
 
-  /** Whether everything is handed over to the delivery run. */
+  /** Whether the delivery run has received all events. */
   get areOut(): boolean {
     return !this.#config || this.#waiting.length === 0;
   }
 
-  /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
+  /** Resolves once the delivery run has received all events, which its endpoints may still lack. */
   async flush(): Promise<void> {
     await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }

@@ -34,17 +34,17 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 export type Decision = DecisionMessage & { receivedAt: string };
 
 /**
- * A decision that has taken effect, with what recognises a duplicate. It is handed over to the next run, so it holds
- * nothing personal.
+ * A decision that has taken effect, with digests that recognise a duplicate. The next run gets it, so it has no
+ * personal data.
  */
 interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
   /** Digests of the whole message but its proof, as `computeMemberDigests` makes them. */
   digests: Record<string, string>;
-  /** The ledger that the run has used is gone: no other holds the decision. */
+  /** The run's ledger was replaced, so no ledger has the decision. */
   inNoLedger?: true;
-  /** Set if the ledger has not taken it: says in words which answer or decision it has instead. */
+  /** Set if the ledger refused the decision: names the answer or decision that superseded it. */
   overtakenBy?: MessageRefusal;
 }
 
@@ -56,7 +56,7 @@ const HANDED_ON = 500;
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold that the next run takes over. It is open there before the inquiry reaches it. */
+/** A hold from continue-as-new. It is open before the inquiry runs again. */
 interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
@@ -101,7 +101,7 @@ export class Holds {
     return this.#settled.slice(-HANDED_ON);
   }
 
-  /** Holds for the next run. No decision about any of them is being taken. */
+  /** Holds for continue-as-new. None of them has a decision in progress. */
   get carried(): CarriedHold[] {
     return [...this.#open.values()].map(({ status, applicantIds, inquiry, isOpening, opening }) => ({
       ...{ status, applicantIds, inquiry },
@@ -156,7 +156,7 @@ export class Holds {
     for (let isOver = false; !isOver; ) {
       isOver = await this.#run.continuation.wait(isDecided, ROW_SHOWN_FOR_MS, row);
     }
-    // The decision closes the row, and the next run would not know of it.
+    // The decision closes the ledger's row, so the next run would not find it.
     if (hold.opening > 0) await condition(() => hold.opening === 0);
   }
 
@@ -256,7 +256,7 @@ export class Holds {
     return this.#findSettled(message)?.inNoLedger === true;
   }
 
-  /** Whether the ledger has not said yet what becomes of the decision. */
+  /** Whether the ledger has not answered about the decision yet. */
   isPending({ customerTraceNumber, decisionId }: DecisionMessage): boolean {
     return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
   }

@@ -261,7 +261,7 @@ function toMs({ until }: Extension): number {
   return parseInstantMs(until) ?? 0;
 }
 
-/** A run with waits that people may make longer: a journey, or a share by itself. */
+/** A run whose waits an operator can extend: `lendingJourney` or `shareReport`. */
 interface ExtendableRun extends DecidedRun {
   readonly runKey: string;
   readonly isEnding: boolean;

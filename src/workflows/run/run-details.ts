@@ -165,7 +165,7 @@ function formatAction(action: HoldAction, hold: HoldStatus, runKey: string): str
     formatCodeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
   ].join('\n\n');
 }
-/** A draft that lacks only what the person knows; the run refuses empty texts. */
+/** A draft of the decision without the operator's facts. The run refuses empty texts. */
 function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
   const { kind, id } = parseRunKey(runKey);
   const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;

@@ -10,7 +10,7 @@ import { runUntilRecorded } from './activity-stubs.ts';
 import { runInBackground } from './around-the-sdk.ts';
 import type { ContinuationWait } from './continuation.ts';
 
-/** The run writes nothing into another ledger: then the status alone shows its holds. */
+/** The run does not write into another ledger, so only its status shows the holds. */
 type Write = (ledgerId: string) => Promise<unknown>;
 
 export class RunWork {

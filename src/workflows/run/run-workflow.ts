@@ -71,7 +71,7 @@ export interface RunDefinition<R extends AnyRun, CarriedState extends { config?:
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
-  /** `work` hands over by itself. */
+  /** `work` continues as new itself. */
   handsOver?: true;
 }
 

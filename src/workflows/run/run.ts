@@ -113,7 +113,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   /**
-   * Brings the search attributes up to date; those that the server does not know are left out.
+   * Upserts the search attributes that have changed and are registered.
    *
    * @param passing attributes whose change alone causes no upsert, since the run is not about to wait
    */
@@ -172,9 +172,9 @@ export interface RunAttributes {
   JourneyStage?: string;
   EndUserCode?: string;
   GatewayProfile?: string;
-  /** All end users that the run may pull for. An empty list is left alone. */
+  /** All end users that the run may pull for. An empty list changes nothing. */
   EndUserCodes?: readonly string[];
-  /** An empty list is left alone. */
+  /** An empty list changes nothing. */
   CustomerTraceNumber: string[];
 }
 

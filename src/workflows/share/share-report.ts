@@ -70,7 +70,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     return this.config?.reference ?? 'notYet';
   }
 
-  /** Empty before the report is found: only the report says whose consent is needed. */
+  /** Empty until the report is found, which names the applicants that must consent. */
   override get applicantIds(): string[] {
     return this.listApplicants(this.record);
   }

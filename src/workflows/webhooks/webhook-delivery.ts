@@ -49,7 +49,7 @@ const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
 
 const { code, time } = createMarkdownWriter();
 
-/** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
+/** Event ids that the run remembers, so that a repeated event is sent once. One run has a few dozen. */
 const MOST_SEEN = 500;
 
 /**
@@ -354,7 +354,7 @@ class WebhookChain {
 
 type Failure = Omit<FailedEvent, 'event' | 'failedAt'>;
 
-/** Returns the last attempt's failure if the time was over; a worker that died says nothing. */
+/** Returns the failure of the last attempt after a time-out. A worker that crashed leaves none. */
 function toFailure(error: unknown): Failure {
   const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };

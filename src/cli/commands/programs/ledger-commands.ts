@@ -136,7 +136,7 @@ function registerLedgerCompare(ledger: Command): void {
   });
 }
 
-/** The safe next step: nothing of it sends anything that the ledger knows to be sent. */
+/** Suggests a safe next step: no command in it sends an inquiry that the ledger has as sent. */
 const NEXT_STEP: Record<ComparedRun['kind'], string> = {
   noRun: 'start it again under the same id with the same input: the ledger answers for what was sent',
   open: 'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
@@ -256,7 +256,7 @@ async function runDisposal(
       break;
     }
   }
-  // Also where nothing was left to be disposed of: the process that did it may have ended before this.
+  // Runs even if no record was left, since an earlier process may have ended before this step.
   const isUntouched = planned.length === 0 && plan.refused.length > 0;
   const scrubbed = isUntouched || (await retention.scrub().catch(() => false));
   const unfinished = await retention.unfinished().catch(() => []);

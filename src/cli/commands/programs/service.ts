@@ -6,12 +6,12 @@ import { createOutput, type Output } from '../../output/output.ts';
 export interface Service<Options> {
   /** The command, with its options. */
   command: Command;
-  /** Starts it. `resources` are closed in reverse order at the end. `null`: there is nothing to wait for. */
+  /** Starts the service. `resources` are closed in reverse order at the end. `null`: the program ends at once. */
   start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService | null>;
 }
 
 interface ReadyService {
-  /** One line of JSON, which a program that starts this process waits for. Without one there are lines alone. */
+  /** One line of JSON for the program that started this process. If absent, the service prints only its lines. */
   ready?: object;
   /** Lines for people in its place. */
   lines(colors: Output['colors']): string[];
