@@ -75,7 +75,6 @@ export interface ShareQuestion extends SecondaryUser {
   reportRunKey?: string;
 }
 
-/** The run that asks the ledger. */
 interface AskingRun {
   /** Default: the worker's own ledger. */
   ledgerId?: string;

@@ -78,7 +78,7 @@ const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: 
   aborted: ['aborted'],
 };
 
-/** The first that fits. */
+/** The first entry whose class matches the error counts. */
 const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: ProblemCode, words?: string][] = [
   [DisposedError, 'disposed', 'it was disposed of'],
   [OtherEndUserError, 'otherEndUser'],

@@ -22,7 +22,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** One of the answers that are no errors. */
 export interface AnswerForm {
   description: string;
-  /** Without one the answer has no body. */
+  /** Absent if the answer has no body. */
   schema?: z.ZodType;
   headers?: Readonly<Record<string, string>>;
 }
@@ -41,7 +41,7 @@ export interface Call<Params extends string = string, Query = unknown, Body = Js
   note(target: Partial<AccessRecord>): void;
   /** Makes room for other requests. For a handler that only waits from here on. */
   giveUpSlot(): void;
-  /** Aborted once the caller has gone. */
+  /** Aborted once the caller has disconnected. */
   signal: AbortSignal;
   /** Aborted once the server stops, for handlers that only wait. The server still answers messages under way. */
   stopping: AbortSignal;
@@ -172,7 +172,6 @@ export function listPathParameters(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as PathParameter);
 }
 
-/** Returns the schema of the path's parameters. */
 export function createPathSchema(path: string): z.ZodObject {
   return z.object(Object.fromEntries(listPathParameters(path).map((name) => [name, PATH_PARAMETERS[name]])));
 }

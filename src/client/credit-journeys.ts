@@ -39,11 +39,11 @@ const HANDLES: { [Kind in RunKind]: new (context: RunContext, kind: Kind, id: st
   portfolio: PortfolioHandle,
 };
 
-/** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
+/** Set by the class. The members are private, so that printing a client shows no connection and no keys. */
 let clientOf: (journeys: CreditJourneys) => Client;
 
 /**
- * The SDK's own client, for programs of this project that make other calls. It shows its connection and its keys.
+ * Returns the SDK's client, for other programs of this project. Printing it shows its connection and its keys.
  *
  * @internal
  */

@@ -44,7 +44,7 @@ export interface CodecNeeds {
 
 export interface Permission {
   namespace: string;
-  /** How much is shown. */
+  /** `redacted` masks personal data. */
   view: 'whole' | 'redacted';
   /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
   isService: boolean;

@@ -31,7 +31,7 @@ interface Decoded {
   payloads: PayloadJson[];
   /** How many of them could not be decoded. */
   undecodable: number;
-  /** Whether they are given out whole. */
+  /** Whether the payloads are returned unmasked. */
   revealed: boolean;
 }
 

@@ -39,7 +39,6 @@ export interface ShareTerms extends SecondaryUser {
   start?: string | undefined;
 }
 
-/** A judged share. */
 export interface JudgedShare {
   /** The applicants that have sent a consent or a denial. */
   applicants: ApplicantStanding[];

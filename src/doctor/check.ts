@@ -111,7 +111,7 @@ export function describeRules(problems: readonly ConfigProblem[]): string {
   return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
 }
 
-/** The server's own check reports the cause. */
+/** The check of the server reports the cause. */
 function notChecked(why: string): (error: unknown) => never {
   return (error) => {
     throw isOwnFault(error) ? error : new NotCheckedError(why);

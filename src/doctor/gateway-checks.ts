@@ -69,7 +69,7 @@ function toNetworkFinding(error: unknown): Finding {
 /** Below this every inquiry or so would fetch one. */
 const SHORT_LIFE_S = 60;
 
-/** Fetches a token, and throws it away. */
+/** Fetches a token and discards it. */
 export function checkTokens(profile: GatewayProfile): Check {
   return defineCheck(`token-service/${profile.name}`, ['GATEWAY_'], (_, signal) => fetchToken(profile, signal));
 }

@@ -165,7 +165,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 }
 
-/** Names a caller in what callers share. */
+/** Builds the key of a caller in limits that all callers share. */
 export function toCallerKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);
 }

@@ -28,7 +28,7 @@ type Claim = (name: string) => unknown;
 export type TokenVerifier<Caller extends Identity> = (authorization: string | undefined) => Promise<Caller>;
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** Clocks of two machines. */
+/** Allows for the difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const MAX_SUBJECT_CHARACTERS = 255;
 

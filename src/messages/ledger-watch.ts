@@ -10,7 +10,7 @@ export interface LedgerWatchInput {
   seen?: SeenAttempt;
 }
 
-/** The workflow id of a watch: one for each task queue, since a watch stops where no worker polls its queue. */
+/** The workflow id of a watch. Each task queue has its own, since a watch stops if no worker polls its queue. */
 export function toLedgerWatchId(ledgerId: string, taskQueue: string): string {
   return `watch-${ledgerId}-${taskQueue}`;
 }

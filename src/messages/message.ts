@@ -62,7 +62,10 @@ export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
 interface MessageChecks {
   address: string;
-  /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
+  /**
+   * Returns why the shape is refused, as a path and a rule without the value; or `null`. An activity checks applicants
+   * against the table of fields.
+   */
   findProblem(value: unknown): string | null;
   /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown): MessageRefusal | null;
@@ -76,7 +79,7 @@ export type Message<D extends MessageDefinition = MessageDefinition> = D & Messa
 /** A message whose schema admits objects of this type. */
 export type MessageWith<T> = Message & { schema: (applicants: never) => z.ZodType<T> };
 
-/** All that workflow code checks of applicants. */
+/** Workflow code checks only this part of applicants. */
 const APPLICANTS = z.array(z.looseObject({})).min(1);
 
 /** The run, the person and the reason in the examples that the Temporal UI shows. */

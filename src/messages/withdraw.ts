@@ -5,7 +5,7 @@ import { defineMessage, getSharedFields, type MessageOf, SIGNED_EXAMPLES } from 
 
 const { signature, journeyId, pullId, shareId, reviewId } = getSharedFields();
 
-/** It only stops something, so it counts in the clear. */
+/** An unencrypted withdrawal is valid, since it can only stop work. */
 const inTheClear = () => true;
 
 function describeWithdrawal(to: RunKind) {

@@ -41,7 +41,7 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
 // biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
 export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
 
-/** Checks a listing's types, and forgets them. */
+/** Checks a listing's types, and returns the general type. */
 export function defineListing<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>>(
   listing: ListingOf<Input, Output, Row>,
 ): Listing {
@@ -59,7 +59,6 @@ export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The instant that orders the row. */
 export function readRowInstant({ order: [at] }: Listing, row: Record<string, unknown>): string {
   return String(row[at]);
 }

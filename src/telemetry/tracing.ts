@@ -30,7 +30,7 @@ class AsyncContextManager implements ContextManager {
     return this.#storage.run(context, () => fn.apply(thisArg, args));
   }
 
-  /** No code of ours binds. */
+  /** This project never binds a context. */
   bind<T>(_context: Context, target: T): T {
     return target;
   }

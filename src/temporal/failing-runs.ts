@@ -17,7 +17,7 @@ function toFailingRunsFilter(taskQueue: string): string {
   return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
 }
 
-/** Returns `null` where the server cannot tell. */
+/** Returns `null` if the server lacks the search attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
   return askWhereKnown(async () => (await client.workflow.count(toFailingRunsFilter(taskQueue))).count);
 }

@@ -23,7 +23,7 @@ export interface DeploymentView {
   currentBuildId?: string;
   /** The only identity that may promote, such as Temporal's Worker Controller. Absent if all may. */
   manager?: string;
-  /** The newest first. */
+  /** Newest first. */
   versions: { buildId: string; state: VersionState }[];
 }
 

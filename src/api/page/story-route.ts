@@ -185,7 +185,7 @@ function listWaits(status: AnyStatus): Story['waitsFor'] {
 type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
 
 interface LedgerStory {
-  /** The oldest first. */
+  /** Oldest first. */
   lines: RecordLine[];
   /** `false` if the ledger has more records of a kind than the story. */
   isWhole: boolean;

@@ -68,7 +68,7 @@ export interface RouteCommand {
   members?: readonly string[];
   /** Help for options by name, in place of the schema's. `null`: the member has no option. */
   words?: Readonly<Record<string, string | null>>;
-  /** Options that are no members. */
+  /** Options that are not members of the message. */
   options?: readonly (readonly [flags: string, words: string])[];
   examples: readonly string[];
   /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
-/** A member that an option gives. */
+/** A member of a message that has a command-line option. */
 export interface Member {
   /** A JSON pointer, such as `/secondaryUser/endUserCode`. */
   path: string;

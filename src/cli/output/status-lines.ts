@@ -25,7 +25,7 @@ import {
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
 import { formatTable, type Output, withAge, wrap, wrapCommand } from './output.ts';
 
-/** `credit-journey holds` has all. */
+/** The rest is in `credit-journey holds`. */
 const HOLDS_SHOWN = 3;
 /** The rest is in `--json`. */
 const REFUSED_SHOWN = 3;

@@ -9,9 +9,9 @@ export interface CallOptions {
   /** Ends the call: its code is `aborted`. A message that was sent may still arrive. */
   signal?: AbortSignal | undefined;
   /**
-   * How long the call may take in all, in milliseconds. Then it throws: `timedOut` where the server is away,
-   * `workerUnavailable` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
-   * starts and messages, and none for `result`.
+   * Time limit of the whole call, in milliseconds. Then the call throws `timedOut` if the server is unreachable, or
+   * `workerUnavailable` if no worker answers. Default 5,000 for questions to a run, 30,000 for starts and messages, and
+   * none for `result`.
    */
   timeoutMs?: number | undefined;
 }
@@ -23,7 +23,7 @@ export const MESSAGE_TIMEOUT_MS = 30_000;
 export const createTimeoutError = () => new CallError('timedOut');
 
 interface Call {
-  /** The run key of the run that the call is about, for errors. */
+  /** The run key of the call, for errors. */
   runKey: string;
   /** The default time limit of a call whose options give none. If absent, there is no limit. */
   defaultMs?: number;
@@ -31,13 +31,13 @@ interface Call {
   late?: () => Error;
 }
 
-/** A timer of Node takes no more. */
+/** The longest delay of a Node timer. */
 const LONGEST_MS = 2_147_483_647;
-/** Before the time is over the client asks whether the server itself answers; this long, or half of a shorter time. */
+/** Before a time-out the client probes the server, for this long or for half of a shorter limit. */
 const PROBE_MS = 2_000;
 /** A deadline that ends this much too early was the server's own. */
 const EARLY_MS = 100;
-/** How long `close` waits for cancelled calls to have ended in the SDK, too. */
+/** Limits how long `close` waits until the SDK has ended cancelled calls. */
 const LONGEST_CLOSE_MS = 1_000;
 
 /**
@@ -100,7 +100,7 @@ export class Calls {
     }
   }
 
-  /** Waits, for as long as the client is open and the signal is not aborted. */
+  /** Waits; rejects once the client closes or the signal is aborted. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     await this.make({ runKey: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
   }

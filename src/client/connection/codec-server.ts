@@ -18,13 +18,13 @@ import { toBytes } from '../../protection/payloads/payload-envelope.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 
-/** The server works on 16 requests at once, of all its callers. */
+/** The codec server processes 16 requests at once, over all callers. */
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The server lets a request wait for 10 s before it begins. */
+/** The codec server queues a request for up to 10 s. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const BODY_TIMEOUT_MS = 15_000;
-/** Below what servers and proxies keep an idle connection for: one that is being closed costs a repetition. */
+/** Shorter than the keep-alive time of servers and proxies: a request on a closing connection must be repeated. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 /** The most that the server decodes for one request, in base64. */
@@ -198,7 +198,9 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
   };
 }
 
-/** One request for all: a message of Temporal has at most 4 MB, which is less than the codec server takes. */
+/**
+ * Sends one request for all payloads: a message to Temporal has at most 4 MB, which is below the codec server's limit.
+ */
 async function convertPayloads(
   connection: CodecServerConnection,
   route: '/encode' | '/decode',
@@ -225,11 +227,11 @@ const MARKER = Buffer.from('{"undecodable":');
 function requireReadable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
   const bytes = toBytes(payload.data);
-  // Parsed only where it begins as the marker does: most payloads are long, and none of ours do.
+  // Parses the payload only if it begins like the marker. Most payloads are long, and none of this project begins so.
   if (!bytes.subarray(0, MARKER.length).equals(MARKER)) return payload;
   const [value] = parseJsonValue(bytes) ?? [];
   if (isUndecodable(value)) throw new UndecodablePayloadError(value.undecodable.reason);
-  // The server shows an unknown key to people, who have no use for an error.
+  // For people, the codec server returns a marker instead of an error if a key is unknown.
   const { undecodable } = (value ?? {}) as { undecodable?: { reason?: unknown } };
   if (undecodable?.reason === 'unknownKey') throw new CodecServerError('keyUnknown');
   return payload;

@@ -74,8 +74,8 @@ export interface ConnectOptions {
   /** Temporal's namespace. Default: `TEMPORAL_NAMESPACE`, else `default`. */
   namespace?: string;
   /**
-   * The one that the workers of this environment poll: with another, starts succeed and wait for ever. Default:
-   * `TASK_QUEUE`, else `credit-journeys-<environment>`.
+   * The task queue that the workers of this environment poll. With another queue, starts succeed and wait for ever.
+   * Default: `TASK_QUEUE`, else `credit-journeys-<environment>`.
    */
   taskQueue?: string;
   /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
@@ -85,11 +85,11 @@ export interface ConnectOptions {
    * @internal
    */
   connection?: ConnectionLike;
-  /** How long to wait for the server, in milliseconds. Default 5,000: a server that runs answers at once. */
+  /** Time limit for connecting, in milliseconds. Default 5,000: a running server answers at once. */
   connectTimeoutMs?: number;
   /**
-   * How long a question to a run waits for a worker, in milliseconds, where the call gives no `timeoutMs`. Default
-   * 5,000: enough to replay a long history first.
+   * Time limit for queries, in milliseconds, if the call has no `timeoutMs`. Default 5,000, in which a worker can
+   * replay a long history.
    */
   queryTimeoutMs?: number;
   /** Ends the attempt to connect. */
@@ -151,7 +151,7 @@ export function toClientUse({
 }
 
 /**
- * Connects, and asks the server for a first answer.
+ * Connects, and waits for a first answer of the server.
  *
  * @throws CallError; InvalidInputError or ConfigError for an address of another form
  * @internal
@@ -185,7 +185,7 @@ const NO_KEYS =
 interface PayloadParts {
   dataConverter: DataConverter;
   codecServer?: CodecServerConnection;
-  /** The key ring that the data converter follows: a client may run for longer than a key is current. */
+  /** The key ring of the data converter, which reloads it: a client may outlive a current key. */
   keys?: { close(): void };
 }
 
@@ -205,7 +205,7 @@ export async function loadDataConverter({
     case 'clear':
       return { dataConverter: {} };
     case 'codecServer': {
-      // Loaded when needed: most callers in the sandbox have none.
+      // Loaded on demand: most callers in the sandbox have no key ring.
       const { CodecServerConnection, createRemoteDataConverter } = await import('./codec-server.ts');
       const codecServer = new CodecServerConnection(payloads.access, namespace);
       return { dataConverter: createRemoteDataConverter(codecServer), codecServer };

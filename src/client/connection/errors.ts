@@ -50,12 +50,12 @@ export const TEMPORAL_REFUSES = Object.keys(REFUSED) as Refused[];
 
 /** All other ends of a call. `{about}` is the run by its name, or the inquiry. */
 const WORDS = {
-  /** The run was never started, or its retention is over. */
+  /** The run was never started, or its retention period has ended. */
   journeyNotFound: 'there is no {about}',
   journeyFinished: '{about} has finished',
   shareAfterEnd:
     '{about} has finished: share its report by itself, with `credit-journey share --ended` or `shareReport`',
-  /** The run refuses the message in its present state: it has changed nothing. */
+  /** The run refuses the message in its present state, and stays unchanged. */
   updateRefused: '{about} refused: {reason}',
   /** The ledger refuses a decision about an inquiry without a run: it has written nothing. */
   decisionRefused: 'nothing was decided about {about}; {reason}',
@@ -64,7 +64,7 @@ const WORDS = {
   resultNotReady: '{about} has not ended within the time given',
   /** A message may still arrive. To send it again does no harm: each is known by its business key. */
   workerUnavailable: 'no worker answered for {about}: is one running on its task queue?',
-  /** The server took nothing. The run hands over to a new one once a worker has handled its messages. */
+  /** The server accepted no message. The run continues as new once a worker has handled its messages. */
   tooManyMessages: '{about} has more messages than Temporal accepts at once: send this one again in a minute',
   /** A run with another input or, of a pull, of another product has this id. Nothing was started. */
   differs: '{about} was started with another input: {reason}; choose another id',
@@ -229,7 +229,7 @@ export function isTaskFailure(error: unknown): boolean {
   return isUnprocessed(error) || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error));
 }
 
-/** The server's own refusal of an update that a worker had in hand and did not answer; the history has nothing of it. */
+/** The server's failure of an update that a worker had received and did not answer. The history has no event of it. */
 function isUnprocessed(error: unknown): boolean {
   if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return false;
   return error.cause.type === 'UnprocessedUpdate';
@@ -284,7 +284,7 @@ export function translateServerError(error: unknown): unknown {
   return new CallError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
 
-/** The server cannot be reached, or says that it cannot now. */
+/** Creates the error of a server that is unreachable or unavailable. */
 export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
   const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];

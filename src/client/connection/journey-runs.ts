@@ -98,8 +98,8 @@ export async function deleteClosedRuns(
     const left = await findRuns(client, journeyId, known);
     const isOver = left.closed.length + left.delivering.length === 0 || performance.now() >= deadline;
     if (isOver || left.open.length > 0) return { deleted: deleted.size, left };
-    // The server ends an open run that it is to delete. An endpoint that cannot be reached would keep the delivery open
-    // for weeks (docs/webhooks.md).
+    // Deleting an open run terminates it. An unreachable endpoint would keep the delivery open for weeks
+    // (docs/webhooks.md).
     for (const run of [...left.delivering, ...left.closed]) {
       if (!deleted.has(run.runId) && !(await mayDelete(run))) return { deleted: deleted.size, left };
       await deleteRun(client, journeyId, run);
@@ -116,7 +116,7 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
       workflowExecution: { workflowId, runId },
     });
   } catch (error) {
-    // Asked for before, and done by now.
+    // An earlier request has already deleted the run.
     if (hasStatus(error, 'notFound')) return;
     throw translateCallError(error, journeyId);
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { isAtRunLimit, isTaskFailure } from './errors.ts';
 
-/** Several tries in a row may find a busy run between two tasks. */
+/** Several tries in a row may meet a busy run between two workflow tasks. */
 const MAX_TRIES = 8;
 const PAUSE_MS = 50;
 

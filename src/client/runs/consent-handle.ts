@@ -10,7 +10,7 @@ import { CallError, hasCode } from '../connection/errors.ts';
 import { toLateConsentWorkflowId } from '../connection/run-messages.ts';
 import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
-/** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
+/** The run was not open. `recorded: false`: Temporal has the message, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
   | ({ recorded: true } & RecordedConsent)
   | { recorded: false }

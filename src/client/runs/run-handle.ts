@@ -62,17 +62,15 @@ function toSettledStatus<Kind extends RunKind>(
 /** Options of a message beside its content. */
 export interface MessageOptions extends CallOptions {
   /**
-   * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
-   * random one for each call. A corrected message takes another.
+   * The id of the message. A caller that repeats an unanswered message sends the same id; a corrected message needs
+   * another. Default: a new random id for each call.
    */
   messageId?: string | undefined;
 }
 
 /**
- * Every message is checked before it is sent (`InvalidInputError`). A call that fails throws a
- * `CallError`, whose `code` says why.
- *
- * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
+ * Every message is checked before it is sent (`InvalidInputError`). A failed call throws a `CallError` with a `code`.
+ * Printing a handle shows only its ids: all other members are private, also for `util.inspect`.
  */
 export abstract class RunHandle<Kind extends RunKind> {
   /** The key in the ledger and on the command line: a `journeyId`, `pull:<pullId>`. */
@@ -176,7 +174,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     return this.update(update, this.parseContent(update, content), options);
   }
 
-  /** The message, addressed to this run, as its definition has it. */
+  /** Builds the message to this run by its definition. */
   protected parseContent(update: string, content: object): object {
     const definition = findMessage(this.#kind, update);
     const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
@@ -215,7 +213,7 @@ export abstract class RunHandle<Kind extends RunKind> {
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {
-        // The server answers alike for a closed run and for one that never existed.
+        // The server gives the same answer for a closed run and for an unknown one.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
           throw new CallError('journeyFinished', { runKey: this.runKey });
         }

@@ -31,7 +31,7 @@ const DEFINITIONS: Record<RunKind, (input: unknown) => InputDefinition> = {
   share: () => shareReport,
 };
 
-/** Has nothing personal. */
+/** The text contains no personal data. */
 function describeStart({ kind, id, input }: CheckedStart<RunKind>): string {
   const what = kind === 'pull' ? `${(input as PullInput).productCode} pull` : kind;
   const user = describeSecondaryUser(input);

@@ -38,7 +38,7 @@ export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
 
 /** A reader's reach leaves out runs of which the ledger knows that they are another's. */
 export interface UnmatchedQuery extends ReadersReach {
-  /** At most so many; from 1. */
+  /** The maximum number of rows, at least 1. */
   limit: number;
   /** The last one of the page before. */
   after?: UnmatchedConsent;

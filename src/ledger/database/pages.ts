@@ -24,7 +24,6 @@ interface Keyset<Row> {
   limit: number;
 }
 
-/** Reads one page of rows. */
 export async function readKeyset<Row>(
   session: SqlSession,
   { from, columns = '*', where = [], values = [], order, after, limit }: Keyset<Row>,

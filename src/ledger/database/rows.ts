@@ -29,7 +29,6 @@ export function makeSession(
   };
 }
 
-/** The row as an object. */
 export function toObject(row: SqlRow): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row)) {

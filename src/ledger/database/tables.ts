@@ -461,7 +461,6 @@ export const TABLES = {
 } as const satisfies Readonly<Record<string, Table>>;
 
 export type TableName = keyof typeof TABLES;
-/** A row as an object. */
 export type Row<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
 
 /** Returns the columns of a table with this property. */

@@ -110,7 +110,7 @@ export function bindReads<Fs extends Functions>(transactions: Transactions, func
   );
 }
 
-/** Each in the ledger of this id. */
+/** Binds each function to the ledger with this id. */
 export function bindWrites<Fs extends Functions>(
   transactions: Transactions,
   functions: Fs,

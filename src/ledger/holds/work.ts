@@ -69,12 +69,12 @@ export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITION
 export type WorkQuery = WorkFilters & {
   /** `next` of the page before. */
   after?: string;
-  /** At most so many rows; from 1. */
+  /** The maximum number of rows, at least 1. */
   limit: number;
 };
 
 export interface WorkPage {
-  /** The oldest first. */
+  /** Oldest first. */
   rows: WorkRow[];
   /** Absent on the last page. */
   next?: string;

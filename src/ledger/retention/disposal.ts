@@ -152,7 +152,7 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
 export interface AgeQuery {
   /** The least age of the newest attempt or answer, by the database's clock. */
   olderThanMs: number;
-  /** The most ids of one page. */
+  /** The maximum number of ids on one page. */
   limit: number;
   /** `next` of the previous page: the oldest come first. */
   after?: { createdAtMs: number; customerTraceNumber: string };

@@ -234,7 +234,7 @@ export const SAMPLE_HEADER = 'accountId,first,last,ssn,dob,phoneNumber,emailAddr
 /** Never issued as SSNs; the last one lacks a digit. */
 const SSNS = ['900110001', '900120001', '900130001', '900140001', '90015001'];
 
-/** Without its line's end. */
+/** The row has no line break. */
 export function createSampleRow(row: number, ssn: string): string {
   const person = `Casey,Sample,${ssn},1985-04-12,202555010${row % 10},casey.${row}@example.com,192.0.2.17`;
   return `ACC-${row},${person},${row} Example Street,Springfield,IL,62704`;

@@ -45,7 +45,7 @@ export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]): An
 }
 
 /**
- * FAILSAFE's consumers, and what it says of one of several without showing of which.
+ * Lists FAILSAFE's consumers, and the results that belong to an unknown one of several.
  *
  * @param asked as in `listConsumers`
  */

@@ -83,7 +83,7 @@ export interface EndpointStatus {
   endpoint: string;
   delivered: number;
   waiting: number;
-  /** Since when the oldest waiting event has waited. */
+  /** Time since which the oldest waiting event waits. */
   waitingSince?: string;
   failed: {
     id: string;

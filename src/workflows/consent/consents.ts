@@ -72,7 +72,10 @@ interface WaitingConsent {
   isAnswered?: true;
   /** The keys that its proof needs could not be read. */
   isUnjudged?: true;
-  /** Another ledger answered than the run has used, which gets nothing. The run keeps the message until its own answers. */
+  /**
+   * Another ledger answered than the run's, and gets no message. The run keeps the message until its own ledger
+   * answers.
+   */
   isInNoLedger?: true;
   /** The message of the same key that was on its way when this one came. */
   earlier?: WaitingConsent;
@@ -86,7 +89,7 @@ export interface CarriedConsents {
   faults?: FaultyGrant[];
 }
 
-/** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
+/** The number of consents that one activity writes: at three round trips each, far below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
 /** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
 const MOST_CHARACTERS = 800_000;
@@ -94,7 +97,7 @@ const MOST_CHARACTERS = 800_000;
 const MOST_WAITING_GRANTS = 1_000;
 const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the run keeps it until its own answers';
 const TOO_MANY_WAIT = refuse('notNow', `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`);
-/** Another ledger answers than the run has used. */
+/** Another ledger answers than the one that the run has used. */
 const ASK_AGAIN_AFTER_MS = 60_000;
 
 export class Consents {
@@ -103,7 +106,7 @@ export class Consents {
   /** The last message of each key in `#waiting`. */
   readonly #byKey = new Map<string, WaitingConsent>();
   #waitingGrants = 0;
-  /** How many refusals of each share are on their way. */
+  /** The number of refusals of each share in flight. */
   readonly #blocked = new Map<string, number>();
   readonly #standings: Map<string, ShareStanding>;
   /** Shares whose consents another run may have recorded since the last look-up. */
@@ -169,7 +172,10 @@ export class Consents {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /** Called when another place has recorded consents: a share that waits asks the ledger again, also after a look-up in flight. */
+  /**
+   * Called when another run has recorded consents. A waiting share asks the ledger again, also after a look-up in
+   * flight.
+   */
   markAllStale(): void {
     for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
   }
@@ -401,7 +407,7 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
   return batch;
 }
 
-/** The ledger's question about a share. */
+/** Builds the question to the ledger about a share. */
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
   const validForMs = toConsentValidForMs(share.input);
@@ -429,7 +435,7 @@ export function handleConsents<Status>(
     },
     { description: definition.signals?.consent as string },
   );
-  // It has no content: what counts is in the ledger.
+  // The signal has no content, since the ledger has the consents.
   setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
 }
 

@@ -15,7 +15,7 @@ import { toUndecodableFailure } from '../run/failures.ts';
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<LateConsentResult> {
   if (isUndecodable(input)) throw toUndecodableFailure(input);
-  // The input may be anything. An error thrown here would park the run for good; the activity's refusal is an answer.
+  // The sender may have sent any input. A thrown error would block the run for good; the activity refuses it instead.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   const args = { consent, receivedAt: new Date().toISOString() };
   const result = await runUntilDone('recordLateConsentMessage', { summary: 'recording a late consent' }, args);
@@ -41,7 +41,7 @@ async function tellIfOpen(workflowId: string, signal: string, ...content: [] | [
   try {
     await getExternalWorkflowHandle(workflowId).signal(signal, ...content);
   } catch (error) {
-    // Usually no such run is open.
+    // Usually the run is closed.
     if (!(error instanceof TemporalFailure)) throw error;
   }
 }

@@ -16,9 +16,9 @@ export interface AskedWithdrawal {
   reason: string;
   /** The share that is to take its place. */
   replacement?: ShareInput;
-  /** The sender has its answer, and the ledger has not decided yet. A refusal then shows in the status. */
+  /** The run has answered the sender, and the ledger has not decided yet. The status shows a later refusal. */
   isAnswered?: true;
-  /** Why the ledger, or the share's hold, has refused it. */
+  /** The reason why the ledger, or the share's hold, refused the withdrawal. */
   refusal?: MessageRefusal;
 }
 
@@ -34,7 +34,7 @@ export interface ShareRecord {
   remarks?: Problem[];
   attention?: 'revokedAfterPosting';
   since?: string;
-  /** Until when it waits for consent, once its report exists. */
+  /** The end of the wait for consent, once the report exists. */
   until?: string;
   /** The report was disposed of, or came under a legal hold, before the share was posted. */
   reportIsGone?: boolean;
@@ -134,7 +134,7 @@ export function findFirstExpiryMs(
   const leftMs = applicantIds.flatMap((applicantId) => {
     const standing = told.standing(share, applicantId, nowMs);
     if (standing.stands !== 'granted' || standing.youngUntilMs === undefined) return [];
-    // The last millisecond of its time still counts.
+    // A grant is valid up to and including its last millisecond.
     return [standing.youngUntilMs + 1 - nowMs];
   });
   return leftMs.length === 0 ? undefined : Math.max(1, Math.min(...leftMs));

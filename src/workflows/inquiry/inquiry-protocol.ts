@@ -68,15 +68,15 @@ class InquiryRun {
   #attempt = 1;
   #failures = 0;
   #retriedSinceMs: number;
-  /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
+  /** The first attempt may wait in the gateway's queue without a limit. */
   #isRetrying: boolean;
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryRunState['retry'];
-  /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
+  /** The time at which this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
   readonly #pause: PauseWait;
-  /** Since when it waits for retries, in milliseconds, until an attempt gets through or an operator must decide. */
+  /** The start of the retries, in milliseconds, until an attempt succeeds or an operator must decide. */
   #waitsSinceMs: number | undefined;
   #waitsFor: InquiryRunState['waitsFor'];
 
@@ -109,7 +109,7 @@ class InquiryRun {
     for (;;) {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#takeStep());
-      // Each further promise costs the run a stack, so a step that needs no wait is taken without one.
+      // Each further promise costs a stack trace, so a step that needs no wait is made without one.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
   }
@@ -261,8 +261,8 @@ class InquiryRun {
     this.#retriedSinceMs = Math.min(Date.now(), this.#retriedSinceMs + this.#pause.note(failure));
     this.#reportStanding();
     this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
-    // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
-    // other.
+    // The decision was made before this run asked, for example while no run was open. The claim spends only that
+    // decision.
     if (step.resendStands) {
       this.#restart(failure);
       return {};
@@ -287,7 +287,7 @@ class InquiryRun {
       this.#reportStanding();
       return;
     }
-    // The gateway accepted the token: a 401 that comes later is a new one.
+    // The gateway accepted the token, so a later 401 is a new failure.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
     const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';

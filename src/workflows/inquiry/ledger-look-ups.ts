@@ -44,7 +44,7 @@ function toLookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference 
   return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
 
-/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
+/** The look-up cannot be cancelled, so that an attempt in flight always gets its outcome. */
 async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ found: T } | { step: AttemptStep }> {
   try {
     return { found: await CancellationScope.nonCancellable(ask) };
@@ -56,8 +56,8 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
 }
 
 /**
- * The one look-up that closes the attempt: its activity may still be at work on a worker that is out of touch. The
- * other look-ups ask about attempts that were claimed, or that other runs have made. What they do not find is missing.
+ * Closes an attempt whose activity may still run on a disconnected worker. All other look-ups concern attempts that
+ * were claimed, or that other runs made. They report an absent attempt as missing.
  */
 export async function closeByLookUp(
   host: AttemptHost,
@@ -76,7 +76,7 @@ export async function waitOut(
   content: InquiryContent,
   step: Extract<AttemptStep, { kind: 'wait' }>,
 ): Promise<AttemptStep> {
-  // The ledger's clock decides when it is over; a tenth of a second spares a second look.
+  // The ledger's clock decides whether the time is over. A tenth of a second more saves a second look-up.
   const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
   const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
   await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));

@@ -1,4 +1,4 @@
-/** Gates, and `advance`: it passes one, skips a stage, or has a stage pulled once more. */
+/** Gates, and the update `advance`, which passes a gate, skips a stage, or repeats the pull of a stage. */
 import { omitUndefined } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs, toUtcInstant } from '../../base/instants.ts';
@@ -59,7 +59,7 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   journey.advances.delete(productCode);
   for (const stage of journey.stages) {
     if (stage.status.productCode !== productCode) continue;
-    // With a repeat of it that was asked for early.
+    // Includes a repeat of the stage that was requested early.
     journey.changeStage(stage, { state: 'skipped' });
     delete stage.plannedTraceNumber;
   }
@@ -127,7 +127,7 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   return advance !== undefined || gate.pass === 'auto';
 }
 
-/** At once, so that the answer to the message does not name the gate that it has passed. */
+/** Clears the gate at once, so that the answer to the message does not name the passed gate. */
 function leaveGate(journey: Journey): void {
   journey.gate = undefined;
   journey.reportTooOld = undefined;

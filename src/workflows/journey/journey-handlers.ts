@@ -60,7 +60,7 @@ function handleGates(journey: Journey): void {
       }
       if (message.applicants) {
         await journey.keepOpenFor(checkApplicants({ profile, applicants: message.applicants }));
-        // While they were checked, the gate may have expired.
+        // The gate may have expired during the check of the applicants.
         refuseFor(checkAdvance(journey, message));
       }
       const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
@@ -97,7 +97,7 @@ function handleShares(journey: Journey): void {
         const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
         const args = { profile: journey.profile, message, ...omitUndefined({ journeyPurposeCode }) };
         await journey.keepOpenFor(checkShare(args));
-        // While it was checked, the same share may have come, or another under its id, or the journey's end.
+        // During the check, the journey may have ended, or received the same share or another one under its id.
         refuseFor(checkShareRequest(journey, message));
       }
       const replaced = findReplacedShare(journey, message);

@@ -26,7 +26,7 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import type { Wait } from '../run/run-decisions.ts';
 
-/** State that a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's input. */
+/** State of a journey for continue-as-new. Plain data, as personal as the journey's input. */
 export interface JourneyRunState extends CreditRunState<WithdrawMessage, RunConfig, StageRecord> {
   advances: PassGateMessage[];
   skips?: Skip[];
@@ -57,7 +57,7 @@ export class Journey extends CreditRun<
   stageWasAbandoned = false;
   /** Messages that are being checked. */
   checksOfMessages = 0;
-  /** No further share is taken: the run is about to complete. */
+  /** The journey accepts no further share, because it is about to complete. */
   isClosing = false;
   gate: StageCode | undefined;
   gateTimes = { since: '', until: '' };
@@ -65,7 +65,7 @@ export class Journey extends CreditRun<
   reportTooOld: StageCode | undefined;
   /** The outcome if the stages ended early: the journey runs no further stage. */
   stagesEndedAs: JourneyOutcome | undefined;
-  /** When the journey closes, once all has settled. It takes further shares until then. */
+  /** The time at which the journey closes, once all inquiries have settled. It accepts further shares until then. */
   openUntil: string | undefined;
   readonly #applicantIds = new Set<string>();
 
@@ -329,7 +329,7 @@ export interface StageRecord extends StepRecord {
   repeat?: WantedRepeat;
   /** The earlier applicants while the inquiry is under way; an abandoned repeat restores them. */
   applicantsBefore?: Applicant[];
-  /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
+  /** The number of persons in `Persons` at the time of the report, which names the latest of each id. */
   personsAt?: number;
 }
 
@@ -350,7 +350,7 @@ type Named = Person & Pick<Applicant, 'applicantId'>;
 interface NamedPerson {
   applicantId: string;
   person: Person;
-  /** When the id began to name this person, RFC 3339; absent for the first whom it named. */
+  /** The time from which the id names this person, RFC 3339. Absent for the first person. */
   since?: string;
 }
 

@@ -75,7 +75,7 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
-  // Idempotent: the next run does it again.
+  // The step is idempotent, and the next run repeats it.
   await continuation.waitFor(drainConsents(journey));
   journey.end(outcome);
   return outcome;

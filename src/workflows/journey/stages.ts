@@ -31,13 +31,14 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       const passed = gate ? await passGate(journey, gate) : 'passed';
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
       if (journey.decided.asksToSkip(stage.status.productCode)) {
-        // In the very task that opened its gate, or before a stage that waits at none.
+        // In the workflow task that opened the gate, or before a stage without a gate.
         await journey.continuation.wait(
           () => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode),
         );
         continue;
       }
-      // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
+      // Another stage is next: a repeat was requested, or this stage was skipped, perhaps in the workflow task that
+      // opened the gate.
       if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
         journey.changeStage(stage, { state: 'expired' });

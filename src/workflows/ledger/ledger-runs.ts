@@ -33,7 +33,7 @@ async function findNewestAttempt(ledgerId: string, seen: SeenAttempt | undefined
   const summary = 'looking for the newest attempt';
   const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
   if (looked === 'ledgerChanged') {
-    // No run claims anything in the ledger that answers, and the watched one may return.
+    // No run claims an attempt in the ledger that answers, and the watched ledger may return.
     log.warn('the ledger that answers is not the one that is watched', {});
     return seen;
   }

@@ -35,13 +35,13 @@ export interface StepRecord<Code extends ProductCode = StageCode, Flag extends A
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */
   ordinal?: number;
-  /** The trace number that it will have, until it has begun. */
+  /** The trace number of the inquiry before it begins. */
   plannedTraceNumber?: string;
-  /** State of the inquiry while it is under way. */
+  /** State of the inquiry in progress. */
   inquiry?: CarriedInquiry;
 }
 
-/** State that the next run takes over (continue-as-new). Plain data; personal like the run's input. */
+/** State for continue-as-new. Plain data, as personal as the run's input. */
 export interface CreditRunState<Withdrawal, Prepared extends RunConfig, Step> extends RunState<Withdrawal, Prepared> {
   stages: Step[];
   shares: ShareRecord[];

@@ -42,7 +42,6 @@ const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
  */
 type ShareEnd = Exclude<ShareOutcome, 'nothingToShare'> | 'stopped' | 'otherReport';
 
-/** The end of a share. */
 type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
 
 /**
@@ -177,7 +176,7 @@ class SharePosting {
       }
       const { until = '' } = this.#share;
       const leftMs = (parseInstantMs(until) ?? 0) - this.#nowMs;
-      // The ledger does not have it yet that the share is to wait for longer.
+      // The ledger has not recorded yet that the share's wait was extended.
       const isBeingExtended = () => decided.isAboutShare(input.shareId);
       if (leftMs <= 0 && isBeingExtended()) {
         await continuation.wait(() => isOver() || hasNews() || !isBeingExtended());
@@ -223,7 +222,7 @@ class SharePosting {
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
-    // Only a person's decision leads here without a record: any other code than `Record` is a hold.
+    // Without a record, only an operator's decision leads here: any code other than `Record` is a hold.
     if (end.answer.outcome !== 'record') return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';

@@ -34,15 +34,18 @@ interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
 interface OpenRow {
   row: WaitingRow;
   scope: CancellationScope;
-  /** The row waits for a person; other rows may begin meanwhile. */
+  /** The row waits for an operator, while other rows may begin. */
   isHeld: boolean;
-  /** Released while it waits for a person, because the review stops. */
+  /** Released while it waits for an operator, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
   standing: InquiryRunState & { applicants?: FailsafeApplicant[] };
 }
 
-/** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
+/**
+ * The reason why the review begins no further row. `over`: each row has an outcome, or the review was withdrawn and no
+ * row is on hold.
+ */
 type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
@@ -261,7 +264,7 @@ export class ReviewRows {
 
   #toWaitingRow({ row, standing }: OpenRow): WaitingRow {
     const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
-    // While it is paused nothing is retried.
+    // A paused row is not retried.
     const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;
     return { ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } };
   }

@@ -1,4 +1,4 @@
-/** Small services of the SDK in the form that every workflow needs. */
+/** Wrappers of SDK functions that every workflow uses. */
 import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 
 /**

@@ -53,7 +53,7 @@ export async function waitUntilUpdatesTaken(): Promise<void> {
 interface Activator {
   blockedConditions: ReadonlyMap<number, unknown>;
   nextSeqs: { readonly condition: number };
-  /** Another array after each reset. */
+  /** The SDK sets another array after each reset. */
   randomnessSeed: unknown;
 }
 
@@ -134,9 +134,9 @@ function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
   return !queryWorkflow && !removeFromCache;
 }
 
-// How much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with
-// each workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only
-// with events that the history has (docs/decisions/journeys.md, 54).
+// Measures how much of its history a run has played. The SDK's figures (`workflowInfo().historyLength` and others) also
+// change in a workflow task that has only a refused update. No replay has that task. These figures change only with
+// events in the history (docs/decisions/journeys.md, 54).
 
 /** The server ends a run at 51,200 events, and by default suggests a hand-over at 4,096. */
 const DEFAULT_MAX_EVENTS = 3_000;

@@ -83,7 +83,7 @@ export class EventsOut {
     return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
   }
 
-  /** Also those on their way: the delivery run passes over an event that it was handed before. */
+  /** Includes events in flight: the delivery run ignores an event that it has received before. */
   get carried(): CarriedEvents {
     return { occurrences: toCarriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }

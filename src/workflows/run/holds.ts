@@ -61,7 +61,7 @@ interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
   inquiry: InquiryDescription;
-  /** The ledger had not answered yet that it has the row: the next run opens it. */
+  /** The ledger had not confirmed the row yet, so the next run opens it. */
   isOpening?: true;
 }
 
@@ -72,7 +72,7 @@ export interface HoldsState {
 }
 
 interface OpenHold extends CarriedHold {
-  /** How many writes of its row the ledger has not answered yet: more than one after a reset. */
+  /** The number of writes of its row in flight: more than one after a reset. */
   opening: number;
   decision?: Decision;
 }
@@ -198,7 +198,7 @@ export class Holds {
     this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
-  /** The ledger has refused the decision: the hold waits for another one, and shows why. */
+  /** The ledger refused the decision, so the hold waits for another one, and shows the reason. */
   refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): void {
     const hold = this.#open.get(customerTraceNumber);
     if (!hold) return;
@@ -224,7 +224,7 @@ export class Holds {
         action,
         ...(isOvertaken ? { overtaken: true as const } : {}),
       };
-      // After a reset, the same decision may find that the ledger has gone on: that is another event.
+      // After a reset, the ledger may have advanced before the same decision is recorded. That is another event.
       this.#run.events.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
     } else this.#run.events.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
   }
@@ -261,7 +261,7 @@ export class Holds {
     return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
   }
 
-  /** Why the ledger has not taken the decision, or `null`. */
+  /** Returns why the ledger refused the decision, or `null`. */
   findRefusal(message: DecisionMessage): MessageRefusal | null {
     if (this.isPending(message)) return null;
     const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
@@ -313,7 +313,7 @@ function toRow({ status, inquiry }: OpenHold): RunHold {
   return { inquiry, reason, attempt, since, details };
 }
 
-/** The message as it came, without its proof: that is about this very content. */
+/** Returns the message without its proof, which is about this very content. */
 function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & Partial<Decision>): object {
   return message;
 }
@@ -360,7 +360,7 @@ type DecisionRecording =
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
   /** The ledger already had an answer or another decision, with which the run continues. */
   | { kind: 'overtaken'; latest: AttemptView }
-  /** The ledger has refused it: the inquiry still waits for a decision. */
+  /** The ledger refused the decision, so the inquiry still waits for one. */
   | ({ kind: 'refused' } & MessageRefusal)
   | { kind: 'held'; failure: InquiryFailure };
 
@@ -437,7 +437,7 @@ async function recordJudgedDecision(
   return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
 }
 
-/** The decision to pull an answered stage once more. */
+/** The decision to repeat the pull of an answered stage. */
 export interface RepeatDecision {
   decisionId: string;
   by: string;

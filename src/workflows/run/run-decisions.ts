@@ -45,13 +45,13 @@ export type RunDecisionEffect =
   | { update: 'extend'; message: Extension }
   | { update: 'advance'; message: PassGateMessage; receivedAt: string };
 
-/** The decision has taken effect already: the ledger only records it. */
+/** The decision is in effect, and the ledger only records it. */
 interface TakenEffect {
   update: 'withdraw' | 'pause' | 'resume';
   message: RunWithdrawal;
 }
 
-/** Plain data: the next run takes it over. */
+/** Plain data for continue-as-new. */
 export interface AskedDecision {
   /** Decisions as the ledger gets them: one `advance` may bring two. */
   decisions: RunDecision[];
@@ -59,7 +59,7 @@ export interface AskedDecision {
   /** Its sender was answered before the ledger was. */
   isAnswered?: true;
   refusal?: MessageRefusal;
-  /** It has taken effect, and no ledger will have it. */
+  /** The decision is in effect, and no ledger will record it. */
   isInNoLedger?: true;
 }
 
@@ -243,7 +243,7 @@ const MOST = 100;
 /** Equals the longest wait that an input may have. */
 const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
 
-/** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
+/** Returns the end of a wait until `untilMs`, but not before the instant that it was extended to. RFC 3339 in UTC. */
 export function findEndOfWait(extensions: readonly Extension[], wait: Wait, untilMs: number): string {
   const extended = extensions.filter((extension) => isSame(extension, wait)).map(toMs);
   return toUtcInstant(Math.max(untilMs, ...extended));
@@ -326,7 +326,7 @@ export function handleExtensions<Message, Status>(
   handleUpdate(run, definition, 'extend', {
     objection,
     answer: async (sent) => {
-      // The wait may have ended in this very task.
+      // The wait may have ended in this workflow task.
       refuseFor(objection(sent));
       const message = toExtension(sent);
       if (findExtension(run.extensions, message)) return { ...toAccepted(run, true), recorded: true };

@@ -65,7 +65,7 @@ export interface RunDefinition<R extends AnyRun, CarriedState extends { config?:
   prepare(run: R): Promise<Prepared<R>>;
   /** Called once the input was accepted; not again in the next run. */
   onPrepared?(run: R, prepared: Prepared<R>): void;
-  /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
+  /** Runs from the input to an outcome. Then no request is in flight, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
   /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
@@ -115,7 +115,7 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
   try {
     const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
     run.emitEnded(outcome);
-    // Until Temporal has the event, never for an endpoint.
+    // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
     await drainMessages();
     await run.work.finish(run.runKey);
@@ -127,7 +127,7 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
       await drainMessages();
       run.emitEnded(run.endedAs);
       if (!run.events.areOut) await run.events.flush();
-      // Later messages do not change the end in that event.
+      // Messages after this event do not change the end that it names.
       await drainMessages();
       await run.work.finish(run.runKey);
     }
@@ -135,7 +135,7 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
   }
 }
 
-/** The longest time that a handler takes to answer. One that is stuck does not keep a run from its end. */
+/** The maximum time for a handler to answer. A stuck handler does not keep the run from ending. */
 const LAST_ANSWERS_MS = 10_000;
 
 /** Waits for the last answers: without one, Temporal only reports to the sender that the run has ended. */
@@ -200,7 +200,7 @@ function isOfOneWorker(error: unknown): boolean {
   return (findApplicationFailure(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
 }
 
-/** The run fails with the problems themselves, not with an activity's failure around them. */
+/** Makes the run fail with the problems, and not with an activity's failure around them. */
 function unwrapRefusal(error: unknown): unknown {
   const failure = findApplicationFailure(error);
   if (failure?.type !== 'InvalidInput') return error;

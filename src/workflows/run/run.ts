@@ -22,7 +22,7 @@ type RefusedMessages = Pick<AnyStatus, 'refusedMessages' | 'refusedMessagesTotal
 /** Number of refused messages that `status` shows; the total counts the rest. */
 const REFUSED_SHOWN = 50;
 
-/** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
+/** State of any run for continue-as-new. Plain data. */
 export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
   /** Absent if the input was not checked yet. */
   config?: Prepared;
@@ -94,7 +94,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     this.events.begin(config, this.subject);
   }
 
-  /** The caller's own id, as the input has it. */
+  /** The id that the caller gave in the input. */
   get id(): string {
     return (this.input as Record<string, string>)[ID_NAMES[this.kind]] as string;
   }

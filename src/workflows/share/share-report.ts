@@ -183,7 +183,7 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
     if (isOpen(record)) changeShare(record, await executeShare(share, config, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
-    // Idempotent: the next run does it again.
+    // The step is idempotent, and the next run repeats it.
     await share.continuation.waitFor(drainConsents(share));
     return outcome;
   },

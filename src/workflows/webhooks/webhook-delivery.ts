@@ -71,7 +71,7 @@ class Delivery {
   readonly #processedIds: Set<string>;
   #dropped = 0;
   #isShown = false;
-  /** When the events that were given up are forgotten. */
+  /** The time at which the run drops the events that it gave up. */
   #keptUntilMs = 0;
 
   constructor(input: WebhookDeliveryInput) {
@@ -158,7 +158,7 @@ class Delivery {
     return chain;
   }
 
-  /** Any sender that may write to the namespace can send it: values that are no events are passed over. */
+  /** Any sender with access to the namespace can send this signal, so the run ignores values that are no events. */
   #take(message: { events: AddressedEvent[] }): void {
     for (const event of [isRecord(message) ? message.events : []].flat().filter(isAddressed)) {
       const { endpoints, ...what } = event;
@@ -314,7 +314,7 @@ class WebhookChain {
         const [event] = state.waiting;
         if (!event || this.#isPaused) return;
         const failure = await this.#deliver(event);
-        // Sent again meanwhile, before its next attempt.
+        // The event was queued again before its next attempt.
         if (failure === 'calledBack') continue;
         state.waiting = state.waiting.filter((waiting) => waiting !== event);
         if (failure === null) state.delivered++;

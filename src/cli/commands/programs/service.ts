@@ -4,7 +4,6 @@ import { createOutput, type Output } from '../../output/output.ts';
 
 /** @typeParam Options as commander gives them */
 export interface Service<Options> {
-  /** The command, with its options. */
   command: Command;
   /** Starts the service. `resources` are closed in reverse order at the end. `null`: the program ends at once. */
   start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService | null>;

@@ -27,7 +27,7 @@ interface TestOptions extends OutputOptions {
   profile: string;
 }
 
-/** Each is asked for by a query. */
+/** Each delivery takes one query. */
 const MOST_LISTED = 500;
 
 export function registerWebhooksCommand(program: Command): void {

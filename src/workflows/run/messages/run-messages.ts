@@ -18,7 +18,7 @@ interface TellableRun<Withdrawal, Status> {
   readonly inFlight: InFlightActivities;
   readonly decided: RunDecisions;
   readonly runKey: string;
-  /** Whether nothing more is to be sent. */
+  /** Whether the run sends no further inquiry. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
   status(): Status;
