@@ -67,7 +67,7 @@ export interface ShareConfig extends RunConfig {
 /** A share for which a run asks the ledger which consents are in force. */
 export interface ShareQuestion extends SecondaryUser {
   shareId: string;
-  /** How old a grant may be. Default: any age. */
+  /** Maximum age of a grant. Default: any age. */
   validForMs?: number;
   /** Absent while there is no report. */
   reportReferenceNumber?: string;
@@ -98,9 +98,9 @@ export interface SubmitInquiryArgs extends InquiryContent {
   attempt: number;
   settings: ProtocolSettings;
   consents: GrantKey[];
-  /** SECONDUSE: how old a grant may be when the attempt is claimed. Default: any age. */
+  /** SECONDUSE: the maximum age of a grant when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
-  /** After a 401: only a token fetched after this instant will do. */
+  /** After a 401: the attempt needs a token that was fetched after this instant. */
   tokenFetchedAfter?: string;
   /** A stage's report is compared with this earlier one after its outcome is recorded. */
   compareWith?: ComparedReport;
@@ -118,7 +118,7 @@ export interface AnsweredAttempt {
 }
 
 export type SubmitInquiryResult =
-  /** Answered now, or by an earlier attempt that the ledger knows of. */
+  /** The outcome of this attempt, or of an earlier one that the ledger has. */
   | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
   /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'noSlot' }

@@ -4,7 +4,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 interface InquiryNames {
   customerTraceNumber?: string;
   productCode?: string;
-  /** Not the SDK's `attempt`, which counts Temporal's repetitions of the activity. */
+  /** Differs from the SDK's `attempt`, which counts Temporal's retries of the activity. */
   inquiryAttempt?: number;
 }
 

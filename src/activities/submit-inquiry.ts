@@ -109,7 +109,7 @@ async function makeOneAttempt(
     reply = await gateway.submit({
       request: toClaimedRequest(profile, args, { request, claim }),
       accessToken,
-      // Measured from before the claim, so that it ends before the ledger's own limit.
+      // Measured from before the claim, so that it ends before the limit in the ledger.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
       signal: cancellationSignal(),
       attempt: args.attempt,

@@ -65,7 +65,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const codes = readReturnCodes(envelope, context);
   const { said, ...reason } = readReturnDetails(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
-  const numbers = referenceNumbers(envelope);
+  const numbers = findReferenceNumbers(envelope);
   const isFailsafe = request.productCode === 'FAILSAFE';
   if (numbers.size > 1 && !isFailsafe) {
     throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
@@ -194,8 +194,11 @@ function combineOutcomes(outcomes: readonly ReportOutcome[]): ReportOutcome {
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
 
-/** One for the whole answer, since exactly one must be stored (interface 2.4). FAILSAFE's entries may differ (2.8). */
-function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
+/**
+ * Lists the numbers of the whole answer: exactly one must be stored (interface 2.4). FAILSAFE's entries may differ
+ * (2.8).
+ */
+function findReferenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
@@ -237,7 +240,7 @@ function listConsumersWithRecord(
     const consumerId = named[index];
     const path = pathOf(index);
     const own: string[] = [];
-    // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
+    // FAILSAFE returns no report (interface 2.8). For any other product a record is a report.
     if (isRecord && product !== 'FAILSAFE') own.push(...findConsumerProblems(member(entry, 'consumer')));
     if ((isRecord || isGiven(consumerId)) && !isAlphanumeric(consumerId, 16)) {
       own.push('/consumerId must be alphanumeric text of 1 to 16 characters');

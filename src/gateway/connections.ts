@@ -11,7 +11,7 @@ import type { GatewayProfile } from './profile.ts';
 // the whole answer has come. When it gives up for any cause (a time-out, an abort, an answer that it refuses), it calls
 // `destroy` on the socket. Tests on real sockets check this.
 
-/** The latest request on each of our connections. */
+/** The latest request on each connection of the pool. */
 const underWay = new WeakMap<Socket, DiagnosticsChannel.Request>();
 /** Maps undici's socket to the TCP socket beneath it. Over TLS only the latter can be reset. */
 const beneath = new WeakMap<Socket, Socket>();

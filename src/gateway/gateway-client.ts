@@ -18,7 +18,7 @@ export interface SubmitOptions {
   accessToken: string;
   /** `performance.now()` after which no first byte is written, for any cause of waiting. */
   sendBy: number;
-  /** Obeyed before the first byte, ignored after it. */
+  /** The client obeys the signal before the first byte, and ignores it afterwards. */
   signal?: AbortSignal;
   /**
    * The applicants to match an answer against. Default: the request's own. FAILSAFE's request lacks identifiers, so
@@ -119,7 +119,7 @@ export class GatewayClient {
         authorization: `Bearer ${options.accessToken}`,
         'content-type': 'application/json',
         accept: 'application/json',
-        // Compression is nowhere in the interface; a compressed answer is still read (body-text.ts).
+        // The interface does not mention compression. The client still reads a compressed answer (body-text.ts).
         'accept-encoding': 'identity',
       },
       body: JSON.stringify(options.request),

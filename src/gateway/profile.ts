@@ -83,7 +83,8 @@ export interface GatewayProfile {
    */
   decisionTrust: 'namespace' | 'proof';
   /**
-   * When a figure counts as moved, and which status codes mean a closed tradeline. Missing options have their defaults.
+   * Defines when a figure has changed, and which status codes mean a closed tradeline. Missing options have their
+   * defaults.
    */
   changes?: Partial<ChangeOptions>;
   /** Per product, the permitted end users and purpose codes; all where absent. */

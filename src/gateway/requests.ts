@@ -23,7 +23,7 @@ export type SecondUseRequest = ReturnType<typeof buildSecondUseRequest>;
 type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
-/** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
+/** FAILSAFE needs fewer fields of an applicant than reports do (interface 4.3). */
 type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
 export interface ReportRequestParts {

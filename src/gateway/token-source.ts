@@ -16,7 +16,7 @@ import { type Credentials, type CredentialsSource, type GatewayProfile, toTokenU
 
 interface AccessToken {
   accessToken: string;
-  /** When its fetch began, RFC 3339. A token that was revoked earlier is not this one. */
+  /** Start of the token's fetch, RFC 3339. A token that was revoked earlier is another one. */
   fetchedAt: string;
   /** RFC 3339. */
   expiresAt: string;
@@ -25,7 +25,7 @@ interface AccessToken {
 export interface TokenSourceOptions {
   /** Milliseconds since the epoch; tests set their own clock. */
   now?: () => number;
-  /** 0 to 1, so that the workers of a fleet do not renew in the same second. */
+  /** Random number from 0 to 1, so that the workers of a fleet renew at different seconds. */
   random?: () => number;
   /** Called for each fetch. */
   observer?: ExchangeObserver | undefined;
@@ -165,7 +165,7 @@ export class TokenSource {
   }
 
   async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    // Read for each fetch, so that a rotated secret takes effect after a refusal.
+    // Reads the credentials for each fetch, so that a rotated secret takes effect after a refusal.
     const credentials = await this.#readCredentials(profile);
     const response = await requestToken(this.#openAgent(profile), profile, credentials);
     return { token: this.#toCached(response, startedAtMs), clientId: credentials.clientId };
@@ -194,7 +194,7 @@ export class TokenSource {
       fetchedAt: new Date(startedAtMs).toISOString(),
       expiresAt: new Date(expiresAtMs).toISOString(),
       expiresAtMs,
-      // At a random instant between one and two margins before the end.
+      // Renews the token at a random instant between one and two margins before its end.
       renewAtMs: expiresAtMs - marginMs * (1 + this.#random()),
     };
   }

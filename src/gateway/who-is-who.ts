@@ -86,7 +86,7 @@ export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
-  /** Decide nothing. `answers.ts` lists those that FAILSAFE does not send. */
+  /** These members do not decide. `answers.ts` lists those that FAILSAFE does not send. */
   addresses?: Applicant['addresses'];
 }
 

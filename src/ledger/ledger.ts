@@ -179,7 +179,7 @@ export class SqlLedger extends SealedReports {
   /** @throws SealBrokenError where the text was changed, or was sealed with another `bound` */
   openCursor(text: string, bound: string): unknown {
     const sealed = Buffer.from(text, 'base64url');
-    // Node skips characters that are not of the alphabet.
+    // Node's decoder skips characters outside the alphabet.
     if (sealed.toString('base64url') !== text) throw new SealBrokenError('a cursor must be base64url');
     return this.#cipher.unsealValue(sealed, 'cursor', bound);
   }

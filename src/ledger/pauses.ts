@@ -38,7 +38,7 @@ export type ResumeVerdict = { kind: 'resumed'; pause: Pause } | { kind: 'notPaus
 export interface WaitingInquiry {
   workflowId: string;
   customerTraceNumber: string;
-  /** When its claim was refused last, in milliseconds since 1970. */
+  /** Time of the latest refused claim, in milliseconds since 1970. */
   notedAtMs: number;
 }
 
@@ -57,7 +57,7 @@ export function describePause(pause: Pause): string {
 
 type PauseRow = OrderRow & { endedBy?: string; endedReason?: string; endedAt?: string };
 
-/** All pauses, the oldest first; with `inForce` those that have not ended. */
+/** Lists all pauses, oldest first; with `inForce` only those that have not ended. */
 export async function readPauses(
   { session }: Pick<Transaction, 'session'>,
   { inForce = false } = {},
@@ -79,8 +79,8 @@ async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<Pa
 }
 
 /**
- * From its commit on nothing is claimed for the scope, until `endPause` of the same scope. Afterwards no claim is between
- * its checks and its commit.
+ * Starts a pause. After its commit the ledger refuses claims of the scope until `endPause` of the same scope. No claim
+ * is then between its checks and its commit.
  */
 export async function beginPause(
   tx: Transaction,

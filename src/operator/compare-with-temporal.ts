@@ -32,7 +32,7 @@ export interface ComparedRun extends KnownOfRun {
   kind: 'noRun' | 'open';
   /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
   runKey: string;
-  /** When the ledger took the newest of it. */
+  /** Time of the newest record. */
   lastAt: string;
 }
 

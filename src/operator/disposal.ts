@@ -45,7 +45,7 @@ interface RefusedDisposal {
 interface DisposalPlan {
   planned: PlannedDisposal[];
   refused: RefusedDisposal[];
-  /** There are more that are old enough: plan again after these. */
+  /** More runs are old enough: plan again after these. */
   more: boolean;
   /** Begun before and not finished, also outside this selection: to be repeated by id. */
   unfinished: { runKey: string }[];
@@ -53,7 +53,7 @@ interface DisposalPlan {
   disposedAt?: string;
 }
 
-/** Low, since workers use the ledger and the server meanwhile. */
+/** A low limit, since workers use the ledger and the server at the same time. */
 const AT_ONCE = 4;
 const PAGE = 50;
 

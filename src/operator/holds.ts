@@ -136,7 +136,7 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
       runbook: findPage(reason),
     }),
     providerWords: { ...PROVIDER_WORDS },
-    // The ledger does not know whether the run is open. So the words are those for a running one.
+    // The ledger does not know whether the run is open, so the texts assume a running one.
     actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold, true))),
   };
 }

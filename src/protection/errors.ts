@@ -34,7 +34,7 @@ export class KmsError extends Error {
  */
 export class KeyRingError extends CreditJourneyError {
   override readonly code: string = 'keyRingUnusable';
-  /** Empty where the problem is the file as a whole. */
+  /** Empty if the problem concerns the whole file. */
   readonly problems: readonly Problem[];
 
   constructor(message: string, problems: readonly Problem[] = []) {

@@ -33,7 +33,7 @@ export type ProofRefusal =
   /** Signed by another key than it names, by a secret key, or not at all. */
   | 'badSignature'
   | 'expired'
-  /** It proves other content than the message has. */
+  /** The proof is about other content than the message has. */
   | 'differs'
   /** No keys to check it with are configured. */
   | 'notCheckable';

@@ -113,7 +113,7 @@ export async function lockHead({ session, dialect }: Pick<Transaction, 'session'
 async function readLockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
   const head = await readHead(session, cipher, dialect.forUpdate);
   const [last] = await session.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
-  // Fewer entries than the head counts leave a gap behind, which is mark enough.
+  // If entries are missing, the gap to the head's count already marks the removal.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
   const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(cipher) };
@@ -252,7 +252,7 @@ function classifyEntry(
   if (!table) return 'changed';
   if (!row) return 'removed';
   if (entry.hash !== hashEntry(cipher, entry.previous, table, row)) return 'changed';
-  // Without the entry before, nothing can be compared.
+  // Without the previous entry, the hash cannot be checked.
   return isNext && entry.previous !== hash ? 'outOfOrder' : null;
 }
 

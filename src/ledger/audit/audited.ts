@@ -184,7 +184,7 @@ export const RECORDS = {
     output: z
       .object({
         recordedAt: instant,
-        // By the decider's clock. If a run took the decision, the time when the run received it.
+        // The clock of the decision's author. If a run took the decision, the time when the run received it.
         decidedAt: instant.exactOptional(),
         ...{ decisionId: text, action: text, by: text, reason: text },
         providerSaid: z.enum(PROVIDER_SAID).exactOptional(),

@@ -93,7 +93,7 @@ function createReader<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Enough to show that a name is common. */
+/** Enough rows to show that many records share a name. */
 const MOST = 20;
 
 /** Each part finds records by an index. A share that was not sent yet is found by its report or its consents. */

@@ -71,7 +71,8 @@ const MIGRATION_LOCK = 7_205_759;
 const MIGRATION_LOCK_TIMEOUT_MS = 10_000;
 
 const DIALECT: SqlDialect = {
-  // Not now(), which is the transaction's beginning: waits for a lock must not make a claim look older than it is.
+  // Uses clock_timestamp() instead of now(), which is the transaction's beginning. A wait for a lock must not make a
+  // claim look older.
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
   bytes: 'BYTEA',

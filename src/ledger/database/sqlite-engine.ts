@@ -240,7 +240,7 @@ class SqliteEngine implements SqlEngine {
     try {
       if (this.#database.isTransaction) this.#run('ROLLBACK');
     } catch {
-      // The first error is the useful one.
+      // A failed rollback must not hide the first error.
     }
   }
 

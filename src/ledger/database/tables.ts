@@ -63,7 +63,7 @@ export const TABLES = {
       schema_version: int(),
       oldest_writer: int(),
       migrated_at: stamp(),
-      // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
+      // The ledger's secret, wrapped by the key ring. LedgerCipher derives the digest key from it.
       secret_key_id: text(),
       secret_wrapped: bytes(),
     },
@@ -416,7 +416,7 @@ export const TABLES = {
     indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
   }),
 
-  /** Work for people: runs that hold, and flags. */
+  /** Work for operators: runs that hold, and flags. */
   work_for_people: table({
     columns: {
       work_id: text(),

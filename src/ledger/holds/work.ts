@@ -172,13 +172,13 @@ function condition(filters: WorkFilters) {
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
 
-/** Everybody whom the run of a row `w` is for. The row counts as well: a flag of a review is about no inquiry. */
+/** The end users of the run of a row `w`. The row's own end user counts too, since a review's flag has no inquiry. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
   readEndUsers('w.run_key'),
 ].join(' UNION ALL ');
 
-/** Some end user is known, and each is one of these. */
+/** At least one end user is known, and all of them are among these. */
 function isForThese(places: readonly string[]): string {
   const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
   return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${writeInCondition('f.name', places)}))`;

@@ -210,7 +210,7 @@ function toClosedView(row: ClosedRow): AttemptView {
   return pick(row, ['attempt', 'closedAt', 'runId', 'state']);
 }
 
-/** The attempt was posted, and a person must name its outcome: its answer is not the outcome. */
+/** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
 function toLateView(row: AttemptRow): AttemptView {
   return { ...pick(row, ['attempt', 'claimedAt', 'runId']), state: 'unknown', failureType: 'AnsweredLate' };
 }
@@ -294,7 +294,7 @@ export async function readInquiries(
   });
 }
 
-/** The paths where a decision differs from the one that was written under its id: the id was used for two decisions. */
+/** Returns the paths at which a decision differs from the recorded one with the same id. */
 export function compareWithDecided(
   { attempts, decisions }: InquiryState,
   sent: DecisionRecord,

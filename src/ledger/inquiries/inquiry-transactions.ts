@@ -359,7 +359,7 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
 
 // Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.
 
-/** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
+/** Returns why the decision is refused, as a path and a rule without the value; or `null`. */
 async function acceptProblem(
   tx: Transaction,
   inquiry: InquiryDescription,

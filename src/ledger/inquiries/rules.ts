@@ -34,11 +34,11 @@ export type DecisionEffect =
   | { kind: 'repeated' }
   /** Write it; the inquiry does not change. */
   | { kind: 'keep' }
-  /** Write it, and that it permits this one attempt. */
+  /** Write the decision, and that it permits this attempt. */
   | { kind: 'permit'; attempt: number }
-  /** Write it, and its answer as the attempt's outcome. */
+  /** Write the decision, and its answer as the outcome of the attempt. */
   | { kind: 'accept' }
-  /** Write it, and close the inquiry for good. */
+  /** Write the decision, and close the inquiry permanently. */
   | { kind: 'abandon' }
   /** The request that would be sent again may still arrive: write nothing. */
   | { kind: 'tooEarly'; resendInMs: number }
@@ -55,7 +55,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
   if (known.disposal) return OVERTAKEN;
-  // It records who wanted the inquiry, before its first attempt, and judges none.
+  // The decision records who requested the inquiry before its first attempt, and judges no attempt.
   if (decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: a decision about ours must neither change it nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
@@ -72,7 +72,10 @@ function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): Deci
   return { kind: action };
 }
 
-/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
+/**
+ * Returns whether a resend permits the first attempt under this number, although the inquiry has another. It does so
+ * once.
+ */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
   return attempt === (findLatest(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);

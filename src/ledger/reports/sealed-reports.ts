@@ -29,7 +29,7 @@ interface BodyToKeep {
   of: ReportOrigin;
   /** A list of changes has another report. */
   from?: ReportOrigin;
-  /** The attempt had been superseded before it came. */
+  /** The attempt was superseded before the content arrived. */
   isLate?: boolean;
   httpStatus?: number | undefined;
   isWhole?: boolean;

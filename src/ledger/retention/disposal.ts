@@ -244,7 +244,7 @@ export async function dispose(
   if (refused) return refused;
   await requireBegun(session, runKey);
   const undisposed = selectUndisposed(runKey);
-  // Also a list of changes whose other report stays.
+  // Includes a list of changes whose other report stays.
   await session.rows(
     `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
      WHERE customer_trace_number IN (${undisposed}) OR from_trace_number IN (${undisposed})`,
@@ -256,8 +256,8 @@ export async function dispose(
     [runKey],
   );
   await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
-  // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
-  // more.
+  // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
+  // compared any more.
   await session.rows(
     `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $2, disposed_reason = $3
      WHERE customer_trace_number IN (${undisposed})`,

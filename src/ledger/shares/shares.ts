@@ -61,7 +61,7 @@ export async function readShareFacts(
 ) {
   const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
-  // These rows are read first, so every later row is as new as the position, or newer.
+  // Reads these rows first, so that every later row is as new as the position, or newer.
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];

@@ -18,7 +18,7 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // No journal: nothing is ever written.
+    // The lock needs no journal, because it never writes.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();

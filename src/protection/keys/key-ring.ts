@@ -206,7 +206,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
 
   /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
   static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
-    // Taken before the file is read: a change in between counts as a later change.
+    // The state is taken before the file is read, so that a change in between counts as a later change.
     const version = await readVersion(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
   }

@@ -111,7 +111,7 @@ function lockKeySet(keySet: string) {
 export interface DecisionSigner {
   /** The id in the ledger with each decision, and in the key set that checks them. */
   keyId: string;
-  /** Good for ten minutes: it is judged as of the moment at which the run received it. */
+  /** Valid for ten minutes, since the proof is judged at the moment when the run received it. */
   sign(content: DecisionContent | RepeatContent): Promise<string>;
 }
 

@@ -142,7 +142,7 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
   // Tells a damaged key id from a key that may still come. Only the tag reveals a forgery.
   if (toAssociatedData(keyId, namespace).check.compare(data, 0, CHECK_BYTES) !== 0)
     throw new BrokenEnvelopeError('tampered');
-  // After the check: a damaged payload is not called malformed.
+  // Parses after the check, so that a damaged payload is not reported as malformed.
   if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new BrokenEnvelopeError('malformed');
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
 }
