@@ -42,14 +42,18 @@ async function findSharedReport(
   const found =
     'reference' in report
       ? await readGivenReport(ledger, profile, report)
-      : await storedReport(ledger, profile, report);
+      : await readStoredReport(ledger, profile, report);
   if (endUserCode !== undefined && endUserCode === found.endUserCode) {
     throw createRefusal('/endUserCode', 'must not be the report’s own end user');
   }
   return found;
 }
 
-async function storedReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput): Promise<SharedReport> {
+async function readStoredReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  report: StoredReportInput,
+): Promise<SharedReport> {
   const [runKey, path] =
     'pullId' in report ? [toRunKey('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
   const { productCode, customerTraceNumber } = report;
@@ -69,7 +73,7 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   if (!outcome) throw createRefusal('/report', 'has no answer yet that could be shared');
   if (outcome.outcome !== 'record' || !outcome.reference)
     throw createRefusal('/report', 'has no record: nothing to share');
-  return sharedReport(inquiry, outcome.reference);
+  return readSharedReport(inquiry, outcome.reference);
 }
 
 async function readGivenReport(
@@ -101,14 +105,14 @@ async function readGivenReport(
     ...findApplicantProblems(reference, match.reference),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return sharedReport(inquiry, match.reference);
+  return readSharedReport(inquiry, match.reference);
 }
 
 function isReport({ productCode }: InquiryView): boolean {
   return (REPORT_PRODUCTS as readonly string[]).includes(productCode);
 }
 
-function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
+function readSharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
   const { runKey, customerTraceNumber, endUserCode = '' } = inquiry;
   const productCode = inquiry.productCode as ReportProduct;
   return { source: { kind: 'ledger', runKey, productCode, customerTraceNumber }, reference, endUserCode };

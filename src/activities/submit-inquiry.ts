@@ -101,7 +101,7 @@ async function makeOneAttempt(
   const seen = { position: claim.position, claimedAt: claim.claimedAt };
   const recorder = new OutcomeRecorder(dependencies, args, { endsAt, seen, resendFrom: claim.resendFrom });
   const submittedAt = performance.now();
-  const sinceMs = () => Math.round(performance.now() - submittedAt);
+  const computeElapsedMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
   try {
     const gateway = dependencies.gateways.get(profile.name);
@@ -116,12 +116,12 @@ async function makeOneAttempt(
       ...(args.applicants ? { expectedApplicants: args.applicants } : {}),
     });
   } catch (error) {
-    const durationMs = sinceMs();
+    const durationMs = computeElapsedMs();
     const failure = await recorder.recordFailure(error, () => dependencies.tokens.invalidate(profile, accessToken));
     say('warn', 'the attempt has failed', { durationMs, ...toFailureFields(failure) });
     throw failure;
   }
-  const durationMs = sinceMs();
+  const durationMs = computeElapsedMs();
   const recorded = await recorder.recordAnswer(reply);
   say('info', 'the gateway has answered', { durationMs, recorded, ...toAnswerFields(reply) });
   const changes = recorded

@@ -39,11 +39,11 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
 /** Lists each operation, and each problem at the anchor that its `type` names. */
 export function writeReferencePage(): string {
   const operations = ROUTES.map(({ operationId, method, path, summary, scope }) =>
-    tableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
+    formatTableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
   );
   const problems = PROBLEM_CODES.map((code) => {
     const { status, title, about = '' }: { status: number; title: string; about?: string } = PROBLEMS[code];
-    return tableRow(`problem-${code}`, `<code>${code}</code>`, `${status}. ${toHtml(`${title}. ${about}`)}`);
+    return formatTableRow(`problem-${code}`, `<code>${code}</code>`, `${status}. ${toHtml(`${title}. ${about}`)}`);
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -59,7 +59,7 @@ export function writeReferencePage(): string {
 `;
 }
 
-function tableRow(id: string, name: string, words: string): string {
+function formatTableRow(id: string, name: string, words: string): string {
   return `<tr id="${id}"><th scope="row">${name}</th><td>${words}</td></tr>`;
 }
 

@@ -77,9 +77,9 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     config,
     problems,
     connect,
-    temporal: () => connect().catch(notChecked('Temporal cannot be reached')),
+    temporal: () => connect().catch(throwNotChecked('Temporal cannot be reached')),
     inspect,
-    ledger: () => inspect().catch(notChecked('the ledger cannot be read')),
+    ledger: () => inspect().catch(throwNotChecked('the ledger cannot be read')),
     keys: memoize(() => readKeys(config)),
     close: async () => connection?.close(),
   };
@@ -112,7 +112,7 @@ export function describeRules(problems: readonly ConfigProblem[]): string {
 }
 
 /** The check of the server reports the cause. */
-function notChecked(why: string): (error: unknown) => never {
+function throwNotChecked(why: string): (error: unknown) => never {
   return (error) => {
     throw isOwnFault(error) ? error : new NotCheckedError(why);
   };

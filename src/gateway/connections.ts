@@ -24,7 +24,7 @@ function createResettingConnector(options: buildConnector.BuildOptions): buildCo
   return (target, callback) => {
     const ready = (tcp: Socket): buildConnector.Callback => {
       return (...[error, socket]) => {
-        if (error === null) return callback(null, resettable(socket, tcp));
+        if (error === null) return callback(null, makeResettable(socket, tcp));
         tcp.destroy();
         return callback(error, null);
       };
@@ -49,7 +49,7 @@ function listen(): void {
   });
 }
 
-function resettable(socket: Socket, tcp: Socket): Socket {
+function makeResettable(socket: Socket, tcp: Socket): Socket {
   beneath.set(socket, tcp);
   // When the other side resets the connection, the TCP socket beneath TLS closes first. The TLS socket emits the error
   // after its own `close`. undici 8.12 has let go of the connection by then: it would throw, and end the worker.

@@ -112,13 +112,13 @@ function judgeEntry(entry: JsonObject, context: MatchContext): Verdict {
   if (verdict.kind !== 'told') return verdict;
   const { expected, ssnMismatch } = context;
   const { applicant } = verdict;
-  if (hasSsnOfAnother(entry, applicant, expected)) return problem("must not have another applicant's SSN");
+  if (hasSsnOfAnother(entry, applicant, expected)) return toProblem("must not have another applicant's SSN");
   if (ssnMismatch === 'hold' && matchSsn(entry, applicant) === 'different') {
-    return problem('must have the SSN that was asked for');
+    return toProblem('must have the SSN that was asked for');
   }
   const consumer = readConsumer(entry);
   if (consumer && !mayBe(consumer, applicant) && expected.some((other) => isSurely(consumer, other))) {
-    return problem("must not have another applicant's name and date of birth");
+    return toProblem("must not have another applicant's name and date of birth");
   }
   return verdict;
 }
@@ -131,7 +131,7 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
     const named = context.expected.find(({ applicantId }) => applicantId === given);
     return named
       ? { kind: 'told', applicant: named, sure: true }
-      : problem('must have an applicantId that was asked for');
+      : toProblem('must have an applicantId that was asked for');
   }
   const matches = context.expected.map((applicant) => ({ applicant, match: matchSsn(entry, applicant) }));
   const equal = matches.filter(({ match }) => match === 'equal');
@@ -143,19 +143,19 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
   if (alone && context.expected.length === 1) return findSoleApplicant(entry, alone);
   if (equal.length > 1) return { kind: 'untold', rule: 'has an SSN that may be that of several applicants' };
   const rule = 'must name its applicant by applicantId or SSN';
-  return matches.every(({ match }) => match === 'absent') ? { kind: 'untold', rule } : problem(rule);
+  return matches.every(({ match }) => match === 'absent') ? { kind: 'untold', rule } : toProblem(rule);
 }
 
 /** The answer is to a request about one applicant. Without an SSN, a name and a date of birth may still contradict. */
 function findSoleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
   const consumer = readConsumer(entry);
   if (consumer && matchSsn(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
-    return problem("must have the applicant's name and date of birth, or the applicant's SSN");
+    return toProblem("must have the applicant's name and date of birth, or the applicant's SSN");
   }
   return { kind: 'told', applicant, sure: true };
 }
 
-function problem(rule: string): Verdict {
+function toProblem(rule: string): Verdict {
   return { kind: 'problem', rule };
 }
 

@@ -222,7 +222,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
-    ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
+    ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
   ];
   const first = sortLines(lines)[0]?.at;
   for (const pause of stopping) {
@@ -257,7 +257,7 @@ function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {
   return line;
 }
 
-function workLines(row: LedgerWork[number]): RecordLine[] {
+function listWorkLines(row: LedgerWork[number]): RecordLine[] {
   const { closed } = row;
   const end = closed && describeWorkEnd(row, closed);
   return [

@@ -118,12 +118,12 @@ function listLines(name: string, rows: readonly unknown[], width: number, indent
   if (rows.length === 0) return [`${indent}${isPage ? 'none' : `${splitCamelCase(name)}  none`}`];
   const inner = isPage ? indent : `${indent}  `;
   const lines = rows.every(isDocument)
-    ? rowLines(rows, width, inner)
+    ? formatRowLines(rows, width, inner)
     : rows.flatMap((row) => wrapText(toText(row), width, inner));
   return isPage ? lines : [`${indent}${splitCamelCase(name)}`, ...lines];
 }
 
-function rowLines(rows: readonly object[], width: number, indent: string): string[] {
+function formatRowLines(rows: readonly object[], width: number, indent: string): string[] {
   const members = rows.flatMap((row) => flatten(row));
   const hasLists = members.some(([, value]) => isList(value) && value.some(isDocument));
   const isWide = new Set(members.map(([name]) => name)).size > MOST_COLUMNS;
@@ -143,7 +143,7 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
   const columns = names.toSorted((a, b) => rank(a) - rank(b));
   const cells = flat.map((row) => columns.map((name) => toText(row.get(name) ?? '')));
   const all = [columns.map((name) => splitCamelCase(name).toUpperCase()), ...cells];
-  const [head = [], ...shown] = tableRows(all, width, indent);
+  const [head = [], ...shown] = toTableRows(all, width, indent);
   return [
     ...head,
     ...flat.flatMap((row, index) => [
@@ -184,10 +184,10 @@ export function wrapCommand(command: string, width: number, indent: string): str
 
 /** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
 export function formatTable(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
-  return tableRows(rows, width, indent).flat();
+  return toTableRows(rows, width, indent).flat();
 }
 
-function tableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
+function toTableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);

@@ -110,7 +110,7 @@ const ACCEPT = 'or say by LEDGER_DURABILITY what keeps commits here (docs/deploy
 export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
   if (found.engine === 'sqlite') return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
   if (found.isStandby) {
-    return createLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
+    return toLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
   }
   const verdict = judgeDisk(found, setting) ?? judgeStandbys(found, setting);
   const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
@@ -128,9 +128,9 @@ function judgeDisk(
   { kind }: DurabilitySetting,
 ): DurabilityVerdict | null {
   if (!isFlushed)
-    return createLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
+    return toLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
   if (!writesFullPages && kind !== 'storage') {
-    return createLosesVerdict(
+    return toLosesVerdict(
       'full_page_writes is off: a power cut may destroy what was sent',
       `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
     );
@@ -139,7 +139,7 @@ function judgeDisk(
   // Other programs that write into the ledger by hand get that value.
   const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
-    return createLosesVerdict(
+    return toLosesVerdict(
       `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
       'set synchronous_commit = on there',
     );
@@ -161,7 +161,7 @@ function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: Du
     };
   }
   if (impostor) {
-    return createLosesVerdict(
+    return toLosesVerdict(
       'commits wait for a subscriber or an archive, which cannot take over',
       'name physical standbys alone in synchronous_standby_names',
     );
@@ -190,7 +190,7 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
   if (kind === 'storage') {
     return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
   }
-  return createLosesVerdict(
+  return toLosesVerdict(
     `${detail}: a failover may forget what was sent, and send it again`,
     `set synchronous_standby_names, ${ACCEPT}`,
   );
@@ -203,7 +203,7 @@ export function countNeededStandbys(names: string): number {
   return count === undefined ? 1 : Number(count);
 }
 
-function createLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
+function toLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
   return { kind: 'loses', detail, toDo };
 }
 

@@ -54,7 +54,7 @@ export async function insertAttempt(
   const { customerTraceNumber } = inquiry;
   const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
   const [owner, runOwner] = toClaimOwners(inquiry.runKey);
-  const after = (ms: number) => `${dialect.now} + ${wholeMs(ms)}`;
+  const after = (ms: number) => `${dialect.now} + ${roundMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', fields, {
@@ -155,7 +155,7 @@ export async function updateAttempt(
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */
-function wholeMs(ms: number): number {
+function roundMs(ms: number): number {
   if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
   return Math.ceil(ms);
 }

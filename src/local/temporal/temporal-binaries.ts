@@ -75,7 +75,7 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
     ...options,
   };
   return (
-    (await findInEnvironment(search)) ?? (await fromPath(search)) ?? (await findInCache(search)) ?? download(search)
+    (await findInEnvironment(search)) ?? (await findInPath(search)) ?? (await findInCache(search)) ?? download(search)
   );
 }
 
@@ -88,7 +88,7 @@ async function findInEnvironment(search: Search): Promise<FoundBinary | null> {
   throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${path}`);
 }
 
-async function fromPath(search: Search): Promise<FoundBinary | null> {
+async function findInPath(search: Search): Promise<FoundBinary | null> {
   for (const directory of (search.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, search.pinned.executable);
     if (await isOfUse(search, path)) return { path, source: 'PATH' };

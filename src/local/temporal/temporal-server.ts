@@ -156,7 +156,7 @@ async function waitUntilReady(
   while (performance.now() < deadline) {
     if (hasEnded) throw new Error('it ended by itself');
     try {
-      if (await answers(address, namespace, searchAttributes)) return;
+      if (await isAnswering(address, namespace, searchAttributes)) return;
     } catch (error) {
       lastProblem = error;
     }
@@ -165,7 +165,7 @@ async function waitUntilReady(
   throw new Error('no answer in time', { cause: lastProblem });
 }
 
-async function answers(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
+async function isAnswering(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
   try {
     await connection.workflowService.describeNamespace({ namespace });

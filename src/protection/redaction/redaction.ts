@@ -182,7 +182,7 @@ function redactText(text: string, kind: FieldKind | undefined, levels: number): 
   if (text === '') return text;
   switch (kind) {
     case 'ssn':
-      return maskedSsn(text);
+      return maskSsn(text);
     case 'birthDate':
       return maskBirthDate(text);
     case 'zip':
@@ -205,7 +205,7 @@ function redactNumber(number: number, kind: FieldKind | undefined): unknown {
   return redactText(String(number), kind, 0);
 }
 
-function maskedSsn(text: string): string {
+function maskSsn(text: string): string {
   const digits = text.replaceAll(/\D/g, '');
   return digits.length < 4 ? MASKED : `${MASKED}${digits.slice(-4)}`;
 }

@@ -139,13 +139,13 @@ class InquiryRun {
     return { inquiry: this.#inquiry, ...omitUndefined({ applicants, reference }) };
   }
 
-  #permit(): GrantKey[] | null {
+  #findPermit(): GrantKey[] | null {
     return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 
   #findStop(): InquiryEnd | null {
     if (this.#host.isEnding()) return { kind: 'stopped' };
-    return this.#permit() === null ? { kind: 'notPermitted' } : null;
+    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;
   }
 
   #findStopNow(): InquiryEnd | null {
@@ -175,7 +175,7 @@ class InquiryRun {
     this.#pause.beginAttempt();
     this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
-    const consents = this.#permit() ?? [];
+    const consents = this.#findPermit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
       ...this.#toContent(),

@@ -139,16 +139,17 @@ class SharePosting {
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
-      const isOver = () => isTakenBack(share) || run.isEnding || isOtherReport() || this.#consent().kind !== 'waiting';
+      const isOver = () =>
+        isTakenBack(share) || run.isEnding || isOtherReport() || this.#judgeConsent().kind !== 'waiting';
       // Silence means no.
       const isTimeOver = !(await this.#wait(isOver));
-      if (isTimeOver && this.#consent().kind === 'waiting') return 'expired';
+      if (isTimeOver && this.#judgeConsent().kind === 'waiting') return 'expired';
       if (isTakenBack(share)) {
         if (await this.#isWithdrawn()) return 'withdrawn';
         continue;
       }
       if (run.isEnding) return 'stopped';
-      const { kind } = this.#consent();
+      const { kind } = this.#judgeConsent();
       if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
@@ -164,7 +165,7 @@ class SharePosting {
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { continuation, consents, decided } = this.#run;
     const { input } = this.#share;
-    const missing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
+    const listMissing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
     // A run that is about to continue as new leaves the look-up to the next run.
     const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
     for (;;) {
@@ -184,12 +185,12 @@ class SharePosting {
       }
       // Silence means no.
       if (leftMs <= 0) return false;
-      const waitingFor = missing();
+      const waitingFor = listMissing();
       this.#tellMissing(waitingFor);
       this.#run.publish();
       const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
-      const hasChanged = () => toConsentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
+      const hasChanged = () => toConsentValidForMs(input) !== undefined && listMissing().join() !== waitingFor.join();
       const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
@@ -266,7 +267,7 @@ class SharePosting {
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #consent(): JointConsent {
+  #judgeConsent(): JointConsent {
     return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
   }
 
