@@ -100,7 +100,7 @@ async function handle(
     return;
   }
   const { request } = checked;
-  const refusals = isSecondaryUse(request) ? referenceProblems(context, request) : ssnProblems(request);
+  const refusals = isSecondaryUse(request) ? findReferenceProblems(context, request) : ssnProblems(request);
   if (refusals.length > 0) {
     exchange.answer(errorAnswer(422, 'The request cannot be processed here', refusals));
     return;
@@ -116,7 +116,7 @@ function ssnProblems(request: Exclude<GatewayRequest, SecondaryUseRequest>): Pro
 }
 
 /** Interface 2.6: reference and consumerIds "from the original credit report response", shared with another end user. */
-function referenceProblems(context: Context, request: SecondaryUseRequest): Problem[] {
+function findReferenceProblems(context: Context, request: SecondaryUseRequest): Problem[] {
   const report = context.records.reportUnder(request.reportReferenceNumber);
   if (!report) return [{ path: '/reportReferenceNumber', rule: 'issuedWithAReport' }];
   const issued = new Set(report.consumers.map(({ consumerId }) => consumerId));

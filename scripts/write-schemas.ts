@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../src/api/openapi.ts';
+import { createOpenApiDocument } from '../src/api/openapi.ts';
 import { pageSchemas } from './page-schemas.ts';
 import { publishedSchemas } from './published-schemas.ts';
 
@@ -14,6 +14,6 @@ for (const [name, schema] of publishedSchemas()) {
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-const document = openApiDocument();
+const document = createOpenApiDocument();
 writeFileSync(join(directory, 'api.openapi.json'), `${JSON.stringify(document, null, 2)}\n`);
 writeFileSync(join(directory, '..', 'page/api/schemas.ts'), pageSchemas(document));

@@ -6,8 +6,8 @@ import { Command, CommanderError } from 'commander';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { logUncaughtErrors, reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
-import { asCalled } from './cli/output/program-call.ts';
-import { variablesOfRunningDev } from './local/dev/dev-variables.ts';
+import { adaptCommands } from './cli/output/program-call.ts';
+import { readRunningDevVariables } from './local/dev/dev-variables.ts';
 
 type Register = (program: Command) => void;
 
@@ -41,8 +41,8 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     // Names alone, so that the descriptions have room in 80 columns.
     .configureHelp({ helpWidth: 80, subcommandTerm: (command) => command.name() })
     .configureOutput({
-      writeOut: (text) => void process.stdout.write(asCalled(text)),
-      outputError: (text, write) => write(asCalled(withoutValues(text))),
+      writeOut: (text) => void process.stdout.write(adaptCommands(text)),
+      outputError: (text, write) => write(adaptCommands(withoutValues(text))),
     })
     .addHelpText(
       'after',
@@ -95,7 +95,7 @@ export async function runProgram(argv: readonly string[], given?: Command): Prom
   const program = given ?? (await createProgram(argv));
   program.hook('preAction', (_, command) => {
     options = command.opts();
-    if (!isByItself(command)) Object.assign(process.env, variablesOfRunningDev(process.env, process.cwd()));
+    if (!isByItself(command)) Object.assign(process.env, readRunningDevVariables(process.env, process.cwd()));
   });
   try {
     await program.parseAsync(argv, { from: 'user' });

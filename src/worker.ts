@@ -6,11 +6,11 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createRunActivities } from './activities/index.ts';
-import { allotSlots, inquirySlots } from './activities/inquiry-slots.ts';
+import { allotSlots, countInquirySlots } from './activities/inquiry-slots.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { omitUndefined } from './base/defined.ts';
-import { whyUnreachable } from './client/connection/why-unreachable.ts';
+import { diagnoseUnreachable } from './client/connection/why-unreachable.ts';
 import type { Config } from './config/config.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
@@ -21,16 +21,16 @@ import type { Ledger } from './ledger/ledger.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from './model/work-class.ts';
-import { type KeyWrapper, keyAges, makeMissingKeyRing, WatchedKeyRing } from './protection/keys/key-ring.ts';
+import { computeKeyAges, type KeyWrapper, makeMissingKeyRing, WatchedKeyRing } from './protection/keys/key-ring.ts';
 import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
 import { makeRuntime } from './telemetry/logging.ts';
-import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
-import { type DeploymentVersion, fleetIsRunning, watchDeployment } from './temporal/worker-deployment.ts';
+import { listRegisteredSearchAttributes } from './temporal/registered-search-attributes.ts';
+import { type DeploymentVersion, isFleetPolling, watchDeployment } from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 import { losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
-import { workflowSource } from './worker/workflow-source.ts';
+import { resolveWorkflowSource } from './worker/workflow-source.ts';
 
 /**
  * How long the tasks of a run wait for the worker that has it cached before any other may take them. With the default
@@ -74,7 +74,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     metrics.put('ledgerLosesCommits', loses, {});
     return loses && config.environment === 'production';
   };
-  const registered = registeredSearchAttributes(connection, config.temporal.namespace);
+  const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
   resources.defer(() => tokens.close());
@@ -92,7 +92,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     namespace: config.temporal.namespace,
     mode: 'worker',
     encrypts: config.payloadsAreEncrypted,
-    onUnknownKey: unknownKeyAlert(options.logger, telemetry),
+    onUnknownKey: createUnknownKeyAlert(options.logger, telemetry),
     onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
   const { namespace } = config.temporal;
@@ -160,7 +160,7 @@ async function openParts(
 ) {
   const { healthAddress } = config.telemetry;
   if (healthAddress) await keptIn(resources, startHealthServer(healthAddress, readiness));
-  const workflows = workflowSource({
+  const workflows = resolveWorkflowSource({
     bundlePath: config.worker.workflowBundlePath,
     isEncrypting: config.payloadsAreEncrypted,
   });
@@ -194,7 +194,7 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
     });
   } catch {
     // The cause may hold metadata, and so an API key. It says nothing of TLS either.
-    throw await whyUnreachable(temporal.connectionOptions, WHY_UNREACHABLE_MS);
+    throw await diagnoseUnreachable(temporal.connectionOptions, WHY_UNREACHABLE_MS);
   }
 }
 
@@ -212,13 +212,13 @@ async function checkKeyAges(
   { connection, logger }: { connection: NativeConnection; logger: WorkerLogger | undefined },
 ): Promise<void> {
   const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
-  await requireFreshKeys(keyAges(keys.ring), environment, {
+  await requireFreshKeys(computeKeyAges(keys.ring), environment, {
     warn: ({ id, use, ageDays }) =>
       logger?.warn(
         { keyId: id, keyUse: use, ageDays },
         'this key has encrypted for long: `credit-journey keys rotate`',
       ),
-    isFleetRunning: () => fleetIsRunning(connection.workflowService, fleet),
+    isFleetRunning: () => isFleetPolling(connection.workflowService, fleet),
   });
 }
 
@@ -229,7 +229,10 @@ function warnOfMissing(registered: readonly string[], logger: WorkerLogger | und
 }
 
 /** Warns of a payload that waits for a missing key. Once a minute for each key, since every retry calls it. */
-function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTelemetry): (keyId: string) => void {
+function createUnknownKeyAlert(
+  logger: WorkerLogger | undefined,
+  { metrics }: WorkerTelemetry,
+): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
     metrics.put('unknownKey', 1, {});
@@ -293,7 +296,7 @@ async function createWorkers(
       ...common,
       taskQueue: toGatewayQueue(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
-      maxConcurrentActivityTaskExecutions: inquirySlots(config, profile),
+      maxConcurrentActivityTaskExecutions: countInquirySlots(config, profile),
       ...omitUndefined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
     });
   });

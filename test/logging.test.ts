@@ -122,7 +122,7 @@ describe('nothing that is not allowed reaches a line', () => {
     );
     // The logger describes errors itself. A description is one more object, whose content it does not know, and is dropped.
     assert.deepEqual(
-      calls.filter(({ given }) => given.includes('errorFields(')),
+      calls.filter(({ given }) => given.includes('toErrorFields(')),
       [],
     );
   });

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { describeMissingPrograms } from './support/needed-programs.ts';
 
 /** An environment in which only these programs are found. */
-function environmentWith(
+function createEnvironment(
   t: TestContext,
   programs: readonly string[],
   goSays = 'go version go1.26.8 linux/amd64',
@@ -25,14 +25,14 @@ const ALL = ['chromium', 'promtool', 'psql', 'go', 'curl'];
 
 test('names what a machine misses for all tests, and how to get it, in one line', (t) => {
   assert.equal(
-    describeMissingPrograms(environmentWith(t, ['curl', 'psql'])),
+    describeMissingPrograms(createEnvironment(t, ['curl', 'psql'])),
     'missing: chromium, promtool, go 1.21 or newer. ' +
       'Install them (apt-get install chromium prometheus golang-go): the tests that need them fail.',
   );
-  const env = environmentWith(t, ALL, 'go version go1.19.8 linux/amd64');
+  const env = createEnvironment(t, ALL, 'go version go1.19.8 linux/amd64');
   assert.match(describeMissingPrograms(env) ?? '', /^missing: go 1\.21 or newer\. .*\(apt-get install golang-go\)/);
 });
 
 test('says nothing where nothing is missing', (t) => {
-  assert.equal(describeMissingPrograms(environmentWith(t, ALL)), null);
+  assert.equal(describeMissingPrograms(createEnvironment(t, ALL)), null);
 });

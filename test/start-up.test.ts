@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { loadConfig } from '../src/config/config.ts';
 import { KeyRingError } from '../src/protection/errors.ts';
-import { createKeyRing, keyAges } from '../src/protection/keys/key-ring.ts';
-import { fleetIsRunning } from '../src/temporal/worker-deployment.ts';
+import { computeKeyAges, createKeyRing } from '../src/protection/keys/key-ring.ts';
+import { isFleetPolling } from '../src/temporal/worker-deployment.ts';
 import { requireFreshKeys } from '../src/worker/start-up.ts';
 import { runWorker } from '../src/worker.ts';
 import { spawnCli } from './cli/run-cli.ts';
@@ -93,7 +93,7 @@ describe('a worker that cannot start', () => {
 describe('keys that have encrypted for more than 90 days', () => {
   async function agesAfter(t: TestContext, days: number) {
     const ring = await createKeyRing(join(await directory(t), 'keys.json'));
-    return keyAges(ring, Date.now() + days * DAY_MS);
+    return computeKeyAges(ring, Date.now() + days * DAY_MS);
   }
 
   test('keep a worker of production from starting, by their ids', async (t) => {
@@ -120,13 +120,13 @@ describe('keys that have encrypted for more than 90 days', () => {
     const version = { deploymentName: 'loans', buildId: '2' };
     const asked = { namespace: 'default', taskQueue: 'q' };
     const withPollers = (...pollers: object[]) =>
-      ({ describeTaskQueue: async () => ({ pollers }) }) as unknown as Parameters<typeof fleetIsRunning>[0];
+      ({ describeTaskQueue: async () => ({ pollers }) }) as unknown as Parameters<typeof isFleetPolling>[0];
     const old = { deploymentOptions: { deploymentName: 'loans', buildId: '1' } };
-    assert.equal(await fleetIsRunning(withPollers(old), { ...asked, version }), false);
-    assert.equal(await fleetIsRunning(withPollers(old, { deploymentOptions: version }), { ...asked, version }), true);
-    assert.equal(await fleetIsRunning(withPollers(old), { ...asked, version: undefined }), false);
-    assert.equal(await fleetIsRunning(withPollers({}), { ...asked, version: undefined }), true);
-    assert.equal(await fleetIsRunning(withPollers(), { ...asked, version: undefined }), false);
+    assert.equal(await isFleetPolling(withPollers(old), { ...asked, version }), false);
+    assert.equal(await isFleetPolling(withPollers(old, { deploymentOptions: version }), { ...asked, version }), true);
+    assert.equal(await isFleetPolling(withPollers(old), { ...asked, version: undefined }), false);
+    assert.equal(await isFleetPolling(withPollers({}), { ...asked, version: undefined }), true);
+    assert.equal(await isFleetPolling(withPollers(), { ...asked, version: undefined }), false);
   });
 
   test('are reported outside production, and so are those that come due', async (t) => {

@@ -14,8 +14,8 @@ import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converte
 import {
   type DeploymentVersion,
   describeDeployment,
-  fleetIsRunning,
-  promotionCommand,
+  formatPromotionCommand,
+  isFleetPolling,
   type VersionState,
   watchDeployment,
 } from '../src/temporal/worker-deployment.ts';
@@ -79,7 +79,7 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.equal(said[0]?.[0], 'warn');
 
   const { path } = await findTemporalBinary();
-  const [, ...args] = promotionCommand(first).split(' ');
+  const [, ...args] = formatPromotionCommand(first).split(' ');
   const at = ['--address', harness.config.temporal.address, '--namespace', namespace(), '--yes'];
   await promisify(execFile)(path, [...args, ...at]);
   assert.equal((await handle.result()).outcome, 'completed');
@@ -89,10 +89,10 @@ test('a deployment without a current version gets no work, says so, and gets it 
 
 test('a fleet is running where workers of the same version poll', async () => {
   const fleet = { namespace: namespace(), taskQueue: harness.config.taskQueue };
-  assert.equal(await fleetIsRunning(service(), { ...fleet, version: first }), true);
-  assert.equal(await fleetIsRunning(service(), { ...fleet, version: second }), false);
-  assert.equal(await fleetIsRunning(service(), { ...fleet, version: undefined }), false);
-  assert.equal(await fleetIsRunning(service(), { ...fleet, taskQueue: 'nobody-polls', version: first }), false);
+  assert.equal(await isFleetPolling(service(), { ...fleet, version: first }), true);
+  assert.equal(await isFleetPolling(service(), { ...fleet, version: second }), false);
+  assert.equal(await isFleetPolling(service(), { ...fleet, version: undefined }), false);
+  assert.equal(await isFleetPolling(service(), { ...fleet, taskQueue: 'nobody-polls', version: first }), false);
 });
 
 test('a late consent is pinned to the version that it began on, and a journey is not', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { FAILURE_CONVERTER_MARK } from '../src/protection/payloads/failure-converter.ts';
-import { workflowSource } from '../src/worker/workflow-source.ts';
+import { resolveWorkflowSource } from '../src/worker/workflow-source.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-bundles-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -19,13 +19,15 @@ function bundle(name: string, ...marks: string[]): string {
 test('a bundle that encodes failures is taken, and one that does not is refused where payloads are encrypted', () => {
   const plain = bundle('plain.js', FAILURE_CONVERTER_MARK);
   const bare = bundle('bare.js');
-  assert.deepEqual(workflowSource({ bundlePath: plain, isEncrypting: true }), { workflowBundle: { codePath: plain } });
-  assert.throws(() => workflowSource({ bundlePath: bare, isEncrypting: true }), /does not encode failures/);
+  assert.deepEqual(resolveWorkflowSource({ bundlePath: plain, isEncrypting: true }), {
+    workflowBundle: { codePath: plain },
+  });
+  assert.throws(() => resolveWorkflowSource({ bundlePath: bare, isEncrypting: true }), /does not encode failures/);
 });
 
 test('from the sources, floods have their interceptors, preloaded too', () => {
   const floods = /src\/workflows\/run\/promise-stacks\.ts$/;
-  const { workflowsPath, interceptors, bundlerOptions } = workflowSource({ isEncrypting: true });
+  const { workflowsPath, interceptors, bundlerOptions } = resolveWorkflowSource({ isEncrypting: true });
   assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);
   assert.match(interceptors?.workflowModules?.[0] ?? '', floods);
   assert.match(bundlerOptions?.preloadModules?.[0] ?? '', floods);

@@ -40,15 +40,15 @@ export function OutcomeTable({
         : isPartly
           ? RESULTS.failed
           : `would be decided, by the ${row.heldBy ?? 'run'}`,
-      detail: whyNot(row),
+      detail: explainRefusal(row),
     })),
     ...decided.map((row) => ({
       ...row,
       isGood: row.result === 'decided' || row.result === 'duplicate',
       outcome: RESULTS[row.result],
-      detail: row.recorded === true ? 'the ledger has it' : whyNot(row),
+      detail: row.recorded === true ? 'the ledger has it' : explainRefusal(row),
     })),
-    ...leftOut.map((row) => ({ ...row, isGood: false, outcome: 'left out', detail: whyNot(row) })),
+    ...leftOut.map((row) => ({ ...row, isGood: false, outcome: 'left out', detail: explainRefusal(row) })),
   ];
   return (
     <table class="outcomes">
@@ -78,7 +78,7 @@ export function OutcomeTable({
   );
 }
 
-function whyNot({ detail = '', decided }: Pick<Previewed, 'detail' | 'decided'>): string {
+function explainRefusal({ detail = '', decided }: Pick<Previewed, 'detail' | 'decided'>): string {
   if (!decided) return detail;
   return `${decided.by} has decided: ${decided.action}, ${timeWords(decided.at)}`;
 }

@@ -1,5 +1,5 @@
 /** Faults of the connection before anything is posted. */
-import { type ArrivalFault, beforePosting, type RequestFault, wholeNumber } from './fault.ts';
+import { type ArrivalFault, beforePosting, parseWholeNumber, type RequestFault } from './fault.ts';
 
 const resetOnArrival: ArrivalFault = {
   name: 'resetOnArrival',
@@ -35,6 +35,6 @@ export const CONNECTION_FAULTS: readonly RequestFault[] = [
       await exchange.wait(Number(delayMs));
       return 'goOn';
     },
-    { delayMs: wholeNumber('how long, in milliseconds', 1_500) },
+    { delayMs: parseWholeNumber('how long, in milliseconds', 1_500) },
   ),
 ];

@@ -1,7 +1,7 @@
 /** Faults in the content of an answer: the inquiry has been posted. */
 import { z } from 'zod';
 import { any, changeSsn, report, setEverywhere, withEntries, without, withoutEverywhere } from './answer-parts.ts';
-import { type Body, type ContentFault, type OutcomeFault, wholeNumber } from './fault.ts';
+import { type Body, type ContentFault, type OutcomeFault, parseWholeNumber } from './fault.ts';
 import { VARIANTS, withApplicantIds } from './variants.ts';
 
 /** Belongs to no applicant: every SSN of a request starts with 9. */
@@ -66,7 +66,7 @@ export const LARGE_REPORT: ContentFault = {
   stage: 'content',
   products: 'reports',
   what: 'reports with many tradelines',
-  params: { accounts: wholeNumber('tradelines per consumer', 5_000) },
+  params: { accounts: parseWholeNumber('tradelines per consumer', 5_000) },
   change: (body) => body,
 };
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { type Answer, type DeliveryFault, delivery, type Exchange, wholeNumber } from './fault.ts';
+import { type Answer, type DeliveryFault, delivery, type Exchange, parseWholeNumber } from './fault.ts';
 
 async function write(response: ServerResponse, piece: string | Buffer): Promise<void> {
   await new Promise<void>((resolve) => response.write(piece, () => resolve()));
@@ -55,7 +55,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       await exchange.wait(Number(delayMs));
       exchange.answer(answer);
     },
-    { delayMs: wholeNumber('how late, in milliseconds', 1_500) },
+    { delayMs: parseWholeNumber('how late, in milliseconds', 1_500) },
   ),
   delivery(
     'trickle',
@@ -71,7 +71,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       }
       response.end();
     },
-    { delayMs: wholeNumber('one pause, in milliseconds', 100) },
+    { delayMs: parseWholeNumber('one pause, in milliseconds', 100) },
   ),
   delivery(
     'notHttp',
@@ -95,7 +95,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       await sent.catch(() => undefined);
     },
     {
-      bytes: wholeNumber('size of the body before compression', 67_108_864),
+      bytes: parseWholeNumber('size of the body before compression', 67_108_864),
       compressed: z.boolean().default(false).describe('gzip, so that it is small until it is unpacked'),
     },
   ),
@@ -126,7 +126,7 @@ export const DELIVERY_FAULTS: readonly DeliveryFault[] = [
       exchange.refuseConnections(Number(forMs));
       exchange.answer(answer);
     },
-    { forMs: wholeNumber('how long, in milliseconds', 1_000) },
+    { forMs: parseWholeNumber('how long, in milliseconds', 1_000) },
   ),
 ];
 

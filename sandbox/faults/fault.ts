@@ -107,7 +107,7 @@ export function delivery(
   return { name, stage: 'delivery', what, deliver, params };
 }
 
-export function wholeNumber(what: string, byDefault?: number): z.ZodType<number | undefined> {
+export function parseWholeNumber(what: string, byDefault?: number): z.ZodType<number | undefined> {
   const schema = z
     .int()
     .min(0)

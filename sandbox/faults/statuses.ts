@@ -9,8 +9,8 @@ import {
   jsonAnswer,
   type ParamSchemas,
   type Params,
+  parseWholeNumber,
   type RequestFault,
-  wholeNumber,
 } from './fault.ts';
 
 const headerText = z.string().regex(/^[^\r\n\0]*$/);
@@ -21,7 +21,7 @@ export const HEADER_PARAMS: ParamSchemas = {
     .union([z.int().min(0), headerText])
     .optional()
     .describe('header Retry-After as it stands'),
-  retryAfterDateSeconds: wholeNumber('header Retry-After as the HTTP date so many seconds from now'),
+  retryAfterDateSeconds: parseWholeNumber('header Retry-After as the HTTP date so many seconds from now'),
   location: headerText.optional().describe('header Location'),
   echoRequest: z.boolean().optional().describe('the body quotes the request, secrets and all, as careless services do'),
 };

@@ -1,5 +1,5 @@
 /** Faults of the token service (`target: "token"`). They only happen to valid token requests. */
-import { type Exchange, jsonAnswer, type Params, type TokenFault, wholeNumber } from './fault.ts';
+import { type Exchange, jsonAnswer, type Params, parseWholeNumber, type TokenFault } from './fault.ts';
 import { HEADER_PARAMS, STATUS_PARAMS, statusAnswer } from './statuses.ts';
 
 type Deliver = TokenFault['deliver'];
@@ -39,7 +39,7 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
       await exchange.wait(Number(delayMs));
       exchange.answer(await issue());
     },
-    { delayMs: wholeNumber('how late, in milliseconds', 1_500) },
+    { delayMs: parseWholeNumber('how late, in milliseconds', 1_500) },
   ),
   token('hang', 'never answers', async (exchange) => {
     exchange.takeOver(null);
@@ -76,6 +76,6 @@ export const TOKEN_FAULTS: readonly TokenFault[] = [
       exchange.refuseConnections(Number(forMs));
       exchange.answer(answer);
     },
-    { forMs: wholeNumber('how long, in milliseconds', 1_000) },
+    { forMs: parseWholeNumber('how long, in milliseconds', 1_000) },
   ),
 ];

@@ -1,8 +1,8 @@
 /** Programs that no other registry has: built by Go once, from their pinned modules, and kept in the cache. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { cacheDirectory } from '../../src/local/temporal/temporal-binaries.ts';
-import { fileLock } from '../../src/protection/keys/file-lock.ts';
+import { resolveCacheDirectory } from '../../src/local/temporal/temporal-binaries.ts';
+import { acquireFileLock } from '../../src/protection/keys/file-lock.ts';
 import { lastLine, runCommand } from '../run-command.ts';
 
 /** Some four minutes on two cores for the largest; a loaded machine takes longer. */
@@ -38,10 +38,10 @@ export function oauth2Proxy(version: string): GoPrograms {
  * @throws Error where Go is missing or does not build them
  */
 export async function findGoPrograms(programs: GoPrograms): Promise<string> {
-  const cache = cacheDirectory(process.env);
+  const cache = resolveCacheDirectory(process.env);
   const target = join(cache, `${programs.name}-${programs.version}-${process.platform}-${process.arch}`);
   await mkdir(cache, { recursive: true, mode: 0o700 });
-  const lock = await fileLock(join(cache, `${programs.name}.lock`));
+  const lock = await acquireFileLock(join(cache, `${programs.name}.lock`));
   try {
     if (!(await exists(target))) await build(programs, cache, target);
     return target;

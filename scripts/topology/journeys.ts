@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { hasCode } from '../../src/client/connection/errors.ts';
 import { CreditJourneys, type JourneyHandle } from '../../src/client.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -23,7 +23,7 @@ export async function connect(env: Readonly<Record<string, string>>): Promise<Cr
 
 /** Two stages of one applicant, the second directly after the first. */
 function input(journeyId: string): LendingJourneyInput {
-  const { shares: _none, applicants, ...sample } = sampleJourney({ journeyId, auto: true });
+  const { shares: _none, applicants, ...sample } = createSampleJourney({ journeyId, auto: true });
   return {
     ...sample,
     stages: ['PREQUAL', 'PREAPP'],

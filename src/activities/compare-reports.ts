@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { changesBetween, sealedChangesText } from '../changes/changes-between.ts';
+import { changesBetween, encodeSealedChanges } from '../changes/changes-between.ts';
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
@@ -34,7 +34,7 @@ export async function compareReports(
   if ('gap' in other) return { comparedWith, unavailable: other.gap };
   const changes = changesBetween(first.report, other.report, options);
   const document = { kind: 'changes', of: other.origin, from: first.origin } as const;
-  const text = sealedChangesText({ earlier, later, changes, ...(options && { options }) });
+  const text = encodeSealedChanges({ earlier, later, changes, ...(options && { options }) });
   if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
   return { comparedWith, ...changes.summary };
 }

@@ -2,21 +2,21 @@ import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, refuseFault } from '../consent/refusals.ts';
-import { type JudgedShare, judgeShare, toStands } from '../consent/standing.ts';
+import { type JudgedShare, judgeShare, toConsentStanding } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
-import { InvalidInputError, type Problem, problemIn } from '../model/problems.ts';
+import { InvalidInputError, type Problem, parseProblem } from '../model/problems.ts';
 import { type RefusalCause, refusePaths } from '../model/refusals.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import type { ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { passingFailure, translating } from './failures.ts';
+import { createRetryableFailure, translateErrors } from './failures.ts';
 
 type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
 
-/** Judges a share by everything that the ledger has about it. */
+/** Judges the consents of a share by all messages that the ledger has about it. */
 async function judge(
   ledger: Ledger,
   { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: Asker,
@@ -94,7 +94,8 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       const verdict = verdictByConsent.get(consent);
       const share = judged[shareIds.indexOf(consent.shareId)];
       const stands =
-        share && describeStands(toStands(share.applicants, consent.applicantId), consent, verdict?.kind === 'known');
+        share &&
+        describeStands(toConsentStanding(share.applicants, consent.applicantId), consent, verdict?.kind === 'known');
       if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };
       const differing = refusePaths('/consentId with this /decision was used', verdict.paths);
       if (differing) return { kind: 'refused', ...differing };
@@ -151,7 +152,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     }
     const proven = await prove({ ...parsed, receivedAt }, () => needsProof(parsed));
     if (!('consent' in proven)) {
-      if (proven.kind === 'unjudged') throw passingFailure('ActivityFailed');
+      if (proven.kind === 'unjudged') throw createRetryableFailure('ActivityFailed');
       throw createRefusal('unproven', { path: '/proof', rule: proven.reason.slice('the proof '.length) });
     }
     const late = proven.consent;
@@ -162,7 +163,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       throw createRefusal('differs', ...differing.map((path) => ({ path, rule: RECORDED_OTHERWISE })));
     }
     const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
-    if (fault) throw createRefusal('noLongerCounts', problemIn(refuseFault(fault).reason));
+    if (fault) throw createRefusal('noLongerCounts', parseProblem(refuseFault(fault).reason));
     const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
     const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
     const duplicate = verdict.kind === 'known';
@@ -173,17 +174,17 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
 
   return {
     /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
-    recordConsents: (args: RecordConsentsArgs) => translating(() => record(args)),
+    recordConsents: (args: RecordConsentsArgs) => translateErrors(() => record(args)),
 
     /** Reads which consents are in force for shares. A grant that another start has received does not count. */
-    lookUpShares: (args: LookUpSharesArgs) => translating(() => lookUpShares(ledger, args)),
+    lookUpShares: (args: LookUpSharesArgs) => translateErrors(() => lookUpShares(ledger, args)),
 
     /**
      * Refuses a grant if its proof is invalid, or missing where a profile that may apply requires one. Refuses any
      * consent if the ledger has other content under its key. A refusal is a result.
      */
     recordLateConsentMessage: ({ consent, receivedAt }: { consent: ConsentMessage; receivedAt: string }) =>
-      translating(() =>
+      translateErrors(() =>
         recordLate(consent, receivedAt).catch((error: unknown): LateConsentResult => {
           if (!(error instanceof InvalidInputError)) throw error;
           return { problems: [...error.problems], cause: error.refusalCause ?? 'notNow' };

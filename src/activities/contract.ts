@@ -67,7 +67,7 @@ export interface ShareConfig extends RunConfig {
 /** A share for which a run asks the ledger which consents are in force. */
 export interface ShareQuestion extends SecondaryUser {
   shareId: string;
-  /** How old a grant may be. Default: any age. */
+  /** Maximum age of a grant. Default: any age. */
   validForMs?: number;
   /** Absent while there is no report. */
   reportReferenceNumber?: string;
@@ -75,14 +75,13 @@ export interface ShareQuestion extends SecondaryUser {
   reportRunKey?: string;
 }
 
-/** The run that asks the ledger. */
 interface AskingRun {
   /** Default: the worker's own ledger. */
   ledgerId?: string;
   runKey: string;
   /** The first run of the chain. */
   firstRunId: string;
-  /** Everybody whose word may count. */
+  /** The applicants whose consents and denials can count for this share. */
   applicantIds: readonly string[];
   /** Default: `namespace`. */
   consentTrust?: GatewayProfile['consentTrust'];
@@ -99,9 +98,9 @@ export interface SubmitInquiryArgs extends InquiryContent {
   attempt: number;
   settings: ProtocolSettings;
   consents: GrantKey[];
-  /** SECONDUSE: how old a grant may be when the attempt is claimed. Default: any age. */
+  /** SECONDUSE: the maximum age of a grant when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
-  /** After a 401: only a token fetched after this instant will do. */
+  /** After a 401: the attempt needs a token that was fetched after this instant. */
   tokenFetchedAfter?: string;
   /** A stage's report is compared with this earlier one after its outcome is recorded. */
   compareWith?: ComparedReport;
@@ -119,7 +118,7 @@ export interface AnsweredAttempt {
 }
 
 export type SubmitInquiryResult =
-  /** Answered now, or by an earlier attempt that the ledger knows of. */
+  /** The outcome of this attempt, or of an earlier one that the ledger has. */
   | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
   /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'noSlot' }
@@ -192,7 +191,7 @@ export interface RecordConsentsArgs extends AskingRun {
   consents: ConsentRecord[];
   /** The shares of the consents and grants, as far as the run knows them. */
   shares: readonly ShareQuestion[];
-  /** Grants that the run does not count any more. */
+  /** Grants that the run has found invalid. */
   faultyGrants: readonly FaultyGrant[];
 }
 
@@ -229,7 +228,7 @@ export interface InquiryFailure
 
 /** Identifies an examined file, and says how its lines are read. */
 export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
-  /** The end user's folder, as `portfolioFolder` names it. */
+  /** The end user's folder, as `toPortfolioFolder` names it. */
   folder: string;
   file: string;
   format: PortfolioFormat;

@@ -65,7 +65,7 @@ export function findPreparedProfile(dependencies: ActivityDependencies, name: st
 }
 
 /** The run that called the activity, in the form that the ledger keeps. */
-export function callingRun(): { workflowId: string; runId: string } {
+export function getCallingRun(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('an activity that belongs to no workflow');
   return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };

@@ -15,12 +15,12 @@ import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
 // Messages and causes of failures stay readable in a history.
 
 /** A failure that Temporal never repeats: the workflow decides whether to repeat. */
-export function finalFailure(type: FailureType, details: object = {}): ApplicationFailure {
+export function createFinalFailure(type: FailureType, details: object = {}): ApplicationFailure {
   return ApplicationFailure.create({ type, message: FAILURES[type].message, nonRetryable: true, details: [details] });
 }
 
 /** A failure that Temporal's retry policy may repeat. Only for activities that send nothing to the gateway. */
-export function passingFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
+export function createRetryableFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,
     message: FAILURES[type].message,
@@ -33,20 +33,20 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
  * Translates an error from an activity. An unforeseen error keeps its class and its origin but loses its message: a
  * message may quote personal data (`JSON.parse` does).
  */
-export function translatedFailure(error: unknown): unknown {
+export function translateFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof ProfileUnknownError) {
-    return finalFailure('InvalidInput', { problems: error.problems, askOthers: true } satisfies RefusedInput);
+    return createFinalFailure('InvalidInput', { problems: error.problems, askOthers: true } satisfies RefusedInput);
   }
-  if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
-  if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
-  if (error instanceof RequestDiffersError) return finalFailure('RequestDiffers');
-  if (error instanceof LedgerRestoredError) return passingFailure('LedgerRestored');
-  if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
+  if (error instanceof InvalidInputError) return createFinalFailure('InvalidInput', { problems: error.problems });
+  if (error instanceof LedgerChangedError) return createFinalFailure('LedgerChanged');
+  if (error instanceof RequestDiffersError) return createFinalFailure('RequestDiffers');
+  if (error instanceof LedgerRestoredError) return createRetryableFailure('LedgerRestored');
+  if (error instanceof LedgerUnavailableError) return createRetryableFailure('LedgerUnavailable');
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'
-      ? passingFailure(error.code, error.retryAfterMs)
-      : finalFailure(error.code);
+      ? createRetryableFailure(error.code, error.retryAfterMs)
+      : createFinalFailure(error.code);
   }
   // The message is constant, since Temporal's UI shows it while the activity waits for another worker.
   const message = error instanceof ProfileMissingError ? error.message : FAILURES.ActivityFailed.message;
@@ -54,21 +54,21 @@ export function translatedFailure(error: unknown): unknown {
     type: 'ActivityFailed',
     message,
     nonRetryable: false,
-    details: [whereItWasThrown(error)],
+    details: [findThrowSite(error)],
   });
 }
 
-function whereItWasThrown(error: unknown): { error: string; at?: string } {
+function findThrowSite(error: unknown): { error: string; at?: string } {
   if (!(error instanceof Error)) return { error: typeof error };
   const frame = /([\w.-]+\.[cm]?[jt]s:\d+):\d+/.exec(error.stack?.split('\n').slice(1).join('\n') ?? '');
   return { error: error.name, ...(frame?.[1] ? { at: frame[1] } : {}) };
 }
 
 /** Runs an activity's body and translates its errors. */
-export async function translating<T>(body: () => Promise<T>): Promise<T> {
+export async function translateErrors<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw translatedFailure(error);
+    throw translateFailure(error);
   }
 }

@@ -1,6 +1,6 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that is sent. */
-import { type Accents, accentProblems, spellApplicants } from '../fields/accents.ts';
-import { madeUpProblems } from '../gateway/made-up-applicants.ts';
+import { type Accents, findAccentProblems, spellApplicants } from '../fields/accents.ts';
+import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
 import { type GatewayProfile, hasFingerprint } from '../gateway/profile.ts';
 import {
   buildFailsafeRequest,
@@ -15,7 +15,7 @@ import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
-import { finalFailure } from './failures.ts';
+import { createFinalFailure } from './failures.ts';
 
 /** `originalInquiryDate` may not be in the future (interface 4.2, rule 2). The margin allows for clocks that differ. */
 const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
@@ -25,16 +25,16 @@ const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
  *
  * @throws `ProfileChanged` if it is not the run's first one, and the run's way is none of its former ones
  */
-export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
+export function findRunProfile(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
   const profile = findPreparedProfile(dependencies, run.profile);
-  if (!hasFingerprint(profile, run.profileFingerprint)) throw finalFailure('ProfileChanged');
+  if (!hasFingerprint(profile, run.profileFingerprint)) throw createFinalFailure('ProfileChanged');
   return profile;
 }
 
 /**
  * Builds the request that the gateway receives.
  *
- * @param args as `contentAsSent` spells it
+ * @param args as `toSentContent` spells it
  * @param claimedAt when the attempt that sends it was claimed
  * @throws InvalidInputError naming the caller's fields, also if the profile does not allow the request, or if an
  *   applicant is made up
@@ -43,9 +43,9 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
   const { productCode, customerTraceNumber } = args.inquiry;
   const terms = pickTerms(args.inquiry);
   const problems = [
-    ...entitlementProblems(profile, args.inquiry),
-    ...madeUpProblems(profile, args.applicants ?? []),
-    ...accentProblems(args.applicants ?? [], profile.accents),
+    ...findEntitlementProblems(profile, args.inquiry),
+    ...findMadeUpProblems(profile, args.applicants ?? []),
+    ...findAccentProblems(args.applicants ?? [], profile.accents),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   if (productCode === 'SECONDUSE') {
@@ -88,7 +88,7 @@ interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePur
  * Finds the codes that the profile does not allow. A product's list in its configuration excludes all other codes;
  * without a list every code is allowed.
  */
-export function entitlementProblems(
+export function findEntitlementProblems(
   profile: GatewayProfile,
   { productCode, endUserCode, permissiblePurposeCode, ...paths }: Entitlement,
 ): Problem[] {
@@ -106,9 +106,9 @@ export function entitlementProblems(
 }
 
 /** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */
-export function applicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
+export function findApplicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
   const spelled = spellApplicants(applicants, profile.accents);
-  return [...madeUpProblems(profile, applicants), ...accentProblems(spelled, profile.accents)];
+  return [...findMadeUpProblems(profile, applicants), ...findAccentProblems(spelled, profile.accents)];
 }
 
 /** Checks applicants that came later by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
@@ -119,7 +119,7 @@ export function listApplicantProblems(
 ): readonly Problem[] {
   const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
   try {
-    return applicantProblems(profile, parse(applicants, profile.limits));
+    return findApplicantProblems(profile, parse(applicants, profile.limits));
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;
@@ -130,7 +130,7 @@ export function listApplicantProblems(
  * The inquiry in the spelling that is sent. Its digest uses this spelling too, so that a row of the ledger represents
  * the request that was sent.
  */
-export function contentAsSent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
+export function toSentContent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
   const { applicants } = content;
   return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
 }

@@ -61,8 +61,8 @@ export class InquirySlots {
   }
 }
 
-/** A slot without a connection would hold a claimed attempt in the client's own queue past its `sendBy`. */
-export function inquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: GatewayProfile): number {
+/** A slot needs a connection: without one, the HTTP client would queue a claimed attempt past its `sendBy`. */
+export function countInquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: GatewayProfile): number {
   return Math.min(worker.maxConcurrentInquiries, limits.connections);
 }
 
@@ -75,7 +75,7 @@ export function allotSlots({ worker, profiles }: Pick<Config, 'worker' | 'profil
   const isLimited = worker.maxInquiriesPerSecond !== undefined;
   return new Map(
     [...profiles].map(([name, profile]) => {
-      const slots = inquirySlots({ worker }, profile);
+      const slots = countInquirySlots({ worker }, profile);
       return [name, new InquirySlots(slots, isLimited ? 0 : Math.min(Math.floor(slots / 2), most))];
     }),
   );

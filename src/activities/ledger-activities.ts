@@ -2,12 +2,12 @@ import { omitUndefined } from '../base/defined.ts';
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
-import { sealedRefusal } from '../ledger/reports/reports.ts';
+import { toSealedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import { canonicalRequest } from '../model/canonical-request.ts';
+import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
-import { InvalidInputError, problemWords } from '../model/problems.ts';
+import { formatProblem, InvalidInputError } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type {
@@ -17,9 +17,9 @@ import type {
   RecordDecisionArgs,
   UnprovenDecision,
 } from './contract.ts';
-import { type ActivityDependencies, callingRun, findPreparedProfile } from './dependencies.ts';
-import { translating } from './failures.ts';
-import { contentAsSent, listApplicantProblems } from './inquiry-request.ts';
+import { type ActivityDependencies, findPreparedProfile, getCallingRun } from './dependencies.ts';
+import { translateErrors } from './failures.ts';
+import { listApplicantProblems, toSentContent } from './inquiry-request.ts';
 
 /**
  * Creates the activities that only read or write the ledger. Each is idempotent, so Temporal may repeat it without
@@ -31,8 +31,8 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
   return {
     /** Only reads; builds and validates nothing. */
     lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
-      translating(() => {
-        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
+      translateErrors(() => {
+        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
         return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
       }),
 
@@ -41,39 +41,39 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
      * that a late claim loses.
      */
     closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
-      translating(() => {
-        const digest = ledger.digest(canonicalRequest(contentAsSent(run, content)));
+      translateErrors(() => {
+        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
         const { inquiry } = content;
-        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: callingRun(), begunAt });
+        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: getCallingRun(), begunAt });
       }),
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
     lookAtLedger: ({ ledgerId, seen }: { ledgerId: string; seen?: SeenAttempt }) =>
-      translating(() => ledger.watch(ledgerId, seen)),
+      translateErrors(() => ledger.watch(ledgerId, seen)),
 
     /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
     recordShareWithdrawal: ({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) =>
-      translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
+      translateErrors(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
     /** Opens the row of a hold before the run waits for a decision about it. */
     openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) =>
-      translating(() => ledger.work.openHold(ledgerId, hold)),
+      translateErrors(() => ledger.work.openHold(ledgerId, hold)),
 
     /** Opens or closes a flag that no transaction of the ledger can cause. */
     flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) =>
-      translating(() => ledger.work.flag(ledgerId, flag)),
+      translateErrors(() => ledger.work.flag(ledgerId, flag)),
 
     /** Closes what a run that ends leaves open, unless it still needs an operator. */
     closeWork: ({ ledgerId, ...ended }: { ledgerId: string; runKey: string; until: string }) =>
-      translating(() => ledger.work.close(ledgerId, ended)),
+      translateErrors(() => ledger.work.close(ledgerId, ended)),
 
     /** Records operators' decisions about the calling run before they take effect. */
     recordRunDecisions: ({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) =>
-      translating(() => ledger.recordRunDecisions(ledgerId, decisions)),
+      translateErrors(() => ledger.recordRunDecisions(ledgerId, decisions)),
 
     /** Records an outcome that `submitInquiry` could not record. */
     recordOutcome: ({ refusal, ...record }: CarriedOutcome) =>
-      translating(() => ledger.recordOutcome(record, undefined, refusal && sealedRefusal(refusal))),
+      translateErrors(() => ledger.recordOutcome(record, undefined, refusal && toSealedRefusal(refusal))),
   };
 }
 
@@ -104,7 +104,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
       const profile = findPreparedProfile(dependencies, inquiry.profile);
       const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
       if (problems.length > 0)
-        return { kind: 'refused', cause: 'notNow', reason: problems.map(problemWords).join('; ') };
+        return { kind: 'refused', cause: 'notNow', reason: problems.map(formatProblem).join('; ') };
     }
     const verdict = await judgeProof(inquiry.profile, {
       content: toProvedContent(args),
@@ -121,7 +121,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
      * Refuses, without asking the ledger, applicants that break the interface's table, a bad proof, and a missing one if
      * the inquiry's profile requires it.
      */
-    recordDecision: (args: RecordDecisionArgs) => translating(() => record(args)),
+    recordDecision: (args: RecordDecisionArgs) => translateErrors(() => record(args)),
 
     /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
     checkRepeatProof: ({
@@ -133,7 +133,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
       message: RepeatStageMessage;
       receivedAt: string;
     }) =>
-      translating(async () => {
+      translateErrors(async () => {
         const content = repeatContent(ledger.identity.environment, message);
         const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
         if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);

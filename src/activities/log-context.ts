@@ -4,17 +4,17 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 interface InquiryNames {
   customerTraceNumber?: string;
   productCode?: string;
-  /** Not the SDK's `attempt`, which counts Temporal's repetitions of the activity. */
+  /** Differs from the SDK's `attempt`, which counts Temporal's retries of the activity. */
   inquiryAttempt?: number;
 }
 
-/** The worker's own lines about an activity have these fields too, for example that it failed. */
+/** Log lines that the SDK writes about an activity, such as its failure, have these fields too. */
 export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   let names: InquiryNames = {};
   return {
     inbound: {
       execute(input, next) {
-        names = namesIn(input.args[0]);
+        names = readNames(input.args[0]);
         return next(input);
       },
     },
@@ -23,7 +23,7 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
 };
 
 /** An activity's one argument contains an inquiry, or concerns an attempt of one. */
-function namesIn(args: unknown): InquiryNames {
+function readNames(args: unknown): InquiryNames {
   const { inquiry, attempt, customerTraceNumber } = toObject(args);
   const { productCode, customerTraceNumber: ofInquiry } = toObject(inquiry);
   const traceNumber = ofInquiry ?? customerTraceNumber;

@@ -4,23 +4,23 @@ import { ApplicationFailure } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
-import { portfolioFolder } from '../messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
   finishResults,
-  folderPath,
   openPortfolio,
-  outputPaths,
   PortfolioChangedError,
   PortfolioUnavailableError,
   requirePortfolio,
   requireUnchanged,
+  resolveFolderPath,
+  resolveOutputPaths,
   writeResults,
 } from '../portfolio/files.ts';
 import type { ExaminedFile, KnownFile } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
-import { translating } from './failures.ts';
+import { translateErrors } from './failures.ts';
 
 export interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
   reviewId: string;
@@ -36,7 +36,7 @@ export interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
  */
 export function createPortfolioActivities(dependencies: ActivityDependencies) {
   const { portfolioDirectory } = dependencies.config;
-  const pathTo = (folder: string) => folderPath(portfolioDirectory, folder);
+  const resolvePath = (folder: string) => resolveFolderPath(portfolioDirectory, folder);
   const onBlock = () => heartbeat();
   /** Checks the file after a line was not a row: if the file has changed, no other worker need try. */
   const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
@@ -52,7 +52,7 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
   return {
     /** Reads the whole file, and writes the bad rows' report. */
     examinePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
-      translatingPortfolio<ExaminedFile>(async () => {
+      translatePortfolioErrors<ExaminedFile>(async () => {
         const {
           reviewId,
           file,
@@ -61,10 +61,10 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
           profile: name = 'default',
         } = input;
         const profile = findPreparedProfile(dependencies, name);
-        const folder = portfolioFolder(input);
+        const folder = toPortfolioFolder(input);
         await requirePortfolio(portfolioDirectory, folder, file);
-        const { badRows: badRowsPath } = await outputPaths(pathTo(folder), file, reviewId);
-        await using handle = await openPortfolio(pathTo(folder), file);
+        const { badRows: badRowsPath } = await resolveOutputPaths(resolvePath(folder), file, reviewId);
+        await using handle = await openPortfolio(resolvePath(folder), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, badLines, ...examined } = found;
         return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
@@ -72,34 +72,36 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
 
     /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
     readPortfolioRows: ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) =>
-      translatingPortfolio(async () => {
-        await using handle = await openPortfolio(pathTo(known.folder), known.file);
+      translatePortfolioErrors(async () => {
+        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
         const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
         return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
       }),
 
     /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
     readPortfolioRowsAt: ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) =>
-      translatingPortfolio(async () => {
-        await using handle = await openPortfolio(pathTo(known.folder), known.file);
+      translatePortfolioErrors(async () => {
+        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
         const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
 
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
     writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
-      translatingPortfolio(async () => {
-        return writeResults(await outputPaths(pathTo(folder), file, reviewId), size, results, onBlock);
+      translatePortfolioErrors(async () => {
+        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results, onBlock);
       }),
 
     finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
-      translatingPortfolio(async () => finishResults(await outputPaths(pathTo(folder), file, reviewId), size, onBlock)),
+      translatePortfolioErrors(async () =>
+        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, onBlock),
+      ),
   };
 }
 
-/** Translates like `translating`, and also the errors that only a portfolio's files throw. */
-function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
-  return translating(async () => {
+/** Translates like `translateErrors`, and also the errors that only a portfolio's files throw. */
+function translatePortfolioErrors<T>(body: () => Promise<T>): Promise<T> {
+  return translateErrors(async () => {
     try {
       return await body();
     } catch (error) {

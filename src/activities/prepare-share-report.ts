@@ -20,8 +20,8 @@ import { toSecondaryUser } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { ShareConfig } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { translating } from './failures.ts';
-import { entitlementProblems } from './inquiry-request.ts';
+import { translateErrors } from './failures.ts';
+import { findEntitlementProblems } from './inquiry-request.ts';
 import { checkRequestCanBeBuilt, checkStart, fixRun } from './prepared-run.ts';
 
 // Finds the report to share in the ledger. Refuses another owner's report, and one that does not exist.
@@ -40,14 +40,20 @@ async function findSharedReport(
   { report, endUserCode }: ShareReportInput,
 ): Promise<SharedReport> {
   const found =
-    'reference' in report ? await givenReport(ledger, profile, report) : await storedReport(ledger, profile, report);
+    'reference' in report
+      ? await readGivenReport(ledger, profile, report)
+      : await readStoredReport(ledger, profile, report);
   if (endUserCode !== undefined && endUserCode === found.endUserCode) {
     throw createRefusal('/endUserCode', 'must not be the report’s own end user');
   }
   return found;
 }
 
-async function storedReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput): Promise<SharedReport> {
+async function readStoredReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  report: StoredReportInput,
+): Promise<SharedReport> {
   const [runKey, path] =
     'pullId' in report ? [toRunKey('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
   const { productCode, customerTraceNumber } = report;
@@ -67,10 +73,10 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   if (!outcome) throw createRefusal('/report', 'has no answer yet that could be shared');
   if (outcome.outcome !== 'record' || !outcome.reference)
     throw createRefusal('/report', 'has no record: nothing to share');
-  return sharedReport(inquiry, outcome.reference);
+  return readSharedReport(inquiry, outcome.reference);
 }
 
-async function givenReport(
+async function readGivenReport(
   ledger: Ledger,
   profile: GatewayProfile,
   { reference, endUserCode }: GivenReportInput,
@@ -96,17 +102,17 @@ async function givenReport(
     ...(inquiry.endUserCode === endUserCode
       ? []
       : [{ path: '/report/endUserCode', rule: 'must be the end user that the ledger has the report under' }]),
-    ...applicantProblems(reference, match.reference),
+    ...findApplicantProblems(reference, match.reference),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return sharedReport(inquiry, match.reference);
+  return readSharedReport(inquiry, match.reference);
 }
 
 function isReport({ productCode }: InquiryView): boolean {
   return (REPORT_PRODUCTS as readonly string[]).includes(productCode);
 }
 
-function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
+function readSharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
   const { runKey, customerTraceNumber, endUserCode = '' } = inquiry;
   const productCode = inquiry.productCode as ReportProduct;
   return { source: { kind: 'ledger', runKey, productCode, customerTraceNumber }, reference, endUserCode };
@@ -120,12 +126,12 @@ async function requireShareable(
   if (inquiry.customerId !== profile.customerId) {
     throw createRefusal(path, 'was pulled for another customer than the gateway profile’s');
   }
-  const problem = await useProblem(ledger, inquiry);
+  const problem = await findUseProblem(ledger, inquiry);
   if (problem !== null) throw createRefusal(path, problem);
 }
 
 /** Returns why a report may no longer be used, or `null`. */
-async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
+async function findUseProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.runKey)) !== null;
   if (isDisposed) return 'was disposed of';
   const holds = await ledger.retention.legalHolds(inquiry.runKey);
@@ -139,7 +145,7 @@ function findOutcome({ attempts }: InquiryView) {
 }
 
 /** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */
-function applicantProblems(given: ReportReference, known: ReportReference): Problem[] {
+function findApplicantProblems(given: ReportReference, known: ReportReference): Problem[] {
   const path = '/report/reference/applicants';
   const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
   const problems = given.applicants.flatMap(({ applicantId, consumerId }, index): Problem[] => {
@@ -171,10 +177,10 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
     prepareShareReport: ({ input, firstRunId }: { input: ShareReportInput; firstRunId: string }) =>
-      translating<ShareConfig>(async () => {
+      translateErrors<ShareConfig>(async () => {
         const checked = await checkStart(dependencies, 'share', input, {
           parse: () => parseMessage(shareReport, input),
-          listProblems: (profile, share) => entitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
+          listProblems: (profile, share) => findEntitlementProblems(profile, { ...share, productCode: 'SECONDUSE' }),
         });
         const { profile, runKey, facts, input: share } = checked;
         const shared = await findSharedReport(ledger, profile, share);

@@ -1,9 +1,9 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
 import { omitUndefined } from '../base/defined.ts';
-import { utcInstant } from '../base/instants.ts';
+import { toUtcInstant } from '../base/instants.ts';
 import type { ShareStanding } from '../consent/consent-record.ts';
-import { type GatewayProfile, profileFingerprint } from '../gateway/profile.ts';
+import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger, StartFacts } from '../ledger/ledger.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
@@ -11,27 +11,27 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import {
-  consentValidForMs,
   type RequestShareMessage,
   requestShare,
   type ShareInput,
+  toConsentValidForMs,
 } from '../messages/request-share.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import { pullInquiry, stageInquiry, toSecondaryUser } from '../model/stage-end-user.ts';
+import { toPullInquiry, toSecondaryUser, toStageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
 import type { RunConfig } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
-import { translating } from './failures.ts';
+import { translateErrors } from './failures.ts';
 import {
-  applicantProblems,
   buildRequest,
-  contentAsSent,
-  entitlementProblems,
+  findApplicantProblems,
+  findEntitlementProblems,
   listApplicantProblems,
+  toSentContent,
 } from './inquiry-request.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
@@ -44,12 +44,12 @@ function readProfileName(input: unknown): string {
  * Returns the ledger's facts about the run's owner, or `null` if it does not answer. That is no reason to refuse a
  * start: each claim asks the same, and sends nothing without an answer.
  */
-async function factsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
-  const facts = await ifAnswered(ledger.startFacts(runKey));
+async function readFactsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
+  const facts = await nullIfUnanswered(ledger.startFacts(runKey));
   if (facts?.hasOpenWork && hasOwnWorkflowId(runKey)) {
     // An earlier run of this id may have been cut off before it closed its holds.
-    const until = utcInstant(activityInfo().scheduledTimestampMs);
-    await ifAnswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
+    const until = toUtcInstant(activityInfo().scheduledTimestampMs);
+    await nullIfUnanswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
   }
   return facts;
 }
@@ -76,8 +76,8 @@ export async function checkStart<Input extends object>(
   const ownProblems = listProblems(profile, input);
   const idName = ID_NAMES[kind];
   const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
-  const facts = await factsAtStart(dependencies, runKey);
-  const problems = [...idProblems(runKey, `/${idName}`, facts), ...ownProblems];
+  const facts = await readFactsAtStart(dependencies, runKey);
+  const problems = [...findIdProblems(runKey, `/${idName}`, facts), ...ownProblems];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { profile, input, runKey, facts };
 }
@@ -91,10 +91,10 @@ export async function fixRun(
     environment: profile.environment,
     profile: profile.name,
     customerId: profile.customerId,
-    profileFingerprint: profileFingerprint(profile),
+    profileFingerprint: computeProfileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
-    // Without it the run sees only its own attempts.
+    // Without the ledger's newest attempt, the run sees only its own attempts.
     ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
@@ -106,7 +106,7 @@ export async function fixRun(
 }
 
 /** Returns `null` if the ledger does not answer: that is no reason to refuse a start. */
-async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
+async function nullIfUnanswered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
@@ -120,7 +120,7 @@ function hasOwnWorkflowId(runKey: string): boolean {
   return activityInfo().workflowExecution?.workflowId === toWorkflowId(runKey);
 }
 
-function idProblems(runKey: string, path: string, facts: StartFacts | null): Problem[] {
+function findIdProblems(runKey: string, path: string, facts: StartFacts | null): Problem[] {
   const workflowId = toWorkflowId(runKey);
   const prefix = workflowId.slice(0, workflowId.indexOf('-') + 1);
   return [
@@ -145,7 +145,7 @@ export function checkRequestCanBeBuilt(
     ...{ environment, customerId, profile: name, workflowType: '', runKey: '', ordinal: 0 },
     customerTraceNumber: 'PREFLIGHT',
   };
-  buildRequest(profile, contentAsSent(profile, { ...content, inquiry }), new Date());
+  buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
 }
 
 export interface ShareCheck {
@@ -164,17 +164,17 @@ export function createStartActivities(dependencies: ActivityDependencies) {
   return {
     /** `firstRunId`: the first run of the chain. */
     prepareJourney: ({ input, firstRunId }: { input: LendingJourneyInput; firstRunId: string }) =>
-      translating(async () => {
+      translateErrors(async () => {
         const checked = await checkStart(dependencies, 'journey', input, {
           parse: ({ limits: { maxApplicants } }) => parseMessage(lendingJourney, input, { maxApplicants }),
           listProblems: (profile, journey) => [
-            ...journeyEntitlementProblems(profile, journey),
-            ...applicantProblems(profile, journey.applicants),
+            ...findJourneyEntitlementProblems(profile, journey),
+            ...findApplicantProblems(profile, journey.applicants),
           ],
         });
         const { profile, facts, input: journey } = checked;
         for (const productCode of journey.stages ?? STAGES) {
-          checkRequestCanBeBuilt(profile, stageInquiry(journey, productCode), { applicants: journey.applicants });
+          checkRequestCanBeBuilt(profile, toStageInquiry(journey, productCode), { applicants: journey.applicants });
         }
         return {
           ...(await fixRun(dependencies, profile, facts)),
@@ -183,33 +183,33 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       }),
 
     preparePull: ({ input }: { input: PullInput }) =>
-      translating(async () => {
-        // Each workflow type takes its own products, so that the right table checks a start from any language.
+      translateErrors(async () => {
+        // Each workflow type accepts only its own products, so that the start is checked by the right table of fields.
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
         const checked = await checkStart(dependencies, 'pull', input, {
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
-          listProblems: pullEntitlementProblems,
+          listProblems: findPullEntitlementProblems,
         });
         const { profile, runKey, facts, input: pull } = checked;
-        const problems = await productProblems(dependencies.ledger, runKey, pull);
+        const problems = await findProductProblems(dependencies.ledger, runKey, pull);
         if (problems.length > 0) throw new InvalidInputError(problems);
-        checkRequestCanBeBuilt(profile, pullInquiry(pull), { applicants: pull.applicants });
+        checkRequestCanBeBuilt(profile, toPullInquiry(pull), { applicants: pull.applicants });
         return fixRun(dependencies, profile, facts);
       }),
 
     /** `examinePortfolio` checks the file, and waits while it cannot be reached. */
     preparePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
-      translating(async () => {
+      translateErrors(async () => {
         const { profile, facts } = await checkStart(dependencies, 'portfolio', input, {
           parse: () => parseMessage(portfolioReview, input),
-          listProblems: (profile, review) => entitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
+          listProblems: (profile, review) => findEntitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
         });
         return fixRun(dependencies, profile, facts);
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
     checkApplicants: ({ profile, applicants }: { profile: string; applicants: FailsafeApplicant[] }) =>
-      translating(async () => {
+      translateErrors(async () => {
         const problems = listApplicantProblems(findPreparedProfile(dependencies, profile), 'PREQUAL', applicants);
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
@@ -220,9 +220,9 @@ export function createStartActivities(dependencies: ActivityDependencies) {
      * @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code.
      */
     checkShare: ({ profile, message, journeyPurposeCode }: ShareCheck) =>
-      translating(async () => {
+      translateErrors(async () => {
         const { share } = parseMessage(requestShare, message);
-        const problems = shareEntitlementProblems(findPreparedProfile(dependencies, profile), share, {
+        const problems = findShareEntitlementProblems(findPreparedProfile(dependencies, profile), share, {
           path: '/share',
           journeyPurposeCode,
         });
@@ -241,10 +241,10 @@ async function findStandings(
   const { firstRunId, hasConsents } = start;
   if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
   const questions = shares.map((share) => {
-    const validForMs = consentValidForMs(share);
+    const validForMs = toConsentValidForMs(share);
     return { shareId: share.shareId, ...toSecondaryUser(share), ...omitUndefined({ validForMs }) };
   });
-  const standings = await ifAnswered(
+  const standings = await nullIfUnanswered(
     lookUpShares(ledger, {
       ...{ runKey, firstRunId, consentTrust, shares: questions },
       applicantIds: applicants.map(({ applicantId }) => applicantId),
@@ -254,16 +254,16 @@ async function findStandings(
   return standings === null ? {} : { standings };
 }
 
-function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {
+function findJourneyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {
   const ofStages = (journey.stages ?? STAGES).flatMap((stage) =>
-    entitlementProblems(profile, {
-      ...stageInquiry(journey, stage),
+    findEntitlementProblems(profile, {
+      ...toStageInquiry(journey, stage),
       endUserPath: journey.endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
       purposePath: `/permissiblePurposeCodes/${stage}`,
     }),
   );
   const ofShares = (journey.shares ?? []).flatMap((share, index) =>
-    shareEntitlementProblems(profile, share, {
+    findShareEntitlementProblems(profile, share, {
       path: `/shares/${index}`,
       journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
     }),
@@ -271,12 +271,12 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
   return [...ofStages, ...ofShares];
 }
 
-function shareEntitlementProblems(
+function findShareEntitlementProblems(
   profile: GatewayProfile,
   share: ShareInput,
   { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
 ): Problem[] {
-  return entitlementProblems(profile, {
+  return findEntitlementProblems(profile, {
     productCode: 'SECONDUSE',
     ...pickTerms({ permissiblePurposeCode: journeyPurposeCode, ...share }),
     endUserPath: `${path}/endUserCode`,
@@ -284,7 +284,7 @@ function shareEntitlementProblems(
   });
 }
 
-function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {
+function findPullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {
   const { productCode, endUserCode, permissiblePurposeCode } = pull;
   const allowed = profile.allowed[productCode];
   const required = [
@@ -293,7 +293,7 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
   ];
   return [
     ...required.map((path) => ({ path, rule: `is required: the profile lists what it allows for ${productCode}` })),
-    ...entitlementProblems(profile, pull),
+    ...findEntitlementProblems(profile, pull),
   ];
 }
 
@@ -301,7 +301,7 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
  * One pull is one product. Another product under the id of a failed pull would have another trace number. It would be
  * sent before an operator has decided about the first.
  */
-async function productProblems(ledger: Ledger, runKey: string, { productCode }: PullInput): Promise<Problem[]> {
+async function findProductProblems(ledger: Ledger, runKey: string, { productCode }: PullInput): Promise<Problem[]> {
   const inquiries = await ledger.inquiriesOf(runKey);
   // A claim that a pause has refused leaves a row under which nothing was sent or decided.
   const taken = inquiries.filter(({ attempts, decisions }) => attempts.length + decisions.length > 0);

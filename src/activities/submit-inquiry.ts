@@ -6,15 +6,15 @@ import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { carriedRefusal, type SealedRefusal } from '../ledger/reports/reports.ts';
+import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import { canonicalRequest } from '../model/canonical-request.ts';
+import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { compareWithEarlier } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
-import { type ActivityDependencies, callingRun } from './dependencies.ts';
-import { finalFailure, translatedFailure } from './failures.ts';
-import { buildRequest, contentAsSent, profileOfRun } from './inquiry-request.ts';
+import { type ActivityDependencies, getCallingRun } from './dependencies.ts';
+import { createFinalFailure, translateFailure } from './failures.ts';
+import { buildRequest, findRunProfile, toSentContent } from './inquiry-request.ts';
 
 /** The time left at the activity's end to report to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
@@ -44,7 +44,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     const info = activityInfo();
     // A widened retry policy or an activity reset must not become a second send (fence 2). The failure has no details,
     // since this execution cannot know how far the first one got.
-    if (info.attempt > 1) throw finalFailure('ActivityFailed');
+    if (info.attempt > 1) throw createFinalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const slots = dependencies.slots.get(args.run.profile);
     const release = args.onWorkflowQueue ? slots?.takeNow() : await slots?.take();
@@ -70,7 +70,7 @@ async function makeOneAttempt(
   given: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
-  const args = contentAsSent(given.run, given);
+  const args = toSentContent(given.run, given);
   const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
@@ -101,29 +101,29 @@ async function makeOneAttempt(
   const seen = { position: claim.position, claimedAt: claim.claimedAt };
   const recorder = new OutcomeRecorder(dependencies, args, { endsAt, seen, resendFrom: claim.resendFrom });
   const submittedAt = performance.now();
-  const sinceMs = () => Math.round(performance.now() - submittedAt);
+  const computeElapsedMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
   try {
     const gateway = dependencies.gateways.get(profile.name);
     if (!gateway) throw new Error('no gateway client for the profile');
     reply = await gateway.submit({
-      request: requestOfClaim(profile, args, { request, claim }),
+      request: toClaimedRequest(profile, args, { request, claim }),
       accessToken,
-      // Measured from before the claim, so that it ends before the ledger's own limit.
+      // Measured from before the claim, so that it ends before the limit in the ledger.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
       signal: cancellationSignal(),
       attempt: args.attempt,
       ...(args.applicants ? { expectedApplicants: args.applicants } : {}),
     });
   } catch (error) {
-    const durationMs = sinceMs();
+    const durationMs = computeElapsedMs();
     const failure = await recorder.recordFailure(error, () => dependencies.tokens.invalidate(profile, accessToken));
-    say('warn', 'the attempt has failed', { durationMs, ...failureFields(failure) });
+    say('warn', 'the attempt has failed', { durationMs, ...toFailureFields(failure) });
     throw failure;
   }
-  const durationMs = sinceMs();
+  const durationMs = computeElapsedMs();
   const recorded = await recorder.recordAnswer(reply);
-  say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
+  say('info', 'the gateway has answered', { durationMs, recorded, ...toAnswerFields(reply) });
   const changes = recorded
     ? await compareWithEarlier(dependencies, args, reply.answer, endsAt - REPORTING_MARGIN_MS)
     : undefined;
@@ -139,7 +139,7 @@ async function makeOneAttempt(
 }
 
 /** Builds the request again only for facts that the claim alone gives: a share's instant, and a resend's number. */
-function requestOfClaim(
+function toClaimedRequest(
   profile: GatewayProfile,
   args: SubmitInquiryArgs,
   { request, claim }: { request: GatewayRequest; claim: Extract<ClaimVerdict, { kind: 'claimed' }> },
@@ -153,7 +153,7 @@ function requestOfClaim(
 /** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
-    const profile = profileOfRun(dependencies, args.run);
+    const profile = findRunProfile(dependencies, args.run);
     // The request is built before the token is requested: an unbuildable request is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
@@ -167,8 +167,8 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ledgerId: args.run.ledgerId,
       inquiry: args.inquiry,
       attempt: args.attempt,
-      digest: dependencies.ledger.digest(canonicalRequest(args)),
-      run: callingRun(),
+      digest: dependencies.ledger.digest(toCanonicalRequest(args)),
+      run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       ...omitUndefined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
@@ -181,7 +181,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     });
     return { profile, request, accessToken, claim, claimAskedAt };
   } catch (error) {
-    throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
+    throw withDetails(translateFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }
 }
 
@@ -204,7 +204,7 @@ class OutcomeRecorder {
     const failureType = toFailureType(reply);
     return this.#record(
       {
-        ...this.#row(),
+        ...this.#toRow(),
         state: 'answered',
         httpStatus: reply.httpStatus,
         answer: reply.answer,
@@ -224,7 +224,7 @@ class OutcomeRecorder {
       // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
-      const recorded = await this.#record({ ...this.#row(), state, failureType });
+      const recorded = await this.#record({ ...this.#toRow(), state, failureType });
       if (state === 'notSent') return error;
       return submitFailure('OutcomeUnknown', { ...details, recorded, ...omitUndefined({ resendFrom }) });
     }
@@ -238,15 +238,15 @@ class OutcomeRecorder {
       requestedAt: error.requestedAt,
     });
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
-    const refusal = await this.#sealedRefusal(error);
-    const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts }, { refusal });
+    const refusal = await this.#toSealedRefusal(error);
+    const recorded = await this.#record({ ...this.#toRow(), state, failureType, ...facts }, { refusal });
     const kept =
-      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: carriedRefusal(refusal) }));
+      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: toCarriedRefusal(refusal) }));
     const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
 
-  #row() {
+  #toRow() {
     return {
       ledgerId: this.#args.run.ledgerId,
       customerTraceNumber: this.#args.inquiry.customerTraceNumber,
@@ -255,10 +255,10 @@ class OutcomeRecorder {
   }
 
   /** Returns `undefined` if the refusal cannot be sealed soon: the outcome is recorded without it. */
-  async #sealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
+  async #toSealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
-    const { customerTraceNumber, attempt } = this.#row();
+    const { customerTraceNumber, attempt } = this.#toRow();
     const late = new AbortController();
     try {
       const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
@@ -297,14 +297,14 @@ function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string
 }
 
 /** The facts that the provider asks for beside the trace number, when it is called about an attempt. */
-function answerFields(reply: GatewayReply): Record<string, unknown> {
+function toAnswerFields(reply: GatewayReply): Record<string, unknown> {
   const { answer, httpStatus } = reply;
   // A code that is in no table is the gateway's free text. Only the hold shows it, since its payload is encrypted.
   if (answer.kind !== 'outcome') return { httpStatus, failureType: toFailureType(reply) };
   return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
 }
 
-function failureFields(failure: unknown): Record<string, unknown> {
+function toFailureFields(failure: unknown): Record<string, unknown> {
   const { type, details } = failure as { type?: unknown; details?: SubmitFailureDetails[] };
   const { httpStatus, recorded } = details?.[0] ?? {};
   return { failureType: type, httpStatus, recorded };
@@ -316,7 +316,7 @@ function toFailureType(reply: GatewayReply): FailureType | undefined {
 }
 
 function submitFailure(type: FailureType, details: SubmitFailureDetails) {
-  return finalFailure(type, details);
+  return createFinalFailure(type, details);
 }
 
 /** Adds the details. All failures of this activity are final: the workflow decides whether to repeat. */

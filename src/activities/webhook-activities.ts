@@ -5,17 +5,17 @@ import { parseWith } from '../fields/problems.ts';
 import {
   type AddressedEvent,
   takesEvent,
+  toWebhookDeliveryId,
   WEBHOOK_DELIVERY,
   WEBHOOK_FAILURES,
   type WebhookDeliveryInput,
-  webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { WebhookError, type WebhookSender } from '../webhooks/sender.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { passingFailure, translating } from './failures.ts';
+import { createRetryableFailure, translateErrors } from './failures.ts';
 
 export function createQueueWebhooks(dependencies: ActivityDependencies) {
   return {
@@ -24,10 +24,10 @@ export function createQueueWebhooks(dependencies: ActivityDependencies) {
      * most once more, under the same `webhook-id`.
      */
     queueWebhooks: ({ profile: name, events }: { profile: string; events: WebhookEvent[] }) =>
-      translating(async () => {
+      translateErrors(async () => {
         const profile = dependencies.config.profiles.get(name);
         // During a deploy another worker may have the profile.
-        if (!profile) throw passingFailure('ActivityFailed');
+        if (!profile) throw createRetryableFailure('ActivityFailed');
         const addressed = events
           .map((event): AddressedEvent => {
             const takers = (profile.webhooks ?? []).filter((endpoint) => takesEvent(endpoint, event.type));
@@ -55,7 +55,7 @@ async function signalDelivery(
     searchAttributes: await dependencies.registeredSearchAttributes(),
   };
   await getClient().workflow.signalWithStart(WEBHOOK_DELIVERY, {
-    workflowId: webhookDeliveryId(workflowId),
+    workflowId: toWebhookDeliveryId(workflowId),
     taskQueue,
     args: [input],
     signal: 'deliverEvents',
@@ -95,7 +95,7 @@ export function createWebhookActivities({ config }: Pick<ActivityDependencies, '
 function translateError(error: unknown, retryAfterMaxMs: number): unknown {
   if (error instanceof CancelledFailure) return error;
   if (error instanceof InvalidInputError) return translateError(new WebhookError('WebhookInvalid'), retryAfterMaxMs);
-  if (!(error instanceof WebhookError)) return passingFailure('ActivityFailed');
+  if (!(error instanceof WebhookError)) return createRetryableFailure('ActivityFailed');
   const { code, httpStatus, retryAfterMs } = error;
   return ApplicationFailure.create({
     type: code,

@@ -4,9 +4,9 @@ import { Refusal } from '../http/refusal.ts';
 import {
   createTokenVerifier,
   type Identity,
+  readClaimWords,
   type TokenSettings,
   type TokenVerifier,
-  wordsIn,
 } from '../http/token-verifier.ts';
 import { isScope, type Scope } from '../operations/scopes.ts';
 import type { SignedInBy } from './session/credentials.ts';
@@ -22,7 +22,7 @@ export interface ApiCaller extends Identity {
   endUsers: Reach;
   /** The person or program that acts. `undefined` if the claim cannot be used as a name. */
   by: string | undefined;
-  /** A program beside the ledger calls the operation in its own process, without a token. */
+  /** A program that has direct access to the ledger calls operations in its own process, without a token. */
   isLocal?: true;
 }
 
@@ -37,13 +37,13 @@ export const MAX_BY_CHARACTERS = 100;
  * @param byClaim the claim that names who acts
  * @throws Error where a key set file cannot be used
  */
-export function apiTokenVerifier(settings: TokenSettings, byClaim: string): TokenVerifier<ApiCaller> {
+export function createApiTokenVerifier(settings: TokenSettings, byClaim: string): TokenVerifier<ApiCaller> {
   return createTokenVerifier(settings, (identity, claim) => ({
     ...identity,
-    scopes: new Set(wordsIn(claim('scope')).filter(isScope)),
+    scopes: new Set(readClaimWords(claim('scope')).filter(isScope)),
     profiles: readReach(claim('profiles')),
     endUsers: readReach(claim('end_users')),
-    by: nameIn(claim(byClaim)),
+    by: readCallerName(claim(byClaim)),
   }));
 }
 
@@ -54,7 +54,7 @@ function readReach(claim: unknown): Reach {
 }
 
 /** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
-function nameIn(claim: unknown): string | undefined {
+function readCallerName(claim: unknown): string | undefined {
   if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
   return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
@@ -65,7 +65,7 @@ export function requireScope({ scopes }: ApiCaller, scope: Scope): void {
 }
 
 /** @throws Refusal 403 where the token names nobody in a form that a message takes */
-export function actingName({ by }: ApiCaller): string {
+export function requireActingName({ by }: ApiCaller): string {
   if (by === undefined) {
     throw new Refusal('by', `the token must say who acts, in 1 to ${MAX_BY_CHARACTERS} characters`);
   }

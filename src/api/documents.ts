@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
-import { openApiDocument } from './openapi.ts';
+import { createOpenApiDocument } from './openapi.ts';
 import { ROUTES } from './route-table.ts';
 
 const STYLE = `:root{color-scheme:light dark}
@@ -11,7 +11,7 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding
 a{color:light-dark(#0a4fb3,#8ab8ff)}code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
 td,th{border-top:1px solid light-dark(#d8dee4,#3a4149);padding:4px 8px;text-align:left;vertical-align:top;font-weight:normal}`;
 
-/** No script, nothing from elsewhere, in no frame. */
+/** Allows no script, no resource of another origin and no frame. */
 export const REFERENCE_PAGE_CSP = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -21,8 +21,8 @@ export const REFERENCE_PAGE_CSP = [
 ].join('; ');
 
 export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
-  const json = JSON.stringify(openApiDocument());
-  const page = referencePage();
+  const json = JSON.stringify(createOpenApiDocument());
+  const page = writeReferencePage();
   app.get('/v1/openapi.json', { config: { route: 'GET /v1/openapi.json' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(json),
   );
@@ -37,13 +37,13 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
 }
 
 /** Lists each operation, and each problem at the anchor that its `type` names. */
-export function referencePage(): string {
+export function writeReferencePage(): string {
   const operations = ROUTES.map(({ operationId, method, path, summary, scope }) =>
-    tableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
+    formatTableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
   );
   const problems = PROBLEM_CODES.map((code) => {
     const { status, title, about = '' }: { status: number; title: string; about?: string } = PROBLEMS[code];
-    return tableRow(`problem-${code}`, `<code>${code}</code>`, `${status}. ${toHtml(`${title}. ${about}`)}`);
+    return formatTableRow(`problem-${code}`, `<code>${code}</code>`, `${status}. ${toHtml(`${title}. ${about}`)}`);
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -59,7 +59,7 @@ export function referencePage(): string {
 `;
 }
 
-function tableRow(id: string, name: string, words: string): string {
+function formatTableRow(id: string, name: string, words: string): string {
   return `<tr id="${id}"><th scope="row">${name}</th><td>${words}</td></tr>`;
 }
 

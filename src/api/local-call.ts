@@ -6,14 +6,14 @@ import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
 import { text } from '../fields/fields.ts';
-import { parseWith, problemsIn } from '../fields/problems.ts';
+import { findSchemaProblems, parseWith } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { MAX_BY_CHARACTERS, type SignedInCaller } from './caller.ts';
-import { pathSchema, type Reply, type Route } from './route.ts';
+import { createPathSchema, type Reply, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {
@@ -29,13 +29,13 @@ export interface LocalCall {
 }
 
 /** Services for the life of one command. Its user reaches every run: no run is asked whose it is. */
-export function localServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
+export function createLocalServices(journeys: LedgerJourneys, env: NodeJS.ProcessEnv): ApiServices {
   const services = createServices({ journeys, environment: loadVariable(env, 'GATEWAY_ENVIRONMENT') });
   return { ...services, findRequiredReach: async () => undefined };
 }
 
 /** Services of operations that need only the ledger: they also work while Temporal is away. */
-export function ledgerServices(ledger: Ledger): ApiServices {
+export function createLedgerServices(ledger: Ledger): ApiServices {
   const own: Pick<ApiServices, 'openLedger' | 'findRequiredReach'> = {
     openLedger: async () => ledger,
     findRequiredReach: async () => undefined,
@@ -44,7 +44,7 @@ export function ledgerServices(ledger: Ledger): ApiServices {
 }
 
 /** Returns a caller that may do everything, since its user may run the program with the ledger's secrets. */
-function localCaller(by: string | undefined): SignedInCaller {
+function createLocalCaller(by: string | undefined): SignedInCaller {
   return {
     subject: 'local',
     scopes: new Set(Object.keys(SCOPES) as Scope[]),
@@ -57,20 +57,20 @@ function localCaller(by: string | undefined): SignedInCaller {
 }
 
 /**
- * Checks what the operation takes, before anything is connected.
+ * Checks the operation's input before any connection is opened.
  *
  * @throws InvalidInputError, with each member's path
  */
 export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: LocalCall): void {
-  const problems = route.query ? problemsIn(route.query, query) : [];
+  const problems = route.query ? findSchemaProblems(route.query, query) : [];
   if (route.findDefinition) {
     const message = { ...params, ...body, ...omitUndefined({ by }) };
     parseMessage(route.findDefinition(message), message);
   } else {
     problems.push(
-      ...problemsIn(pathSchema(route.path), params),
-      ...(route.body ? problemsIn(route.body, body) : []),
-      ...(route.body || by !== undefined ? problemsIn(AUTHOR, omitUndefined({ by })) : []),
+      ...findSchemaProblems(createPathSchema(route.path), params),
+      ...(route.body ? findSchemaProblems(route.body, body) : []),
+      ...(route.body || by !== undefined ? findSchemaProblems(AUTHOR, omitUndefined({ by })) : []),
     );
   }
   if (problems.length > 0) throw new InvalidInputError(problems);
@@ -87,7 +87,7 @@ export async function callLocally(
   const ending = signal ?? new AbortController().signal;
   return route.handle({
     services,
-    caller: localCaller(by),
+    caller: createLocalCaller(by),
     params,
     query: route.query ? parseWith(route.query, query) : {},
     body: body as JsonObject,

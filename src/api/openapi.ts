@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { type AnswerForm, parametersIn, pathSchema, type Route } from './route.ts';
+import { type AnswerForm, createPathSchema, listPathParameters, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
 export type Json = { [member: string]: unknown };
@@ -44,7 +44,7 @@ const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
 };
 
 /** Builds the document. It depends on the table alone. */
-export function openApiDocument(routes: readonly Route[] = ROUTES): Json {
+export function createOpenApiDocument(routes: readonly Route[] = ROUTES): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -98,7 +98,7 @@ function buildOperation(route: Route, components: Components): Json {
     'x-scope': scope,
     security: [{ token: [scope] }],
     ...buildParameters(route),
-    ...(body ? { requestBody: { required: true, content: jsonContent(components.refer(body, operationId)) } } : {}),
+    ...(body ? { requestBody: { required: true, content: toJsonContent(components.refer(body, operationId)) } } : {}),
     responses: buildResponses(route, components),
   };
 }
@@ -108,11 +108,11 @@ function buildParameters({ path, query = z.object({}), headers = {} }: Route): {
     ...headers,
     'X-Request-Id': 'Your own id for the request. The API repeats it in the answer and in its logs.',
   }).map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
-  return { parameters: [...listMembers('path', pathSchema(path)), ...listMembers('query', query), ...ofHeaders] };
+  return { parameters: [...listMembers('path', createPathSchema(path)), ...listMembers('query', query), ...ofHeaders] };
 }
 
 function listMembers(place: 'path' | 'query', form: z.ZodObject): Json[] {
-  const { properties, required = [] } = plainSchema(form) as {
+  const { properties, required = [] } = toPlainSchema(form) as {
     properties: Record<string, Json>;
     required?: string[];
   };
@@ -126,7 +126,7 @@ function buildResponses(route: Route, components: Components): Json {
     return [status, buildResponse(answer, components, `${route.operationId}${status}`)] as const;
   });
   const omitted: Readonly<Record<string, boolean>> = {
-    404: parametersIn(route.path).length === 0,
+    404: listPathParameters(route.path).length === 0,
     413: !route.body,
     415: !route.body,
     422: !route.body && !route.query,
@@ -147,11 +147,11 @@ function buildResponse({ description, schema, headers = {} }: AnswerForm, compon
   return {
     description,
     ...(named.length > 0 ? { headers: Object.fromEntries(named) } : {}),
-    ...(schema ? { content: jsonContent(components.refer(schema, name)) } : {}),
+    ...(schema ? { content: toJsonContent(components.refer(schema, name)) } : {}),
   };
 }
 
-function jsonContent(schema: Json): Json {
+function toJsonContent(schema: Json): Json {
   return { 'application/json': { schema } };
 }
 
@@ -161,7 +161,7 @@ class Components {
 
   /** @throws Error where two schemas that differ have one name */
   refer(schema: z.ZodType, fallback: string): Json {
-    const { $defs = {}, ...own } = plainSchema(schema) as { $defs?: Record<string, Json>; $ref?: string };
+    const { $defs = {}, ...own } = toPlainSchema(schema) as { $defs?: Record<string, Json>; $ref?: string };
     for (const [part, content] of Object.entries($defs)) this.#add(part, content);
     // A schema with an id is among `$defs`, and so is added already.
     if (typeof own.$ref === 'string') return own;
@@ -180,7 +180,7 @@ class Components {
  * Returns the schema of the sender's form, before ZIP codes and states are normalized. Answers stay open to more
  * members.
  */
-function plainSchema(schema: z.ZodType): Json {
+function toPlainSchema(schema: z.ZodType): Json {
   const { $schema: _, id: __, ...json } = z.toJSONSchema(schema, { io: 'input', override: adaptToGenerators }) as Json;
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }

@@ -5,13 +5,13 @@ import { CallError, type CallErrorCode, TEMPORAL_AWAY } from '../client/connecti
 import { PROBLEMS, type ProblemCode, Refusal } from '../http/refusal.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { OtherEndUserError } from '../model/credit-journey-error.ts';
-import { InvalidInputError, problemIn } from '../model/problems.ts';
+import { InvalidInputError, parseProblem } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/files.ts';
 import { KeyServiceError, UnknownKeyError } from '../protection/errors.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-export function problemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
+export function toProblemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
   const { status, reason, message, problems, details } = refusal;
   return {
     // The code's place on the reference page, as an address of the server itself.
@@ -31,39 +31,39 @@ export function writeProblem(refusal: Refusal, request: FastifyRequest, reply: F
   reply
     .header('x-request-id', request.id)
     .type(PROBLEM_TYPE)
-    .send(JSON.stringify(problemDocument(refusal, request)));
+    .send(JSON.stringify(toProblemDocument(refusal, request)));
 }
 
 /** Builds the problem when no request can be answered. */
-export function problemForm(refusal: Refusal) {
+export function toProblemForm(refusal: Refusal) {
   const id = randomUUID();
-  const body = JSON.stringify(problemDocument(refusal, { id }));
+  const body = JSON.stringify(toProblemDocument(refusal, { id }));
   return { type: PROBLEM_TYPE, headers: { 'x-request-id': id }, body };
 }
 
 /** Returns the refusal for an unknown id, and for a run that the token does not reach. */
-export function unknownRun(): Refusal {
+export function refuseUnknownRun(): Refusal {
   return new Refusal('notFound', 'there is nothing of this name');
 }
 
 /** Translates the project's own errors to refusals over HTTP. Returns `undefined` for any other error. */
-export function refusalOfError(error: unknown): Refusal | undefined {
+export function translateToRefusal(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
     return new Refusal('invalidInput', 'the content breaks rules', { problems: error.problems.slice(0, 50) });
   }
-  if (error instanceof CallError) return refusalOfCall(error);
+  if (error instanceof CallError) return toCallRefusal(error);
   const [, code, words] = ERRORS.find(([kind]) => error instanceof kind) ?? [];
   return code && new Refusal(code, words ?? (error as Error).message);
 }
 
-function refusalOfCall(error: CallError): Refusal | undefined {
+function toCallRefusal(error: CallError): Refusal | undefined {
   const { code, problems } = error;
-  if (code === 'updateRefused' || code === 'decisionRefused') return refusedMessage(error);
+  if (code === 'updateRefused' || code === 'decisionRefused') return createMessageRefusal(error);
   const [problem, words = error.message] = CALL_ERRORS[code] ?? [];
   return problem && new Refusal(problem, words, { problems });
 }
 
-/** The error's own words are fit for a caller where a row has none. */
+/** A row without a text of its own shows the error's message, which is safe for callers. */
 const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: string]>> = {
   ...Object.fromEntries(TEMPORAL_AWAY.map((code) => [code, ['temporalUnavailable', 'Temporal cannot be reached']])),
   differs: ['differs', 'this id was started with other content'],
@@ -78,7 +78,7 @@ const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: 
   aborted: ['aborted'],
 };
 
-/** The first that fits. */
+/** The first entry whose class matches the error counts. */
 const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: ProblemCode, words?: string][] = [
   [DisposedError, 'disposed', 'it was disposed of'],
   [OtherEndUserError, 'otherEndUser'],
@@ -89,10 +89,10 @@ const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: Pr
 ];
 
 /** @param details further members of the answer */
-export function refusedMessage(
+export function createMessageRefusal(
   { refusalCause = 'notNow', reason }: CallError,
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal {
-  const problems = reason.startsWith('/') ? [problemIn(reason)] : [];
+  const problems = reason.startsWith('/') ? [parseProblem(reason)] : [];
   return new Refusal('decided' in details ? 'decided' : refusalCause, reason, { problems, details });
 }

@@ -3,18 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { isRecord } from '../base/is-record.ts';
-import { translatedServerError } from '../client/connection/errors.ts';
-import { startedInput } from '../client/runs/start-run.ts';
+import { translateServerError } from '../client/connection/errors.ts';
+import { readStartInput } from '../client/runs/start-run.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, workflowTypesFilter } from '../model/run-key.ts';
+import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, toWorkflowTypesFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ApiCaller, Reach } from './caller.ts';
-import { unknownRun } from './problem.ts';
+import { refuseUnknownRun } from './problem.ts';
 
 type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;
 
@@ -49,7 +49,7 @@ export async function isReached({ caller, services }: Asking, runKey: string): P
 
 /** @throws Refusal 404, as for an unknown id */
 export async function requireReach(asking: Asking, runKey: string): Promise<void> {
-  if (!(await isReached(asking, runKey))) throw unknownRun();
+  if (!(await isReached(asking, runKey))) throw refuseUnknownRun();
 }
 
 /**
@@ -62,7 +62,7 @@ export async function requireFound<Inquiry extends { runKey: string }>(
   inquiry: Inquiry | null,
 ): Promise<Inquiry> {
   await requireReach(asking, inquiry?.runKey ?? NOBODYS_ID);
-  if (!inquiry) throw unknownRun();
+  if (!inquiry) throw refuseUnknownRun();
   return inquiry;
 }
 
@@ -72,19 +72,19 @@ export async function requireFound<Inquiry extends { runKey: string }>(
  */
 const STEP_MS = 25;
 
-export async function untilNextStep({ startedAt }: { startedAt: number }): Promise<void> {
+export async function waitUntilNextStep({ startedAt }: { startedAt: number }): Promise<void> {
   await sleep(Math.ceil(STEP_MS - ((performance.now() - startedAt) % STEP_MS)));
 }
 
 // Lists: the ledger and Temporal leave out what they know to be out of reach, and the rest is judged run by run.
 
 /** Returns the caller's reach in the form that the ledger's readings take. */
-export function readersReach({ profiles, endUsers }: Reaching): ReadersReach {
+export function toReadersReach({ profiles, endUsers }: Reaching): ReadersReach {
   const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
   return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
 }
 
-/** Longer lists would make the question longer than servers take. Then each run is asked whose it is. */
+/** A longer list would exceed the server's limit for a query. Then the API checks the owner of each run. */
 const MOST_NAMES = 100;
 
 /** Names that need no escape in a list filter. */
@@ -103,7 +103,7 @@ export function reachFilter({ profiles, endUsers }: Reaching): string[] {
   };
   return [
     ...condition('GatewayProfile', profiles),
-    ...condition('EndUserCodes', endUsers, [workflowTypesFilter(RUN_KINDS.share)]),
+    ...condition('EndUserCodes', endUsers, [toWorkflowTypesFilter(RUN_KINDS.share)]),
   ];
 }
 
@@ -120,7 +120,7 @@ export async function keepReached<Row extends { runKey: string }>(
 ): Promise<Row[]> {
   if (reachesAll(caller) || rows.length === 0) return [...rows];
   const { client } = services;
-  // Asked once for all rows: each would wait for it in vain.
+  // Probes Temporal once for all rows, so that an unreachable server does not delay each row.
   const isTemporalAway = await client
     .withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}))
     .then(
@@ -128,7 +128,7 @@ export async function keepReached<Row extends { runKey: string }>(
       () => true,
     );
   const reached = new Set<string>();
-  await inParallel([...new Set(rows.map(({ runKey }) => runKey))], AT_ONCE, async (runKey) => {
+  await runInParallel([...new Set(rows.map(({ runKey }) => runKey))], AT_ONCE, async (runKey) => {
     const required = await services.findRequiredReach(runKey, { isTemporalAway, ofLate: true });
     if (required && reaches(caller, required)) reached.add(runKey);
   });
@@ -161,15 +161,18 @@ const MOST_KEPT = 10_000;
 
 const DEFAULT_PROFILE = 'default';
 
-/** No id has this form: asked about where nothing is known, so that the answer takes the calls that a known one takes. */
+/**
+ * An id that no record has. The API looks it up for an unknown run, so that the answer takes as many calls as for a
+ * known one.
+ */
 const NOBODYS_ID = '~';
 
 /** Required for a share whose report names no end user: a secondary user does not see it. */
 const NO_KNOWN_END_USER = { endUsers: null };
 
 /**
- * Asks Temporal and the ledger both, always: the answer about a run that the caller may not see takes as long as that
- * about none. A run that was started again under another's name belongs to both.
+ * Always asks both Temporal and the ledger, so that a run out of the caller's reach takes as long as an unknown run. A
+ * run that was started again for another end user belongs to both.
  *
  * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
@@ -191,7 +194,9 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
     return undefined;
   }
 
-  /** Returns the end users of a share's report. Even if there was no such share, it looks for a report. */
+  /**
+   * Returns the end users of a share's report. Looks for a report even if there is no such share, to take equally long.
+   */
   async function findReportReach(input: unknown): Promise<Pick<RequiredReach, 'endUsers'>> {
     const report = isRecord(input) ? input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
@@ -219,18 +224,18 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
   };
 }
 
-/** The input of a run whose payloads cannot be read: only a token that reaches everything reaches it. */
+/** Replaces an input that cannot be decoded. Only a token with unlimited reach may see such a run. */
 const UNREADABLE = { profile: null };
 
 /** Reads the input of the run's newest start. `undefined` where Temporal has no such run. */
 async function readInput(client: Client, runKey: string): Promise<unknown> {
   try {
-    const read = () => startedInput(client, toWorkflowId(runKey));
+    const read = () => readStartInput(client, toWorkflowId(runKey));
     return (await client.withDeadline(Date.now() + TIMEOUT_MS, read)) ?? null;
   } catch (error) {
     // gRPC's own NOT_FOUND: the call is not one of the SDK's, which have an error for it.
     if (error instanceof WorkflowNotFoundError || (isRecord(error) && error.code === 5)) return undefined;
-    const translated = translatedServerError(error);
+    const translated = translateServerError(error);
     if (translated !== error || error instanceof CreditJourneyError) throw translated;
     return UNREADABLE;
   }

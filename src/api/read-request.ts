@@ -7,7 +7,7 @@ import { parseWith } from '../fields/problems.ts';
 import { readJsonBody } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { parametersIn, pathSchema, type Route } from './route.ts';
+import { createPathSchema, listPathParameters, type Route } from './route.ts';
 
 /** The deepest message has six levels. */
 const MAX_BODY_DEPTH = 16;
@@ -18,7 +18,7 @@ const NO_NUL = 'must not hold the character NUL';
 /** @returns `undefined` where a parameter breaks its rule: there is nothing of such a name, and it does not matter why */
 export function readParams({ path }: Route, { params }: FastifyRequest): Record<string, string> | undefined {
   // Compiles nothing: the schema is made for this request.
-  return pathSchema(path).safeParse(params, { jitless: true }).data as Record<string, string> | undefined;
+  return createPathSchema(path).safeParse(params, { jitless: true }).data as Record<string, string> | undefined;
 }
 
 /** @throws InvalidInputError: each problem names its parameter */
@@ -50,7 +50,7 @@ export function readBody({ path, body: schema }: Route, { body: text }: FastifyR
   const body = readJsonBody(text, MAX_BODY_DEPTH);
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
   const known = schema instanceof z.ZodObject ? schema.shape : {};
-  const inPath: readonly string[] = parametersIn(path);
+  const inPath: readonly string[] = listPathParameters(path);
   const problems = Object.entries(body).flatMap((member): Problem[] => {
     const [name] = member;
     if (name === 'by') return [{ path: '/by', rule: 'must not be given: the token says who acts' }];

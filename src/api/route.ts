@@ -7,12 +7,12 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import { ruledText } from '../fields/alphanumeric.ts';
-import { messageFields } from '../fields/fields.ts';
+import { getMessageFields } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { ID_NAMES, type RunKind, runKeyProblem, toRunKey } from '../model/run-key.ts';
+import { checkRunKey, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
@@ -22,12 +22,12 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** One of the answers that are no errors. */
 export interface AnswerForm {
   description: string;
-  /** Without one the answer has no body. */
+  /** Absent if the answer has no body. */
   schema?: z.ZodType;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The input of a handler. Everything has been checked but the body's own rules. */
+/** The input of a handler. The API has checked all of it except the rules of the message itself. */
 export interface Call<Params extends string = string, Query = unknown, Body = JsonObject> {
   services: ApiServices;
   caller: SignedInCaller;
@@ -41,7 +41,7 @@ export interface Call<Params extends string = string, Query = unknown, Body = Js
   note(target: Partial<AccessRecord>): void;
   /** Makes room for other requests. For a handler that only waits from here on. */
   giveUpSlot(): void;
-  /** Aborted once the caller has gone. */
+  /** Aborted once the caller has disconnected. */
   signal: AbortSignal;
   /** Aborted once the server stops, for handlers that only wait. The server still answers messages under way. */
   stopping: AbortSignal;
@@ -122,13 +122,13 @@ const KINDS_BY_ID = Object.fromEntries(Object.entries(ID_NAMES).map(([kind, name
  * to an unknown id, before the handler and before the body's own rules.
  */
 export function findRun({ path }: Pick<Route, 'path'>, params: Call['params']): string | undefined {
-  const [first = ''] = parametersIn(path);
+  const [first = ''] = listPathParameters(path);
   const kind = KINDS_BY_ID[first];
   return kind ? toRunKey(kind, params[first] ?? '') : params.runKey;
 }
 
 export function isAboutRun({ path }: Pick<Route, 'path'>): boolean {
-  const [first = ''] = parametersIn(path);
+  const [first = ''] = listPathParameters(path);
   return first === 'runKey' || first in KINDS_BY_ID;
 }
 
@@ -141,13 +141,13 @@ export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capita
 
 /** Path parameters: each name means the same thing everywhere. */
 export const PATH_PARAMETERS = {
-  journeyId: messageFields().journeyId.describe('Your own id of the loan.'),
-  pullId: messageFields().pullId.describe('Your own id of the pull.'),
-  shareId: messageFields().shareId.describe('Your own id of the share.'),
-  reviewId: messageFields().reviewId.describe(
+  journeyId: getMessageFields().journeyId.describe('Your own id of the loan.'),
+  pullId: getMessageFields().pullId.describe('Your own id of the pull.'),
+  shareId: getMessageFields().shareId.describe('Your own id of the share.'),
+  reviewId: getMessageFields().reviewId.describe(
     'Your own id of the portfolio review, or the one that a Temporal Schedule has given it.',
   ),
-  runKey: ruledText(runKeyProblem).meta({
+  runKey: ruledText(checkRunKey).meta({
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>. A row of a review: portfolio:<reviewId>/<accountId>.',
     pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',
@@ -168,11 +168,10 @@ type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}$
   ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
   : never;
 
-export function parametersIn(path: string): PathParameter[] {
+export function listPathParameters(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as PathParameter);
 }
 
-/** Returns the schema of the path's parameters. */
-export function pathSchema(path: string): z.ZodObject {
-  return z.object(Object.fromEntries(parametersIn(path).map((name) => [name, PATH_PARAMETERS[name]])));
+export function createPathSchema(path: string): z.ZodObject {
+  return z.object(Object.fromEntries(listPathParameters(path).map((name) => [name, PATH_PARAMETERS[name]])));
 }

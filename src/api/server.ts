@@ -3,26 +3,26 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { omitUndefined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
-import { answerUnreadable, CONNECT, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
+import { CONNECT, createUnreadableHandler, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
 import { openService } from '../http/service.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { ConfigError } from '../model/problems.ts';
 import type { Scope } from '../operations/scopes.ts';
-import { actingName, apiTokenVerifier, requireScope, type SignedInCaller } from './caller.ts';
+import { createApiTokenVerifier, requireActingName, requireScope, type SignedInCaller } from './caller.ts';
 import { addDocuments } from './documents.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { problemForm, refusalOfError, unknownRun, writeProblem } from './problem.ts';
-import { reachesAll, requireReach, untilNextStep } from './reach.ts';
+import { refuseUnknownRun, toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
+import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, findRun, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
 import { listSignInProblems, readCredential, requireOwnPage } from './session/credentials.ts';
-import { addSignIn, sessionCookie } from './session/sign-in.ts';
+import { addSignIn, createSessionCookie } from './session/sign-in.ts';
 
 export type { ApiOptions } from './options.ts';
 
@@ -54,15 +54,15 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const problems = listSignInProblems({ ...options, host, trustedProxies: options.trustedProxies ?? [] });
   if (problems.length > 0) throw new ConfigError(problems);
-  const cookie = options.signIn === 'token' ? sessionCookie(tls !== undefined) : undefined;
-  const verify = apiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
-  const refuseUnreadable = answerUnreadable(problemForm);
+  const cookie = options.signIn === 'token' ? createSessionCookie(tls !== undefined) : undefined;
+  const verify = createApiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
+  const refuseUnreadable = createUnreadableHandler(toProblemForm);
   const stopping = new AbortController();
   const { app, guard, audit, listen } = openService<ApiNeeds, SignedInCaller, SignedInCaller>(options, {
     limits,
     hasPage: true,
     write: writeProblem,
-    translate: (error) => (error instanceof Refusal ? undefined : refusalOfError(error)),
+    translate: (error) => (error instanceof Refusal ? undefined : translateToRefusal(error)),
     server: {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
       genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
@@ -115,7 +115,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   };
 }
 
-/** Each check in words that name nothing. */
+/** Builds the readiness checks. Their texts name no address and no credential. */
 function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSignal): Readiness {
   return new Readiness(PROBE_MS, {
     stopping: () => (stopping.aborted ? 'is stopping' : null),
@@ -130,9 +130,11 @@ function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSig
   });
 }
 
-/** A caller's own goes into our logs: bounded, of harmless characters, and nothing that may be a social security number. */
+/**
+ * Accepts the caller's request id for the logs if it is short, of harmless characters and no social security number.
+ */
 function toRequestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && opaqueIdProblem(given, MAX_ID_LENGTH) === null ? given : randomUUID();
+  return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
 interface Frame {
@@ -167,9 +169,9 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
   try {
     return await answerCaller(frame, route, request, reply, startedAt);
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : refusalOfError(error);
+    const refusal = error instanceof Refusal ? error : translateToRefusal(error);
     const { permission: caller } = frame.guard.requireGranted(request);
-    if (refusal?.status === 404 && !reachesAll(caller)) await untilNextStep({ startedAt });
+    if (refusal?.status === 404 && !reachesAll(caller)) await waitUntilNextStep({ startedAt });
     throw error;
   }
 }
@@ -183,7 +185,7 @@ async function answerCaller(
 ): Promise<FastifyReply> {
   const { permission: caller, note } = guard.requireGranted(request);
   const params = readParams(route, request);
-  if (!params) throw unknownRun();
+  if (!params) throw refuseUnknownRun();
   const about = findRun(route, params);
   if (about !== undefined) {
     note({ journeyId: about });
@@ -197,7 +199,7 @@ async function answerCaller(
     params,
     query: readQuery(route, request),
     body: readBody(route, request),
-    by: () => actingName(caller),
+    by: () => requireActingName(caller),
     note,
     giveUpSlot: () => guard.findAccess(request)?.giveUpSlot(),
     signal: gone.signal,
@@ -208,7 +210,7 @@ async function answerCaller(
   };
   const { status, body, stream, headers = {} } = await route.handle(call);
   if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
-  // Before anything is given out; an answer whose access cannot be noted is none.
+  // Writes the audit line before the answer is sent. Without an audit line the caller gets no answer.
   audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
   reply.code(status).headers(headers);
   if (stream) return reply.type(stream.type).send(stream.content);

@@ -17,7 +17,7 @@ export interface ApiServices extends ServiceOptions {
 
 export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limits'>): ApiServices {
   const client = getSdkClient(options.journeys);
-  const openLedger = () => options.journeys.openedLedger();
+  const openLedger = () => options.journeys.getLedger();
   return {
     ...options,
     client,

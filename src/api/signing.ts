@@ -14,7 +14,7 @@ type Signing = Pick<ApiServices, 'environment' | 'signer'>;
  *
  * @throws InvalidInputError
  */
-export async function signedDecision(
+export async function signDecision(
   { environment, signer }: Signing,
   given: object,
 ): Promise<MessageOf<typeof decision>> {
@@ -28,7 +28,7 @@ export async function signedDecision(
  *
  * @throws InvalidInputError
  */
-export async function signedAdvance({ environment, signer }: Signing, given: object): Promise<AdvanceMessage> {
+export async function signAdvance({ environment, signer }: Signing, given: object): Promise<AdvanceMessage> {
   const message = parseMessage(advance, given);
   if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
   return { ...message, proof: await signer.sign(repeatContent(environment, message)) };

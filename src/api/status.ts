@@ -1,7 +1,7 @@
 /** Answers with an ETag: a caller that has the same already gets 304, and may wait for another. */
 import { createHash } from 'node:crypto';
 import { Refusal } from '../http/refusal.ts';
-import { callerKey } from '../http/request-guard.ts';
+import { toCallerKey } from '../http/request-guard.ts';
 import type { Call, Reply } from './route.ts';
 
 type Headers = Pick<Call, 'headers'>;
@@ -56,7 +56,7 @@ export async function statusReply(call: Asking, run: StatusRun): Promise<Reply<2
 /** Returns the first status that the caller does not have, or the latest one once its time is over. */
 async function waitForNext(call: Asking, run: StatusRun, waitMs: number): Promise<object | undefined> {
   const { waiters } = call.services;
-  const caller = callerKey(call.caller);
+  const caller = toCallerKey(call.caller);
   if (!(await waiters.take(caller))) throw new Refusal('waiting', 'too many callers wait for a change');
   call.giveUpSlot();
   let latest: object | undefined;

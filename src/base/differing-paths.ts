@@ -12,7 +12,7 @@ const SHOWN = 10;
  * of a list's item, the item is named and not the member: the member is not checked yet, and the sender may have made
  * it up.
  */
-export function differingPaths(kept: unknown, sent: unknown): string[] {
+export function findDifferingPaths(kept: unknown, sent: unknown): string[] {
   return compare(kept, sent, { path: '', isInList: false });
 }
 
@@ -42,8 +42,8 @@ function compareObjects(
   return [...ofKept, ...ofSent];
 }
 
-/** Makes the reason of a refusal from the paths of `differingPaths`. @param what was used or taken before */
-export function otherContent(what: string, paths: readonly string[]): string {
+/** Makes the reason of a refusal from the paths of `findDifferingPaths`. @param what was used or taken before */
+export function describeDifference(what: string, paths: readonly string[]): string {
   const shown = paths.slice(0, SHOWN).map((path) => path || '/');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   return `${what} before with other content: ${shown.join(', ')}${more} ${paths.length > 1 ? 'differ' : 'differs'}`;

@@ -1,5 +1,5 @@
 /** Runs `work` for every item, at most `limit` at once; the results have the items' order. */
-export async function inParallel<T, R>(
+export async function runInParallel<T, R>(
   items: readonly T[],
   limit: number,
   work: (item: T) => Promise<R>,

@@ -22,7 +22,7 @@ export function parseInstantMs(text: string): number | null {
 }
 
 /** RFC 3339 in UTC. */
-export function utcInstant(ms: number): string {
+export function toUtcInstant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -70,7 +70,7 @@ function parseHttpDateMs(text: string): number | undefined {
  * own `Date`, where it has one, so that two clocks need not agree. `undefined` for an invalid value and for an instant
  * that has passed: then the caller's own back-off applies. Not bounded here; the workflow knows how long it may wait.
  */
-export function retryAfterMs(headers: Record<string, unknown>, nowMs: number): number | undefined {
+export function parseRetryAfterMs(headers: Record<string, unknown>, nowMs: number): number | undefined {
   const { 'retry-after': retryAfter, date } = headers;
   const text = typeof retryAfter === 'string' ? retryAfter.trim() : '';
   if (!text) return undefined;

@@ -7,7 +7,7 @@
 /** Not blank, no C0 or C1 control characters. Our own check also refuses the other characters of Unicode category C. */
 export const PRINTABLE = '^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$';
 
-/** The form of `alphanumericProblem` (fields/alphanumeric.ts). */
+/** The form of `checkAlphanumeric` (fields/alphanumeric.ts). */
 export const ALPHANUMERIC = '^[!-~](?:[ -~]*[!-~])?$';
 
 /** The letters of Latin alphabets beyond ASCII, their combining marks, and the typographic apostrophe: in a class. */
@@ -25,10 +25,10 @@ export const DURATION =
 export const INSTANT =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$';
 
-/** The form of `opaqueIdProblem` without its search for social security numbers. */
+/** The form of `checkOpaqueId` without its search for social security numbers. */
 export const OPAQUE_ID = '^[A-Za-z0-9][A-Za-z0-9._~-]*$';
 
-/** The form of `reviewIdProblem` without its search for social security numbers. */
+/** The form of `checkReviewId` without its search for social security numbers. */
 export const REVIEW_ID = OPAQUE_ID.replace('$', '(?:-[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$');
 
 export const CALENDAR_DATE = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';

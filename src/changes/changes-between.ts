@@ -11,9 +11,9 @@ import {
 import {
   type AccountCrossReference,
   type Consumer,
+  createRefIdResolver,
   type GatewayResponse,
   type RefKind,
-  refIdResolver,
 } from '../gateway/responses.ts';
 import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
 import type {
@@ -32,7 +32,7 @@ import type {
 
 // Matches the entries of two reports that concern the same consumer.
 
-/** Everything that one report has about one consumer. */
+/** The entries of one report that concern one consumer. */
 interface ApplicantFile {
   consumerId?: string;
   applicantId?: string;
@@ -77,7 +77,7 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
   for (const file of before.files) matches.push({ earlier: file });
   for (const file of after.files) matches.push({ later: file });
   return {
-    matches: matches.sort((a, b) => inOrder(toOrder(a), toOrder(b))),
+    matches: matches.sort((a, b) => compareTexts(toOrder(a), toOrder(b))),
     unidentified: isAlone
       ? { earlier: 0, later: 0 }
       : { earlier: before.nameless.length, later: after.nameless.length },
@@ -118,7 +118,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
     if (file) {
       file.consumers.push(...consumers);
       // The first id by order of text counts: the report's own order does not matter.
-      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(inOrder);
+      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(compareTexts);
       if (first !== undefined) file.applicantId = first;
     } else {
       files.set(key, {
@@ -163,7 +163,7 @@ class Identities<Entry extends Parts> {
   notIn(other: Identities<Entry>): Entry[] {
     return [...this.#byKey]
       .filter(([key]) => !other.#byKey.has(key))
-      .sort(([a], [b]) => inOrder(a, b))
+      .sort(([a], [b]) => compareTexts(a, b))
       .map(([, entry]) => entry);
   }
 }
@@ -182,7 +182,7 @@ function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
 function parts(entry: Record<string, unknown>, names: readonly string[]): Parts {
   const found: Parts = {};
   for (const name of names) {
-    const text = Object.hasOwn(entry, name) ? comparable(entry[name]) : null;
+    const text = Object.hasOwn(entry, name) ? toComparable(entry[name]) : null;
     if (text !== null) found[name] = text;
   }
   return found;
@@ -259,7 +259,7 @@ function compareFiles(
 ): ApplicantChanges | undefined {
   const [before, after] = [match.earlier, match.later].map((file) => file?.consumers ?? []) as [Consumer[], Consumer[]];
   if (before.length === 0 && after.length === 0) return undefined;
-  const changes = emptyChanges(match);
+  const changes = createEmptyChanges(match);
   if (after.length === 0) return { ...changes, presence: 'left' };
   if (before.length === 0) return { ...changes, presence: 'joined' };
   const earlierFile = readFile(before, 'earlier', options);
@@ -284,7 +284,7 @@ function compareFiles(
   };
 }
 
-function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: ApplicantFile }): ApplicantChanges {
+function createEmptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: ApplicantFile }): ApplicantChanges {
   const applicantId = later?.applicantId ?? earlier?.applicantId;
   const consumerId = later?.consumerId ?? earlier?.consumerId;
   return {
@@ -304,7 +304,7 @@ function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: App
 interface ReadFile {
   accounts: ReadTradeline[];
   /** Resolves each account's cross-references in the consumer object that contains the account. */
-  resolvers: Map<ReadTradeline, ReturnType<typeof refIdResolver>>;
+  resolvers: Map<ReadTradeline, ReturnType<typeof createRefIdResolver>>;
   names: Identities<ReturnType<typeof readName>>;
   addresses: Identities<ReturnType<typeof readAddress>>;
   unreadable: UnreadableField[];
@@ -327,7 +327,7 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     return found.entries;
   };
   for (const consumer of consumers) {
-    const resolve = refIdResolver(consumer);
+    const resolve = createRefIdResolver(consumer);
     for (const raw of listEntries('accounts', 'account', consumer)) resolvers.set(readTradeline(raw, options), resolve);
   }
   const accounts = [...resolvers.keys()];
@@ -345,7 +345,7 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     readAddress,
   );
   const inWriting = unreadable.map((field) => [JSON.stringify(field), field] as const);
-  const sorted = inWriting.sort(([a], [b]) => inOrder(a, b)).map(([, field]) => field);
+  const sorted = inWriting.sort(([a], [b]) => compareTexts(a, b)).map(([, field]) => field);
   return { accounts, resolvers, names, addresses, unreadable: sorted };
 }
 
@@ -405,7 +405,7 @@ function sumUp({ earlier, later, onlyEarlier, onlyLater }: ComparedTradelines): 
 }
 
 /** The list of changes as the ledger keeps it: JSON, sealed like a report. */
-export function sealedChangesText({
+export function encodeSealedChanges({
   changes,
   options,
   ...compared
@@ -441,15 +441,15 @@ function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: Chan
     accountNumber: readText(raw.accountNumber),
     type: readText(raw.type),
     opened: readText(raw.opened),
-    balance: figureOrNull(balance),
-    creditLimit: figureOrNull(creditLimit),
+    balance: formatFigureOrNull(balance),
+    creditLimit: formatFigureOrNull(creditLimit),
     statusCode,
     closed: statusCode !== null && closedStatusCodes.includes(statusCode),
   };
   const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
-  const references = Object.entries(reference).sort(([a], [b]) => inOrder(a, b));
+  const references = Object.entries(reference).sort(([a], [b]) => compareTexts(a, b));
   return {
-    key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),
+    key: JSON.stringify([toComparable(raw.contributor), toComparable(raw.accountNumber), told.opened]),
     content: JSON.stringify([
       told.type,
       balance === 'unreadable' ? [] : told.balance,
@@ -481,11 +481,11 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
   const before = Map.groupBy(earlier, ({ key }) => key);
   const after = Map.groupBy(later, ({ key }) => key);
   const paired: PairedTradelines = { pairs: [], onlyEarlier: [], onlyLater: [] };
-  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(inOrder)) {
+  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(compareTexts)) {
     const ones = before.get(key) ?? [];
     const others = after.get(key) ?? [];
     const tied = ones.length > 1 || others.length > 1;
-    const alike = pairAlike(ones.sort(inRank), others.sort(inRank));
+    const alike = pairAlike(ones.sort(compareRanks), others.sort(compareRanks));
     const inTurn = Math.min(alike.ones.length, alike.others.length);
     for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
     for (const [index, tradeline] of alike.ones.entries()) {
@@ -518,16 +518,16 @@ function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradelin
   return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
 }
 
-function inRank(a: ReadTradeline, b: ReadTradeline): number {
+function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
   return (
-    inOrder(a.told.type ?? '', b.told.type ?? '') ||
-    figureOrder(a.balance, b.balance) ||
-    figureOrder(a.creditLimit, b.creditLimit) ||
-    inOrder(a.rank, b.rank)
+    compareTexts(a.told.type ?? '', b.told.type ?? '') ||
+    compareFigures(a.balance, b.balance) ||
+    compareFigures(a.creditLimit, b.creditLimit) ||
+    compareTexts(a.rank, b.rank)
   );
 }
 
-function figureOrder(a: Figure, b: Figure): number {
+function compareFigures(a: Figure, b: Figure): number {
   if (a !== null && a !== 'unreadable' && b !== null && b !== 'unreadable') return a.cmp(b);
   const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
   return place(a) - place(b);
@@ -538,7 +538,7 @@ function findChange(
   { earlier, later, tied }: PairedTradelines['pairs'][number],
   options: ChangeOptions,
 ): TradelineChange | undefined {
-  const status = statusMove(earlier, later);
+  const status = findStatusMove(earlier, later);
   const balance = moveBetween(earlier.balance, later.balance, options.balance);
   const creditLimit = moveBetween(earlier.creditLimit, later.creditLimit, options.creditLimit);
   if (!status && !balance && !creditLimit) return undefined;
@@ -551,7 +551,7 @@ function findChange(
   };
 }
 
-function statusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
+function findStatusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
   if (!earlier.isStatusReadable || !later.isStatusReadable) return undefined;
   const from = earlier.told.statusCode;
   const to = later.told.statusCode;
@@ -575,12 +575,12 @@ function readFigure(value: unknown): Figure {
 }
 
 /** Plain notation without unneeded zeros. */
-function figureText(figure: Big): string {
+function formatFigure(figure: Big): string {
   return figure.eq(0) ? '0' : figure.toFixed();
 }
 
-function figureOrNull(figure: Figure): string | null {
-  return figure === null || figure === 'unreadable' ? null : figureText(figure);
+function formatFigureOrNull(figure: Figure): string | null {
+  return figure === null || figure === 'unreadable' ? null : formatFigure(figure);
 }
 
 /**
@@ -589,10 +589,10 @@ function figureOrNull(figure: Figure): string | null {
  */
 function moveBetween(from: Figure, to: Figure, threshold: FigureThreshold): FigureMove | undefined {
   if (from === 'unreadable' || to === 'unreadable' || (from === null && to === null)) return undefined;
-  if (from === null || to === null) return { from: figureOrNull(from), to: figureOrNull(to) };
+  if (from === null || to === null) return { from: formatFigureOrNull(from), to: formatFigureOrNull(to) };
   const by = to.minus(from);
   if (by.eq(0) || !isBeyond(by.abs(), from.abs(), to.abs(), threshold)) return undefined;
-  return { from: figureText(from), to: figureText(to), by: figureText(by) };
+  return { from: formatFigure(from), to: formatFigure(to), by: formatFigure(by) };
 }
 
 /** The share is of the larger figure: it never divides by zero, and is the same in both directions. */
@@ -604,7 +604,7 @@ function isBeyond(difference: Big, a: Big, b: Big, { amount, percent }: FigureTh
 /** The sum of the readable figures. */
 function sumFigures(figures: readonly Figure[]): string {
   const readable = figures.filter((figure) => figure !== null && figure !== 'unreadable');
-  return figureText(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
+  return formatFigure(readable.reduce((total, figure) => total.plus(figure), new Big(0)));
 }
 
 /** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
@@ -614,12 +614,12 @@ function readText(value: unknown): string | null {
 }
 
 /** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
-function comparable(value: unknown): string | null {
+function toComparable(value: unknown): string | null {
   return readText(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
 }
 
 /** An order that is the same on every machine, unlike an order by language. */
-function inOrder(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -1,14 +1,14 @@
-/** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
+/** The client: starts runs, finds them, and reads the ledger if the run no longer exists. */
 import type { Client } from '@temporalio/client';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { ID_NAMES, parseRunKey, type RunKind, runIdProblem } from '../model/run-key.ts';
+import { checkRunId, ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS, serverLate } from './connection/calls.ts';
-import { type ClientParts, type ConnectOptions, connectedParts } from './connection/connect.ts';
+import { type CallOptions, Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
+import { type ClientParts, type ConnectOptions, connectParts } from './connection/connect.ts';
 import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
 import type { RunContext } from './runs/run-handle.ts';
 import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
@@ -39,11 +39,11 @@ const HANDLES: { [Kind in RunKind]: new (context: RunContext, kind: Kind, id: st
   portfolio: PortfolioHandle,
 };
 
-/** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
+/** Set by the class. The members are private, so that printing a client shows no connection and no keys. */
 let clientOf: (journeys: CreditJourneys) => Client;
 
 /**
- * The SDK's own client, for programs of this project that make other calls. It shows its connection and its keys.
+ * Returns the SDK's client, for other programs of this project. Printing it shows its connection and its keys.
  *
  * @internal
  */
@@ -78,7 +78,7 @@ export class CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
-    return new CreditJourneys(await connectedParts(options));
+    return new CreditJourneys(await connectParts(options));
   }
 
   /**
@@ -149,7 +149,7 @@ export class CreditJourneys {
     return this.#get(kind, id);
   }
 
-  /** Closes what it opened itself. Calls that are under way end as `closed`. */
+  /** Closes the connections that the client opened. Calls in flight end as `closed`. */
   async close(): Promise<void> {
     await this.#context.calls.close();
     this.#parts.keys?.close();
@@ -167,13 +167,13 @@ export class CreditJourneys {
   ): Promise<Started<Handles[Kind]>> {
     const start = checkStart(kind, input);
     const handle = this.#get(kind, start.id);
-    const about = { runKey: start.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS };
+    const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
     const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start, workClass));
     return Object.assign(handle, { isNew });
   }
 
   #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
-    const rule = runIdProblem(kind, id);
+    const rule = checkRunId(kind, id);
     if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
     return new HANDLES[kind](this.#context, kind, id);
   }

@@ -8,16 +8,16 @@ import type { AccessPolicy } from '../http/request-guard.ts';
 import {
   createTokenVerifier,
   type Identity,
+  readClaimWords,
   type TokenSettings,
   type TokenVerifier,
-  wordsIn,
 } from '../http/token-verifier.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 
 export type Authentication =
   | ({ kind: 'jwt' } & CodecTokenSettings)
-  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
+  /** Only on this machine, never in `production`: every caller that has the address has these `roles`. */
   | {
       kind: 'path';
       /** 32 random bytes in base64url; default: new ones at each start. */
@@ -44,25 +44,28 @@ export interface CodecNeeds {
 
 export interface Permission {
   namespace: string;
-  /** How much is shown. */
+  /** `redacted` masks personal data. */
   view: 'whole' | 'redacted';
   /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
   isService: boolean;
 }
 
 /** @throws Error where a key set file cannot be used */
-export function codecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<Caller> {
+export function createCodecTokenVerifier(settings: CodecTokenSettings): TokenVerifier<Caller> {
   const { permissionsClaim = 'permissions' } = settings;
-  return createTokenVerifier(settings, (identity, claim) => ({ ...identity, roles: rolesIn(claim(permissionsClaim)) }));
+  return createTokenVerifier(settings, (identity, claim) => ({
+    ...identity,
+    roles: parseRoles(claim(permissionsClaim)),
+  }));
 }
 
 /**
  * The roles of a claim: `["default:decode-redacted", …]`, or the same with spaces between. Words of others' are passed
  * over.
  */
-function rolesIn(claim: unknown): Map<string, Set<CodecRole>> {
+function parseRoles(claim: unknown): Map<string, Set<CodecRole>> {
   const roles = new Map<string, Set<CodecRole>>();
-  for (const word of wordsIn(claim)) {
+  for (const word of readClaimWords(claim)) {
     const at = word.lastIndexOf(':');
     const role = CODEC_ROLES.find((candidate) => candidate === word.slice(at + 1));
     if (at <= 0 || role === undefined) continue;
@@ -73,7 +76,7 @@ function rolesIn(claim: unknown): Map<string, Set<CodecRole>> {
 }
 
 /** Rules for an unguessable path: for one machine alone. */
-export function pathProblems(environment: Environment, host: string): ConfigProblem[] {
+export function findPathProblems(environment: Environment, host: string): ConfigProblem[] {
   const production = {
     variable: 'CODEC_JWKS_URL',
     rule: 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
@@ -98,10 +101,10 @@ export function createAccess(
 ): CodecAccess {
   const permit = createPermit(namespaces);
   if (authentication.kind === 'jwt') {
-    const verify = codecTokenVerifier(authentication);
+    const verify = createCodecTokenVerifier(authentication);
     return { policy: { verifyCaller: ({ headers }) => verify(headers.authorization), permit } };
   }
-  const problems = pathProblems(environment, host);
+  const problems = findPathProblems(environment, host);
   if (problems.length > 0) throw new ConfigError(problems);
   const { segment = randomBytes(32).toString('base64url'), roles = ['encode', 'decode-redacted'] } = authentication;
   if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
@@ -143,7 +146,7 @@ function createPermit(namespaces: readonly string[]): CodecAccess['policy']['per
   };
 }
 
-/** The header's; without one the only one that it can mean. */
+/** Reads the namespace from the header. Without a header, returns the caller's only namespace. */
 function readNamespace(request: FastifyRequest, caller: Caller, namespaces: readonly string[]): string {
   const header = request.headers['x-namespace'];
   const served = namespaces.filter((namespace) => caller.roles.has(namespace));

@@ -2,21 +2,21 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { surveyJson } from '../base/json-safety.ts';
 import {
-  base64,
-  jsonPayload,
+  encodeBase64,
+  encodeJsonPayload,
   type PayloadJson,
   parseJsonValue,
-  payloadJson,
   readPayloads,
+  toPayloadJson,
 } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Problem } from '../model/problems.ts';
-import { isUndecodable, undecodable } from '../model/undecodable.ts';
+import { createUndecodable, isUndecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
 import { readEncoding, toBytes } from '../protection/payloads/payload-envelope.ts';
-import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
+import { hasBullets, MASKED, readRedactedPointer, redact } from '../protection/redaction/redaction.ts';
 import type { Permission } from './access.ts';
 import type { CodecServerLimits } from './settings.ts';
 
@@ -31,7 +31,7 @@ interface Decoded {
   payloads: PayloadJson[];
   /** How many of them could not be decoded. */
   undecodable: number;
-  /** Whether they are given out whole. */
+  /** Whether the payloads are returned unmasked. */
   revealed: boolean;
 }
 
@@ -60,14 +60,14 @@ export class CodecWork {
    */
   async encode(body: unknown, { namespace }: Permission): Promise<{ payloads: PayloadJson[] }> {
     const payloads = readPayloads(body, this.#settings.limits.payloads).map(({ payload }) => payload);
-    const problems = payloads.flatMap((payload, index) => encodingProblems(payload, `/payloads/${index}`));
+    const problems = payloads.flatMap((payload, index) => findEncodingProblems(payload, `/payloads/${index}`));
     if (problems.length > 0) {
       const [reason, message] = problems.some(({ rule }) => rule === NOT_MASKED)
         ? (['redacted', 'what was shown masked cannot be sent as input'] as const)
         : (['notEncodable', 'a payload is not one that can be read again'] as const);
       throw new Refusal(reason, message, { problems: problems.slice(0, 20) });
     }
-    return { payloads: (await this.#codec(namespace).encode(payloads)).map(payloadJson) };
+    return { payloads: (await this.#codec(namespace).encode(payloads)).map(toPayloadJson) };
   }
 
   /**
@@ -109,13 +109,13 @@ export class CodecWork {
       return { inner: inner ?? {} };
     } catch (error) {
       if (error instanceof UnknownKeyError) {
-        // A service would take the marker for the message, and the key may be on its way.
+        // A service would mistake the marker for the message, and the key may still arrive.
         if (isService) throw new Refusal('unknownKey', error.message, { retryAfterSeconds: 5 });
-        return { shown: jsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
+        return { shown: encodeJsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
       }
       if (!(error instanceof UndecodablePayloadError)) throw error;
-      if (wasEncrypted(payload)) return { shown: jsonPayload(undecodable(error.reason)) };
-      const mark = { [UNDECODABLE_METADATA]: base64(Buffer.from(error.reason)) };
+      if (wasEncrypted(payload)) return { shown: encodeJsonPayload(createUndecodable(error.reason)) };
+      const mark = { [UNDECODABLE_METADATA]: encodeBase64(Buffer.from(error.reason)) };
       return { shown: { ...json, metadata: { ...json.metadata, ...mark } } };
     }
   }
@@ -133,23 +133,23 @@ export class CodecWork {
 }
 
 function toView(inner: Payload, view: Permission['view']): PayloadJson {
-  if (view === 'whole') return payloadJson(inner);
+  if (view === 'whole') return toPayloadJson(inner);
   switch (readEncoding(inner)) {
     case 'binary/null':
-      return payloadJson({ metadata: { encoding: Buffer.from('binary/null') } });
+      return toPayloadJson({ metadata: { encoding: Buffer.from('binary/null') } });
     case 'json/plain': {
       const parsed = parseJsonValue(inner.data);
-      return jsonPayload(parsed ? redact(parsed[0]) : MASKED);
+      return encodeJsonPayload(parsed ? redact(parsed[0]) : MASKED);
     }
     default:
-      return jsonPayload(`${MASKED} (binary, ${toBytes(inner.data).byteLength} bytes)`);
+      return encodeJsonPayload(`${MASKED} (binary, ${toBytes(inner.data).byteLength} bytes)`);
   }
 }
 
 const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter it again';
 
 /** Finds payloads that no reader could decode once encrypted, and masked values that must not be sent. */
-function encodingProblems(payload: Payload, path: string): Problem[] {
+function findEncodingProblems(payload: Payload, path: string): Problem[] {
   const data = toBytes(payload.data);
   switch (readEncoding(payload)) {
     case 'binary/null':
@@ -157,7 +157,7 @@ function encodingProblems(payload: Payload, path: string): Problem[] {
     case 'binary/plain':
       return hasBullets(data.toString('utf8')) ? [{ path: `${path}/data`, rule: NOT_MASKED }] : [];
     case 'json/plain':
-      return jsonProblems(data, `${path}/data`);
+      return findJsonProblems(data, `${path}/data`);
     default: {
       const rule = wasEncrypted(payload)
         ? 'must not be encrypted already'
@@ -167,7 +167,7 @@ function encodingProblems(payload: Payload, path: string): Problem[] {
   }
 }
 
-function jsonProblems(data: Buffer, path: string): Problem[] {
+function findJsonProblems(data: Buffer, path: string): Problem[] {
   const parsed = parseJsonValue(data);
   if (!parsed) return [{ path, rule: 'must be JSON in UTF-8' }];
   const text = data.toString('utf8');
@@ -175,7 +175,7 @@ function jsonProblems(data: Buffer, path: string): Problem[] {
     return [{ path, rule: `must nest at most ${MAX_JSON_DEPTH} levels` }];
   }
   if (isUndecodable(parsed[0])) return [{ path, rule: 'must not be the mark of a payload that cannot be decoded' }];
-  const pointer = redactedPointer(parsed[0]);
+  const pointer = readRedactedPointer(parsed[0]);
   if (pointer !== null) return [{ path: `${path}${pointer}`, rule: NOT_MASKED }];
   // A member that is given twice, of which the parser kept the other one.
   return hasBullets(text) ? [{ path, rule: NOT_MASKED }] : [];

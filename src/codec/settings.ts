@@ -8,7 +8,7 @@ import type { HttpServiceOptions } from '../http/service.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
 import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
-import { type Authentication, pathProblems } from './access.ts';
+import { type Authentication, findPathProblems } from './access.ts';
 
 /** All of the options that the environment says, and where the keys are. */
 interface CodecServerSettings {
@@ -54,7 +54,7 @@ function readSettings(reader: EnvironmentReader): CodecServerSettings {
 
 function readAuthentication(reader: EnvironmentReader, host: string): Authentication {
   if (reader.raw('CODEC_JWKS_URL') === undefined && reader.raw('CODEC_JWKS_FILE') === undefined) {
-    for (const { variable, rule } of pathProblems(reader.environment, host)) reader.report(variable, rule);
+    for (const { variable, rule } of findPathProblems(reader.environment, host)) reader.report(variable, rule);
     return { kind: 'path', ...omitUndefined({ roles: reader.get('CODEC_PATH_ROLES') }) };
   }
   const permissionsClaim = reader.get('CODEC_JWT_PERMISSIONS_CLAIM');

@@ -5,7 +5,7 @@
 import type { TLSConfig } from '@temporalio/client';
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import { omitUndefined } from '../base/defined.ts';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
 import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
@@ -38,9 +38,9 @@ export type ClientSettings = ReturnType<typeof readClientSettings>;
 export interface ClientUse {
   /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
   besideLedger?: boolean;
-  /** Has a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
+  /** The caller brings a data converter, so keys and codec server are not required. Default false. */
   ownDataConverter?: boolean;
-  /** Has a connection of its own, so the way to Temporal is not checked. Default false. */
+  /** The caller brings a connection, so the settings of the connection are not checked. Default false. */
   ownConnection?: boolean;
 }
 
@@ -189,7 +189,10 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
     };
     return { address, namespace, connectionOptions: { address, ...omitUndefined(given) } };
   } catch (error) {
-    reader.report('TEMPORAL_CONFIG_FILE', `must lead to a profile whose TLS files can be read (${errorCode(error)})`);
+    reader.report(
+      'TEMPORAL_CONFIG_FILE',
+      `must lead to a profile whose TLS files can be read (${getErrorCode(error)})`,
+    );
     return undefined;
   }
 }

@@ -52,7 +52,7 @@ function readConfig(reader: EnvironmentReader) {
   return {
     ...readLedgerAccess(reader),
     temporal: readTemporal(reader),
-    /** Only the sandbox may run without. */
+    /** Only the sandbox may run without encryption. */
     payloadsAreEncrypted: reader.get('PAYLOAD_ENCRYPTION') === 'on',
     taskQueue: reader.get('TASK_QUEUE'),
     /** By name; always contains `default`. */

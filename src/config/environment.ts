@@ -1,10 +1,10 @@
 /** Reads the environment by the table of variables, and collects its problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
-import { openFileProblem } from './rules.ts';
+import { checkOpenFile } from './rules.ts';
 import { findVariables, type VariableName, type VariableValue } from './variables.ts';
 
 /** The only variable with a meaning when it is empty: compose files pass `${X:-}` for absent ones. */
@@ -54,7 +54,7 @@ export class EnvironmentReader {
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      this.report(variable, `${place}must name a file that can be read (${errorCode(error)})`);
+      this.report(variable, `${place}must name a file that can be read (${getErrorCode(error)})`);
       return undefined;
     }
   }
@@ -62,7 +62,7 @@ export class EnvironmentReader {
   /** Reports a variable whose file contains a secret and is open to every user of the machine; in production only. */
   requireClosedFile(variable: string): void {
     const path = this.raw(variable);
-    if (path !== undefined && this.environment === 'production') this.report(variable, openFileProblem(path));
+    if (path !== undefined && this.environment === 'production') this.report(variable, checkOpenFile(path));
   }
 
   throwIfWrong(): void {
@@ -113,7 +113,7 @@ export function openSecret(reader: EnvironmentReader, secret: SecretPlace): (() 
   if (file !== undefined) {
     const content = reader.file(names.file, file, place);
     if (content?.trim() === '') report(names.file, 'must name a file that is not empty');
-    if (fromFileOnly) report(names.file, openFileProblem(file));
+    if (fromFileOnly) report(names.file, checkOpenFile(file));
     // Secret managers and editors end files with a newline that is no part of the secret.
     return async () => (await readFile(file, 'utf8')).trim();
   }

@@ -18,25 +18,25 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { changeOptionsSchema, DEFAULT_CHANGE_OPTIONS } from '../fields/change-options.ts';
-import { messageFields, text } from '../fields/fields.ts';
+import { getMessageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
-import { secretProblem } from '../webhooks/signature.ts';
+import { checkWebhookSecret } from '../webhooks/signature.ts';
 import { type EnvironmentReader, findSecret, openSecret, type SecretPlace } from './environment.ts';
 import {
-  addressProblem,
-  apiVersionProblem,
+  checkAddress,
+  checkApiVersion,
+  checkOpenFile,
+  checkRehearsalAddress,
+  checkWebhookAddress,
   findHost,
-  openFileProblem,
-  rehearsalAddressProblem,
-  webhookAddressProblem,
 } from './rules.ts';
 import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
 
@@ -114,7 +114,7 @@ function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
 function checkRehearsal(profile: GatewayProfile, report: (field: 'authUrl' | 'baseUrl', rule: string) => void): void {
   if (!profile.rehearsal || profile.environment !== 'uat') return;
   for (const field of ['authUrl', 'baseUrl'] as const) {
-    const rule = rehearsalAddressProblem(profile[field]);
+    const rule = checkRehearsalAddress(profile[field]);
     if (rule) report(field, rule);
   }
 }
@@ -178,7 +178,7 @@ const returnCodesSchema = z.partialRecord(
 );
 
 /** A former address, of which only the form is checked, since requests no longer go to it. */
-const formerAddress = ruledText((address) => addressProblem(address, 'sandbox'));
+const formerAddress = ruledText((address) => checkAddress(address, 'sandbox'));
 
 const formerlySchema = z
   .array(
@@ -186,7 +186,7 @@ const formerlySchema = z
       authUrl: formerAddress,
       baseUrl: formerAddress,
       audience: text(200),
-      apiVersion: ruledText(apiVersionProblem),
+      apiVersion: ruledText(checkApiVersion),
     }),
   )
   .max(20);
@@ -199,7 +199,7 @@ const MOST_SECRETS = 3;
 const webhooksSchema = z
   .array(
     z.strictObject({
-      name: messageFields().profileName,
+      name: getMessageFields().profileName,
       url: text(2_000),
       secretFile: text(4_096).exactOptional(),
       secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS).exactOptional(),
@@ -289,7 +289,7 @@ function withAdditions(
   { changes, webhooks = [], ...additions }: NonNullable<File['profiles']['default']>,
 ): GatewayProfile {
   const place = '/profiles/default/webhooks';
-  const endpoints = webhookEndpoints(reader, webhooks, { environment: base.environment, place });
+  const endpoints = readWebhookEndpoints(reader, webhooks, { environment: base.environment, place });
   return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: endpoints };
 }
 
@@ -313,7 +313,7 @@ function parseProfiles(
   credentials: readonly string[],
 ): [string, FileProfile][] {
   return Object.entries(entries).flatMap(([name, entry]): [string, FileProfile][] => {
-    if (!messageFields().profileName.safeParse(name).success) {
+    if (!getMessageFields().profileName.safeParse(name).success) {
       reader.report(VARIABLE, '/profiles must have names of 1 to 31 lower-case letters, digits or dashes');
       return [];
     }
@@ -393,7 +393,7 @@ function mergeProfile(
     // The permissions of one customer say nothing about another's.
     allowed: settings.allowed ?? {},
     // One customer's events never go to another's endpoints either.
-    webhooks: webhookEndpoints(reader, webhooks, { environment, place: `${place}/webhooks` }),
+    webhooks: readWebhookEndpoints(reader, webhooks, { environment, place: `${place}/webhooks` }),
     ...omitUndefined({ caCertificate }),
   };
   checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
@@ -403,7 +403,7 @@ function mergeProfile(
 // The endpoints for a profile's events. Secrets come from files alone, in every environment.
 
 /** Reads the endpoints of one profile. Their problems are reported under `place`. */
-export function webhookEndpoints(
+export function readWebhookEndpoints(
   reader: EnvironmentReader,
   declared: DeclaredWebhooks,
   { environment, place }: { environment: Environment; place: string },
@@ -414,23 +414,23 @@ export function webhookEndpoints(
       rule && reader.report(VARIABLE, `${place}/${index}/${field} ${rule}`);
     if (names.has(endpoint.name)) report('name', 'must not be that of another endpoint of the profile');
     names.add(endpoint.name);
-    report('url', webhookAddressProblem(endpoint.url, environment));
+    report('url', checkWebhookAddress(endpoint.url, environment));
     if ((secretFile === undefined) === (secretFiles === undefined)) {
       report('secretFile', 'is required, or secretFiles in its place');
     }
     const files = secretFiles ?? (secretFile === undefined ? [] : [secretFile]);
     const field = secretFile === undefined ? 'secretFiles' : 'secretFile';
-    for (const file of files) report(field, secretFileProblem(file, environment));
+    for (const file of files) report(field, checkSecretFile(file, environment));
     const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
     return { ...endpoint, allowPrivateAddresses, readSecrets };
   });
 }
 
-function secretFileProblem(path: string, environment: Environment): string | null {
+function checkSecretFile(path: string, environment: Environment): string | null {
   try {
     const secret = readFileSync(path, 'utf8').trim();
-    return secretProblem(secret) ?? (environment === 'production' ? openFileProblem(path) : null);
+    return checkWebhookSecret(secret) ?? (environment === 'production' ? checkOpenFile(path) : null);
   } catch (error) {
-    return `must name a file that can be read (${errorCode(error)})`;
+    return `must name a file that can be read (${getErrorCode(error)})`;
   }
 }

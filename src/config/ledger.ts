@@ -1,7 +1,7 @@
 /** The addresses of the ledger and the key ring. */
 import { omitUndefined } from '../base/defined.ts';
 import { type EnvironmentReader, readPart } from './environment.ts';
-import { ledgerAddressProblem } from './rules.ts';
+import { checkLedgerAddress } from './rules.ts';
 
 export type LedgerAccess = ReturnType<typeof readLedgerAccess>;
 
@@ -52,6 +52,6 @@ function readUrl(reader: EnvironmentReader): string {
   if (reader.raw('LEDGER_URL') !== undefined) reader.report('LEDGER_URL', 'must not be given beside its file');
   reader.requireClosedFile('LEDGER_URL_FILE');
   const url = reader.file('LEDGER_URL_FILE', path)?.trim();
-  if (url !== undefined) reader.report('LEDGER_URL_FILE', ledgerAddressProblem(url, reader.environment));
+  if (url !== undefined) reader.report('LEDGER_URL_FILE', checkLedgerAddress(url, reader.environment));
   return url ?? '';
 }

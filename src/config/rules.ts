@@ -4,8 +4,8 @@ import { isLoopback } from '../base/loopback.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 
 /** Checks an address in any environment, so that environments cannot be confused (docs/protection.md). */
-export function addressProblem(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+export function checkAddress(address: string, environment: Environment): string | null {
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.username || url.password) return 'must not hold credentials';
   if (url.search || url.hash) return 'must not have a query or a fragment';
@@ -25,8 +25,8 @@ export function addressProblem(address: string, environment: Environment): strin
  * Checks an address of a gateway or its token service. The sandbox environment may run unencrypted and makes ledgers by
  * itself, so it must never reach a gateway that posts.
  */
-export function gatewayAddressProblem(address: string, environment: Environment): string | null {
-  const rule = addressProblem(address, environment);
+export function checkGatewayAddress(address: string, environment: Environment): string | null {
+  const rule = checkAddress(address, environment);
   if (rule || environment !== 'sandbox') return rule;
   return isStandIn(new URL(address).hostname) ? null : `must be a stand-in in the sandbox: ${STAND_INS}`;
 }
@@ -35,7 +35,7 @@ const STAND_INS =
   'this machine, a private address, a name without a dot, a service of a cluster (.svc), or a host called sandbox';
 
 /** Checks an address of a rehearsal, in addition to the rules of its environment. */
-export function rehearsalAddressProblem(address: string): string | null {
+export function checkRehearsalAddress(address: string): string | null {
   if (!URL.canParse(address) || isStandIn(new URL(address).hostname)) return null;
   return `must be a stand-in in a rehearsal: ${STAND_INS}`;
 }
@@ -60,8 +60,8 @@ export function findHost(address: string): string | null {
 }
 
 /** Checks an endpoint for events. The connector checks where its name leads. */
-export function webhookAddressProblem(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+export function checkWebhookAddress(address: string, environment: Environment): string | null {
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.protocol !== 'https:' && environment !== 'sandbox') return 'must be https outside the sandbox';
   if (url.username || url.password) return 'must not hold credentials';
@@ -72,8 +72,8 @@ export function webhookAddressProblem(address: string, environment: Environment)
  * Checks a collector of traces. Spans hold journey ids, and the hosts and times of calls, so they must not cross a
  * network in the clear.
  */
-export function collectorProblem(address: string, environment: Environment): string | null {
-  const url = httpAddress(address);
+export function checkCollectorAddress(address: string, environment: Environment): string | null {
+  const url = parseHttpAddress(address);
   if (!url) return 'must be an http or https address';
   if (url.username || url.password || url.search || url.hash) return 'must hold no credentials, query or fragment';
   if (environment === 'sandbox' || url.protocol === 'https:' || isLoopback(url.hostname)) return null;
@@ -81,7 +81,7 @@ export function collectorProblem(address: string, environment: Environment): str
 }
 
 /** Checks the origin of a page that may call. */
-export function originProblem(origin: string, environment: Environment): string | null {
+export function checkOrigin(origin: string, environment: Environment): string | null {
   if (!URL.canParse(origin) || new URL(origin).origin !== origin || origin === 'null') {
     return 'must be origins such as https://temporal.example.com, with commas between';
   }
@@ -90,7 +90,7 @@ export function originProblem(origin: string, environment: Environment): string 
   return environment === 'production' || !isLoopback(hostname) ? 'must be https outside the sandbox' : null;
 }
 
-function httpAddress(address: string): URL | null {
+function parseHttpAddress(address: string): URL | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
 }
@@ -101,7 +101,7 @@ const LEDGER_ADDRESSES = 'file:<path> or postgres://<host>/<database>';
  * Checks the address of a ledger. In production a connection over a network is encrypted, and the server's certificate
  * is checked.
  */
-export function ledgerAddressProblem(url: string, environment: Environment): string | null {
+export function checkLedgerAddress(url: string, environment: Environment): string | null {
   if (/^file:./.test(url)) return null;
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return `must be ${LEDGER_ADDRESSES}`;
   if (environment !== 'production') return null;
@@ -114,20 +114,20 @@ export function ledgerAddressProblem(url: string, environment: Environment): str
 }
 
 /** Checks a ledger's address in a variable. In production a password comes from a file (docs/protection.md). */
-export function ledgerVariableProblem(url: string, environment: Environment): string | null {
+export function checkLedgerVariable(url: string, environment: Environment): string | null {
   if (environment === 'production' && url.startsWith('postgres') && URL.canParse(url)) {
     const { password, searchParams } = new URL(url);
     const hasPassword = password !== '' || searchParams.has('password');
     if (hasPassword) return 'must not hold a password in production: name a file in LEDGER_URL_FILE';
   }
-  return ledgerAddressProblem(url, environment);
+  return checkLedgerAddress(url, environment);
 }
 
-export function apiVersionProblem(value: string): string | null {
+export function checkApiVersion(value: string): string | null {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(value) ? null : 'must be one part of a path, such as grs_v001';
 }
 
-export function timeZoneProblem(value: string): string | null {
+export function checkTimeZone(value: string): string | null {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: value });
     // An offset has no daylight saving time; the interface's times are those of a place.
@@ -138,16 +138,16 @@ export function timeZoneProblem(value: string): string | null {
 }
 
 /** Checks a task queue. Workers of two environments never take each other's work. */
-export function taskQueueProblem(name: string, environment: Environment): string | null {
+export function checkTaskQueue(name: string, environment: Environment): string | null {
   if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
     return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
   }
-  const other = otherEnvironmentIn(name, environment);
+  const other = findOtherEnvironment(name, environment);
   return other ? `must not be called after the environment ${other}` : null;
 }
 
 /** Returns the environment in a task queue's name if it is not this one. */
-export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
+export function findOtherEnvironment(taskQueue: string, environment: Environment): Environment | undefined {
   const words = taskQueue.split(/[._/-]/);
   return ENVIRONMENTS.find((name) => name !== environment && words.includes(name));
 }
@@ -156,7 +156,7 @@ export function otherEnvironmentIn(taskQueue: string, environment: Environment):
  * Checks a secret's file in production. Its group may read it: containers get files that way (`fsGroup`). A missing
  * file breaks no rule here; its reader reports it.
  */
-export function openFileProblem(path: string): string | null {
+export function checkOpenFile(path: string): string | null {
   if (process.platform === 'win32') return null;
   const about = statSync(path, { throwIfNoEntry: false });
   const isOpen = about !== undefined && (about.mode & 0o007) !== 0;

@@ -6,24 +6,24 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { parseDurationMs } from '../base/instants.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
-import { alphanumericProblem } from '../fields/alphanumeric.ts';
+import { checkAlphanumeric } from '../fields/alphanumeric.ts';
 import { MOST_APPLICANTS } from '../fields/applicant-schemas.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import {
-  addressProblem,
-  apiVersionProblem,
-  collectorProblem,
-  gatewayAddressProblem,
-  ledgerVariableProblem,
-  originProblem,
-  taskQueueProblem,
-  timeZoneProblem,
+  checkAddress,
+  checkApiVersion,
+  checkCollectorAddress,
+  checkGatewayAddress,
+  checkLedgerVariable,
+  checkOrigin,
+  checkTaskQueue,
+  checkTimeZone,
 } from './rules.ts';
 
 /** Default address of `credit-journey dev` and `credit-journey sandbox`. */
@@ -132,7 +132,7 @@ export function certificate() {
       if (!pem.includes('-----BEGIN CERTIFICATE-----')) context.issues.push(rule);
       return pem;
     } catch (error) {
-      context.issues.push({ ...rule, message: `must name a file that can be read (${errorCode(error)})` });
+      context.issues.push({ ...rule, message: `must name a file that can be read (${getErrorCode(error)})` });
       return z.NEVER;
     }
   });
@@ -161,7 +161,7 @@ function listenAddress() {
 
 const withoutSlash = (address: string) => address.replace(/\/+$/, '');
 
-const limitedTo = (characters: number) => (value: string) => alphanumericProblem(value, characters);
+const limitedTo = (characters: number) => (value: string) => checkAlphanumeric(value, characters);
 
 const isLine = (value: string, most: number) => value.length <= most && new RegExp(PRINTABLE).test(value);
 
@@ -181,17 +181,17 @@ function statuses() {
 }
 
 /** Limits the length, since the Temporal UI makes a link of an address in a hold's details only up to a length. */
-function runbookProblem(url: string): string | null {
-  return url.length > 200 ? 'must have at most 200 characters' : addressProblem(url, 'sandbox');
+function checkRunbookUrl(url: string): string | null {
+  return url.length > 200 ? 'must have at most 200 characters' : checkAddress(url, 'sandbox');
 }
 
-function namespaceProblem(name: string): string | null {
+function checkNamespace(name: string): string | null {
   return /^[!-9;-~]{1,255}$/.test(name) ? null : 'must be names of namespaces, with commas between';
 }
 
 const PROXY = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
-function proxyProblem(proxy: string): string | null {
+function checkProxy(proxy: string): string | null {
   return PROXY.safeParse(proxy).success ? null : 'must be addresses or CIDR blocks, with commas between';
 }
 
@@ -227,7 +227,7 @@ function makeWords(environment: Environment) {
     withRule: (problem: (value: string, environment: Environment) => string | null) =>
       text((value) => problem(value, environment)),
     /** An address without the slash at its end. */
-    address: () => text((url) => addressProblem(url, environment)).transform(withoutSlash),
+    address: () => text((url) => checkAddress(url, environment)).transform(withoutSlash),
   };
 }
 
@@ -235,9 +235,9 @@ function gateway(environment: Environment) {
   const { inSandbox, withRule } = makeWords(environment);
   return {
     GATEWAY_ENVIRONMENT: choice(ENVIRONMENTS).prefault('sandbox'),
-    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, withRule(gatewayAddressProblem)),
-    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, withRule(gatewayAddressProblem)),
-    GATEWAY_API_VERSION: text(apiVersionProblem).prefault('grs_v001'),
+    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
+    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
+    GATEWAY_API_VERSION: text(checkApiVersion).prefault('grs_v001'),
     // Interface 2.1: only the sample value is known.
     GATEWAY_AUDIENCE: text().prefault('servicegateway'),
     // The defaults of the sandbox are with the credentials (gateway-profiles.ts).
@@ -247,7 +247,7 @@ function gateway(environment: Environment) {
     GATEWAY_CLIENT_SECRET_FILE: text().optional(),
     GATEWAY_CUSTOMER_ID: inSandbox('SANDBOX0001', text(limitedTo(16))),
     GATEWAY_SOFTWARE_PROVIDER_ID: inSandbox('CJ01', text(limitedTo(4))),
-    GATEWAY_TIME_ZONE: inSandbox('UTC', text(timeZoneProblem)),
+    GATEWAY_TIME_ZONE: inSandbox('UTC', text(checkTimeZone)),
     GATEWAY_CA_FILE: certificate().optional(),
     GATEWAY_NOT_PROCESSED_STATUSES: statuses().prefault('401,429'),
     GATEWAY_SSN_MISMATCH: choice(['hold', 'flag']).prefault('hold'),
@@ -280,7 +280,7 @@ function gateway(environment: Environment) {
 function storage(environment: Environment) {
   const { inSandbox, withRule } = makeWords(environment);
   return {
-    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(ledgerVariableProblem)),
+    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(checkLedgerVariable)),
     LEDGER_URL_FILE: text().optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
@@ -312,7 +312,7 @@ function client(environment: Environment) {
     CODEC_SERVER_TOKEN_FILE: text().optional(),
     CODEC_SERVER_CA_FILE: certificate().optional(),
     // The default contains the environment, so that workers of two environments never take each other's work.
-    TASK_QUEUE: withRule(taskQueueProblem).prefault(`credit-journeys-${environment}`),
+    TASK_QUEUE: withRule(checkTaskQueue).prefault(`credit-journeys-${environment}`),
     // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
     LOG_LEVEL: choice(LOG_LEVELS)
       .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE in the sandbox alone')
@@ -321,7 +321,7 @@ function client(environment: Environment) {
     // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
     METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
     HEALTH_ADDRESS: listenAddress().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: withRule(collectorProblem).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: withRule(checkCollectorAddress).optional(),
   };
 }
 
@@ -350,7 +350,7 @@ function protocol(environment: Environment) {
 
 function worker() {
   return {
-    RUNBOOK_URL: text(runbookProblem).transform(withoutSlash).optional(),
+    RUNBOOK_URL: text(checkRunbookUrl).transform(withoutSlash).optional(),
     // A restored ledger may lack attempts since the last look without notice.
     LEDGER_WATCH_EVERY_MS: whole({ min: 200, max: 86_400_000 }).prefault('60000'),
     // Without a cache each workflow task is a replay: slow, but correct.
@@ -379,7 +379,7 @@ function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Enviro
     JWT_ALGORITHMS: listFrom(ALGORITHMS).optional(),
     TLS_CERT_FILE: text().optional(),
     TLS_KEY_FILE: text().optional(),
-    TRUSTED_PROXIES: list(proxyProblem).prefault(''),
+    TRUSTED_PROXIES: list(checkProxy).prefault(''),
     AUDIT_FILE: text().optional(),
     // The default is a figure among the service's other limits.
     RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),
@@ -406,11 +406,11 @@ function services(environment: Environment) {
     ...service('CODEC', environment),
     CODEC_SERVER_HOST: text().prefault('127.0.0.1'),
     CODEC_SERVER_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.codecServer)),
-    CODEC_SERVER_UI_ORIGINS: list((origin) => originProblem(origin, environment)).prefault(
+    CODEC_SERVER_UI_ORIGINS: list((origin) => checkOrigin(origin, environment)).prefault(
       environment === 'sandbox' ? DEV_UI_ORIGINS : '',
     ),
-    CODEC_NAMESPACES: list(namespaceProblem).prefault(''),
-    CODEC_ORIGIN_NAMESPACES: list(namespaceProblem).prefault(''),
+    CODEC_NAMESPACES: list(checkNamespace).prefault(''),
+    CODEC_ORIGIN_NAMESPACES: list(checkNamespace).prefault(''),
     CODEC_JWT_PERMISSIONS_CLAIM: text().prefault('permissions'),
     CODEC_PATH_ROLES: listFrom(CODEC_ROLES).optional(),
   };

@@ -20,7 +20,7 @@ export interface FaultyGrant extends GrantKey {
   fault: GrantFault;
 }
 
-/** The decision of one applicant about one share that is in force by everything that the ledger has. */
+/** The decision of one applicant about one share that is in force, by all messages in the ledger. */
 export type ApplicantStanding = { applicantId: string } & (
   | {
       stands: 'granted';

@@ -1,6 +1,6 @@
 /** The rules of single consents: refusals that end a grant, and faults of a grant. Pure; docs/journeys.md, Consent. */
 
-import { differingPaths } from '../base/differing-paths.ts';
+import { findDifferingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
@@ -26,17 +26,17 @@ export function findEnds(said: readonly ConsentRecord[]): (grant: ConsentRecord)
   let endsReceived: Refusal | undefined;
   for (const refusal of said.filter(isRefusal)) {
     byConsentId.set(refusal.consentId, refusal);
-    const namesGrant = (firstGrantMs.get(refusal.consentId) ?? Number.POSITIVE_INFINITY) <= receivedAtMs(refusal);
+    const namesGrant = (firstGrantMs.get(refusal.consentId) ?? Number.POSITIVE_INFINITY) <= toReceivedAtMs(refusal);
     if (refusal.decision === 'revoked' && namesGrant) continue;
-    if (!endsDecided || decidedAtMs(endsDecided) <= decidedAtMs(refusal)) endsDecided = refusal;
+    if (!endsDecided || toDecidedAtMs(endsDecided) <= toDecidedAtMs(refusal)) endsDecided = refusal;
     if (refusal.decision === 'denied') continue;
-    if (!endsReceived || receivedAtMs(endsReceived) <= receivedAtMs(refusal)) endsReceived = refusal;
+    if (!endsReceived || toReceivedAtMs(endsReceived) <= toReceivedAtMs(refusal)) endsReceived = refusal;
   }
   return (grant) => {
     const named = byConsentId.get(grant.consentId);
     if (named) return named;
-    if (endsDecided && decidedAtMs(endsDecided) >= grantedAtMs(grant)) return endsDecided;
-    return endsReceived && receivedAtMs(endsReceived) >= receivedAtMs(grant) ? endsReceived : undefined;
+    if (endsDecided && toDecidedAtMs(endsDecided) >= computeGrantedAtMs(grant)) return endsDecided;
+    return endsReceived && toReceivedAtMs(endsReceived) >= toReceivedAtMs(grant) ? endsReceived : undefined;
   };
 }
 
@@ -44,17 +44,17 @@ export function isRefusal(consent: ConsentRecord): consent is Refusal {
   return consent.decision !== 'granted';
 }
 
-export function decidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
+export function toDecidedAtMs({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>): number {
   return parseInstantMs(decidedAt) ?? 0;
 }
 
-function receivedAtMs({ receivedAt }: Pick<ConsentRecord, 'receivedAt'>): number {
+function toReceivedAtMs({ receivedAt }: Pick<ConsentRecord, 'receivedAt'>): number {
   return parseInstantMs(receivedAt) ?? 0;
 }
 
 /** When a grant was decided, but no later than its arrival: the sender's clock may be ahead. */
-export function grantedAtMs(grant: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): number {
-  return Math.min(decidedAtMs(grant), receivedAtMs(grant));
+export function computeGrantedAtMs(grant: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): number {
+  return Math.min(toDecidedAtMs(grant), toReceivedAtMs(grant));
 }
 
 /** Clocks of consent systems may differ from ours by as much. */
@@ -65,7 +65,7 @@ export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: 
   return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
 }
 
-// Says why a grant does not count, and what its sender does then. The same words on every path. Pure.
+// Describes why a grant is invalid, and the next step of its sender, in the same words on every path. Pure.
 
 const SEND_A_NEW_ONE = 'while the share waits, send a new grant under a new consentId';
 
@@ -90,16 +90,16 @@ export function refuseFault(fault: GrantFault): MessageRefusal {
  *
  * @param hasGrantedSince whether the applicant has granted the share after the kept consent came
  */
-export function consentDifferences(
+export function findConsentDifferences(
   kept: ConsentMessage,
   sent: ConsentMessage,
   { hasGrantedSince }: { hasGrantedSince: boolean },
 ): string[] {
   const keepsTime = sent.decidedNow === true && (sent.decision === 'granted' || !hasGrantedSince);
-  return differingPaths(consentContent(kept), consentContent(keepsTime ? keepTimes(kept, sent) : sent));
+  return findDifferingPaths(toConsentContent(kept), toConsentContent(keepsTime ? keepTimes(kept, sent) : sent));
 }
 
-function consentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
+function toConsentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
   return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
 }
 

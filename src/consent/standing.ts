@@ -13,7 +13,7 @@ import { omitUndefined } from '../base/defined.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
-import { decidedAtMs, findEnds, grantedAtMs, isRefusal, type Refusal } from './refusals.ts';
+import { computeGrantedAtMs, findEnds, isRefusal, type Refusal, toDecidedAtMs } from './refusals.ts';
 
 /** A consent about a report, with the facts that the ledger keeps beside the message. */
 export interface StoredConsent {
@@ -39,9 +39,8 @@ export interface ShareTerms extends SecondaryUser {
   start?: string | undefined;
 }
 
-/** A judged share. */
 export interface JudgedShare {
-  /** Everybody who has said something about it. */
+  /** The applicants that have sent a consent or a denial. */
   applicants: ApplicantStanding[];
   /** The validity of one grant, independent of the others. */
   judgeGrant(grant: GrantKey): GrantFault | 'stands';
@@ -71,7 +70,10 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
 }
 
 /** Returns the decision of one applicant that is in force, in the words of the answer to a consent. */
-export function toStands(applicants: readonly ApplicantStanding[], applicantId: string): Omit<Stands, 'changed'> {
+export function toConsentStanding(
+  applicants: readonly ApplicantStanding[],
+  applicantId: string,
+): Omit<Stands, 'changed'> {
   const found = applicants.find((applicant) => applicant.applicantId === applicantId);
   if (!found || found.stands === 'none') return { decision: 'none' };
   const { stands: decision, since } = found;
@@ -108,7 +110,7 @@ export function judgeGrants(
   ];
 }
 
-/** Everything that one applicant has said about one share. */
+/** All messages of one applicant about one share. */
 class ApplicantConsents {
   readonly #said: readonly StoredConsent[];
   /** The messages that count at all for this share and its secondary user. */
@@ -137,7 +139,7 @@ class ApplicantConsents {
     const newest = findNewest(unrefused.filter((grant) => this.#isYoung(grant)));
     if (newest) return this.#toGranted(newest);
     const tooOld = findNewest(unrefused);
-    if (tooOld) return { stands: 'none', fault: 'tooOld', grant: keyOfGrant(tooOld) } as const;
+    if (tooOld) return { stands: 'none', fault: 'tooOld', grant: toGrantKey(tooOld) } as const;
     const last = findLastRefusal([...this.#counting].map(({ consent }) => consent));
     const elsewhere = this.#elsewhere;
     if (elsewhere && (!last || open.length > 0)) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
@@ -149,7 +151,7 @@ class ApplicantConsents {
     return {
       stands: 'none',
       fault: unfit.usedBy === undefined ? 'missing' : 'spent',
-      grant: keyOfGrant(unfit.consent),
+      grant: toGrantKey(unfit.consent),
     } as const;
   }
 
@@ -169,23 +171,23 @@ class ApplicantConsents {
     const { validForMs } = this.#terms;
     return {
       stands: 'granted' as const,
-      grant: { ...keyOfGrant(grant), receivedAt: grant.receivedAt },
+      grant: { ...toGrantKey(grant), receivedAt: grant.receivedAt },
       since: grant.decidedAt,
-      ...(validForMs === undefined ? {} : { youngUntilMs: grantedAtMs(grant) + validForMs }),
+      ...(validForMs === undefined ? {} : { youngUntilMs: computeGrantedAtMs(grant) + validForMs }),
     };
   }
 
   #isRefusedElsewhere(grant: ConsentRecord): boolean {
-    return this.#elsewhere !== undefined && decidedAtMs(this.#elsewhere) >= grantedAtMs(grant);
+    return this.#elsewhere !== undefined && toDecidedAtMs(this.#elsewhere) >= computeGrantedAtMs(grant);
   }
 
   #isYoung(grant: ConsentRecord): boolean {
     const { validForMs } = this.#terms;
-    return validForMs === undefined || this.#nowMs - grantedAtMs(grant) <= validForMs;
+    return validForMs === undefined || this.#nowMs - computeGrantedAtMs(grant) <= validForMs;
   }
 }
 
-function keyOfGrant({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
+function toGrantKey({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
   return { journeyId, shareId, applicantId, consentId };
 }
 
@@ -212,7 +214,7 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
     const endOf = last && findEnds(word);
     if (!last || word.some((consent) => consent.decision === 'granted' && endOf?.(consent) === undefined)) continue;
     const known = latest.get(last.applicantId);
-    if (!known || decidedAtMs(known) <= decidedAtMs(last)) latest.set(last.applicantId, last);
+    if (!known || toDecidedAtMs(known) <= toDecidedAtMs(last)) latest.set(last.applicantId, last);
   }
   return latest;
 }
@@ -220,10 +222,13 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
   return said
     .filter(isRefusal)
-    .reduce<Refusal | undefined>((a, b) => (a && decidedAtMs(a) > decidedAtMs(b) ? a : b), undefined);
+    .reduce<Refusal | undefined>((a, b) => (a && toDecidedAtMs(a) > toDecidedAtMs(b) ? a : b), undefined);
 }
 
 /** The newest grant; among several that were decided at the same instant, the first. */
 function findNewest(grants: readonly ConsentRecord[]): ConsentRecord | undefined {
-  return grants.reduce<ConsentRecord | undefined>((a, b) => (a && grantedAtMs(a) >= grantedAtMs(b) ? a : b), undefined);
+  return grants.reduce<ConsentRecord | undefined>(
+    (a, b) => (a && computeGrantedAtMs(a) >= computeGrantedAtMs(b) ? a : b),
+    undefined,
+  );
 }

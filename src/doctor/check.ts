@@ -5,7 +5,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { type KeyRing, keyRingExists, loadKeyRing } from '../protection/keys/key-ring.ts';
+import { hasKeyRing, type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
 
 export interface Finding {
   /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */
@@ -60,7 +60,7 @@ export interface DoctorContext {
   ledger(): Promise<LedgerInspection>;
   /** @throws LedgerNotFoundError, LedgerUnavailableError */
   inspect(): Promise<LedgerInspection>;
-  /** `null` where there is none yet and one may be made. @throws KeyRingError */
+  /** Resolves to `null` if the ring does not exist yet and may be created. */
   keys(): Promise<KeyRing | null>;
   close(): Promise<void>;
 }
@@ -68,24 +68,24 @@ export interface DoctorContext {
 /** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
 export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
   let connection: Connection | undefined;
-  const connect = once(async () => {
+  const connect = memoize(async () => {
     connection = await Connection.connect({ ...config.temporal.connectionOptions, connectTimeout: timeoutMs / 2 });
     return new Client({ connection, namespace: config.temporal.namespace });
   });
-  const inspect = once(() => inspectLedger(config.ledger.url));
+  const inspect = memoize(() => inspectLedger(config.ledger.url));
   return {
     config,
     problems,
     connect,
-    temporal: () => connect().catch(notChecked('Temporal cannot be reached')),
+    temporal: () => connect().catch(throwNotChecked('Temporal cannot be reached')),
     inspect,
-    ledger: () => inspect().catch(notChecked('the ledger cannot be read')),
-    keys: once(() => readKeys(config)),
+    ledger: () => inspect().catch(throwNotChecked('the ledger cannot be read')),
+    keys: memoize(() => readKeys(config)),
     close: async () => connection?.close(),
   };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();
@@ -94,14 +94,14 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** Returns the key ring for a check that only uses it. The check `key-ring` reports faults of the ring. */
-export async function usableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
+export async function getUsableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
   return keys().catch((error: unknown) => {
     throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
   });
 }
 
 /** Returns the ledger's content. @throws NotCheckedError if its tables cannot be read: `ledger` says why */
-export async function ledgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
+export async function readLedgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
   const { content } = await ledger();
   if (!content) throw new NotCheckedError('the ledger cannot be read');
   return content;
@@ -111,8 +111,8 @@ export function describeRules(problems: readonly ConfigProblem[]): string {
   return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
 }
 
-/** The server's own check reports the cause. */
-function notChecked(why: string): (error: unknown) => never {
+/** The check of the server reports the cause. */
+function throwNotChecked(why: string): (error: unknown) => never {
   return (error) => {
     throw isOwnFault(error) ? error : new NotCheckedError(why);
   };
@@ -124,7 +124,7 @@ export function isOwnFault(error: unknown): boolean {
 }
 
 async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
-  if (keyRingMayBeMade && !(await keyRingExists(keyRingFile))) return null;
+  if (keyRingMayBeMade && !(await hasKeyRing(keyRingFile))) return null;
   return loadKeyRing(keyRingFile);
 }
 

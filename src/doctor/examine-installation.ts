@@ -20,7 +20,7 @@ import * as ledger from './ledger-checks.ts';
 import * as temporal from './temporal-checks.ts';
 
 interface Examination {
-  /** Every check was made and nothing fails; there may be warnings. */
+  /** Every check ran and none failed. Warnings are possible. */
   healthy: boolean;
   /** How many checks ended how: together as many as `checks` has. */
   counts: Record<Finding['status'], number>;
@@ -31,7 +31,7 @@ interface Examination {
 interface Inspected {
   config: Config;
   problems: readonly ConfigProblem[];
-  /** Absent: clients here go through none, and nothing is asked. */
+  /** Absent if clients use no codec server: then no check calls one. */
   codecServer?: keys.InspectedCodecServer | undefined;
   /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
   signerFile?: string | undefined;
@@ -41,8 +41,8 @@ interface Inspected {
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**
- * Looks at everything that a worker of this configuration needs. It sends nothing to a gateway, writes nothing, and
- * fetches one token for each profile.
+ * Examines the systems that a worker with this configuration needs. Sends no inquiry and writes no data; fetches one
+ * token for each profile.
  */
 export async function examine(
   inspected: Inspected,
@@ -70,16 +70,16 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
     ledger.ledgerCheck,
     ledger.ledgerDurabilityCheck,
     keys.ledgerKeysCheck,
-    ...keys.codecServerChecks(codecServer),
+    ...keys.createCodecServerChecks(codecServer),
     temporal.temporalCheck,
     temporal.namespaceCheck,
     ledger.ledgerWatchCheck,
     temporal.searchAttributesCheck,
-    ...temporal.workerChecks(profiles),
+    ...temporal.createWorkerChecks(profiles),
     temporal.deploymentCheck,
     ...profiles.map(gateway.checkTokens),
     ...profiles.map(gateway.checkGateway),
-    ...keys.decisionSignerChecks(signerFile),
+    ...keys.createDecisionSignerChecks(signerFile),
     ...profiles.flatMap(gateway.checkWebhooks),
     ledger.pausesCheck,
     temporal.failingRunsCheck,

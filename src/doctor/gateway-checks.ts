@@ -2,24 +2,24 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import { createConnections, createConnector } from '../gateway/connections.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { isTlsRefusal } from '../gateway/exchange.ts';
-import { type GatewayProfile, requestUrl } from '../gateway/profile.ts';
+import { type GatewayProfile, toRequestUrl } from '../gateway/profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-source.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
 import { isPublicAddress } from '../webhooks/sender.ts';
-import { secretProblem } from '../webhooks/signature.ts';
+import { checkWebhookSecret } from '../webhooks/signature.ts';
 import { type Check, defineCheck, type Finding, fail, pass, warn } from './check.ts';
 
 /** A connection and its TLS handshake, and not one byte of HTTP, since any request may post an inquiry. */
 export function checkGateway(profile: GatewayProfile): Check {
-  return defineCheck(`gateway/${profile.name}`, ['GATEWAY_'], () => knock(profile));
+  return defineCheck(`gateway/${profile.name}`, ['GATEWAY_'], () => connectOnce(profile));
 }
 
-async function knock(profile: GatewayProfile): Promise<Finding> {
-  const { protocol, host, hostname, port } = requestUrl(profile);
+async function connectOnce(profile: GatewayProfile): Promise<Finding> {
+  const { protocol, host, hostname, port } = toRequestUrl(profile);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const connect = createConnector(profile);
   connect({ protocol, host, hostname: withoutBrackets(hostname), port }, (...[error, socket]) =>
@@ -30,7 +30,7 @@ async function knock(profile: GatewayProfile): Promise<Finding> {
     const trusted = protocol === 'https:' ? ', its certificate is trusted' : '';
     return pass(`reachable${trusted}; nothing was sent`);
   } catch (error) {
-    return networkRefusal(error);
+    return toNetworkFinding(error);
   }
 }
 
@@ -50,15 +50,15 @@ const OF_THE_NETWORK = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-function networkRefusal(error: unknown): Finding {
-  const code = errorCode(error);
+function toNetworkFinding(error: unknown): Finding {
+  const code = getErrorCode(error);
   if (OF_THE_NETWORK.includes(code)) {
     return fail(
       `cannot be reached (${code})`,
       'check GATEWAY_BASE_URL, the network, and whether this address is allow-listed',
     );
   }
-  // This machine's own, such as too many open files.
+  // A fault of this machine, such as too many open files.
   if (!isTlsRefusal(error)) throw error;
   return fail(
     `its TLS is not trusted (${code})`,
@@ -69,7 +69,7 @@ function networkRefusal(error: unknown): Finding {
 /** Below this every inquiry or so would fetch one. */
 const SHORT_LIFE_S = 60;
 
-/** Fetches a token, and throws it away. */
+/** Fetches a token and discards it. */
 export function checkTokens(profile: GatewayProfile): Check {
   return defineCheck(`token-service/${profile.name}`, ['GATEWAY_'], (_, signal) => fetchToken(profile, signal));
 }
@@ -81,23 +81,23 @@ async function fetchToken(profile: GatewayProfile, signal: AbortSignal): Promise
   signal.addEventListener('abort', () => void agent.destroy(), { once: true });
   try {
     const token = await requestToken(agent, profile, credentials);
-    return lifeFinding(token.expiresInS);
+    return judgeTokenLife(token.expiresInS);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return tokenRefusal(error);
+    return toTokenFinding(error);
   } finally {
     await agent.destroy();
   }
 }
 
-function lifeFinding(expiresInS: number): Finding {
+function judgeTokenLife(expiresInS: number): Finding {
   const life = expiresInS >= 7_200 ? `${Math.round(expiresInS / 3_600)} h` : `${Math.round(expiresInS / 60)} min`;
   return expiresInS < SHORT_LIFE_S
     ? warn(`gives tokens that are good for ${expiresInS} s`, 'ask the provider: each inquiry may need one of its own')
     : pass(`gives a token that is good for ${life}`);
 }
 
-function tokenRefusal({ code, httpStatus }: GatewayError): Finding {
+function toTokenFinding({ code, httpStatus }: GatewayError): Finding {
   const status = httpStatus === undefined ? '' : ` (${httpStatus})`;
   return code === 'CredentialsRefused'
     ? fail(
@@ -116,16 +116,16 @@ export function checkWebhooks({ name, webhooks = [] }: Pick<GatewayProfile, 'nam
 async function lookAtEndpoints(endpoints: readonly WebhookEndpoint[]): Promise<Finding> {
   const all = endpoints.map((endpoint) => `${endpoint.name} (${new URL(endpoint.url).host})`).join(', ');
   for (const endpoint of endpoints) {
-    const finding = await troubleWith(endpoint);
+    const finding = await checkEndpoint(endpoint);
     if (finding) return { ...finding, detail: `${all}: ${finding.detail}` };
   }
   return pass(all);
 }
 
-async function troubleWith(endpoint: WebhookEndpoint): Promise<Finding | null> {
+async function checkEndpoint(endpoint: WebhookEndpoint): Promise<Finding | null> {
   const { name, url, allowPrivateAddresses } = endpoint;
   const secrets = await endpoint.readSecrets().catch(() => []);
-  if (secrets.length === 0 || secrets.some(secretProblem)) {
+  if (secrets.length === 0 || secrets.some(checkWebhookSecret)) {
     return fail(`a secret of ${name} cannot be used`, 'its file must hold whsec_ and 24 to 64 random bytes in base 64');
   }
   const host = withoutBrackets(new URL(url).hostname);

@@ -5,12 +5,12 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
 import type { CodecServerAccess } from '../config/codec-server-access.ts';
-import { openFileProblem } from '../config/rules.ts';
+import { checkOpenFile } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
-import { type KeyAge, keyAges } from '../protection/keys/key-ring.ts';
+import { computeKeyAges, type KeyAge } from '../protection/keys/key-ring.ts';
 import { type DecisionSigner, loadDecisionSigner } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
@@ -22,9 +22,9 @@ import {
   describeRules,
   type Finding,
   fail,
-  ledgerContent,
+  getUsableKeys,
   pass,
-  usableKeys,
+  readLedgerContent,
   warn,
 } from './check.ts';
 
@@ -33,7 +33,7 @@ export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY
     const ring = await keys();
     if (!ring)
       return warn('there is none yet', 'the first worker of the sandbox makes one, or `credit-journey keys new`');
-    return ofAges(keyAges(ring), config.environment === 'production');
+    return judgeAges(computeKeyAges(ring), config.environment === 'production');
   } catch (error) {
     if (!(error instanceof KeyRingError)) throw error;
     const isFile = !(error instanceof KeyServiceError);
@@ -44,7 +44,7 @@ export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY
   }
 });
 
-function ofAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
+function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   const told = ages
     .filter(({ status }) => status === 'current')
     .map(({ id, ageDays }) => `${id} ${describeCount(ageDays, 'day')}`);
@@ -61,7 +61,7 @@ export const ledgerKeysCheck = defineCheck(
   'ledger-keys',
   ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
   async (context) => {
-    const [ring, content] = await Promise.all([usableKeys(context), ledgerContent(context)]);
+    const [ring, content] = await Promise.all([getUsableKeys(context), readLedgerContent(context)]);
     const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
     const missing = content.wrappedUnder.filter(({ keyId }) => !held.has(keyId));
     if (missing.length === 0) return pass(`the key ring opens all that the ledger holds`);
@@ -86,7 +86,7 @@ const SAME_RING = 'give workers and codec server the same key ring';
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
  * secret, and its token is one: the check prints neither. Returns no check if no codec server is named.
  */
-export function codecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
+export function createCodecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
   if (!codecServer) return [];
   const { access, problems } = codecServer;
   const check = defineCheck(
@@ -96,14 +96,14 @@ export function codecServerChecks(codecServer: InspectedCodecServer | undefined)
       if (problems.length > 0) {
         return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
       }
-      const ring = await usableKeys(context);
+      const ring = await getUsableKeys(context);
       if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
       const { namespace } = context.config.temporal;
       const connection = new CodecServerConnection(access, namespace);
       signal.addEventListener('abort', () => void connection.close(), { once: true });
       try {
         const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
-        return await roundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
+        return await checkRoundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
       } finally {
         await connection.close();
       }
@@ -112,8 +112,8 @@ export function codecServerChecks(codecServer: InspectedCodecServer | undefined)
   return [check];
 }
 
-async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
-  const probe = newProbe();
+async function checkRoundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
+  const probe = createProbe();
   try {
     const [decoded] = await remote.decode(await own.encode([probe]));
     if (!isSame(decoded, probe)) return fail('it answers, and not with what was encrypted', 'check CODEC_SERVER_URL');
@@ -141,7 +141,7 @@ async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string
 }
 
 /** A made-up value that no run uses, and that is not masked for a caller with fewer roles. */
-function newProbe(): Payload {
+function createProbe(): Payload {
   const value = { doctor: randomBytes(16).toString('hex') };
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
 }
@@ -179,7 +179,7 @@ const PROBE: ProvableDecision = {
 };
 
 /** Checks whether workers take the decisions that the HTTP API signs. Returns no check if the API signs nothing. */
-export function decisionSignerChecks(file: string | undefined): Check[] {
+export function createDecisionSignerChecks(file: string | undefined): Check[] {
   if (file === undefined) return [];
   const check = defineCheck('decision-signer', ['DECISION_'], async ({ config }) => {
     let signer: DecisionSigner;
@@ -203,6 +203,6 @@ export function decisionSignerChecks(file: string | undefined): Check[] {
 
 /** In production no other user of the machine may read it. */
 function openIn({ environment }: { environment: Environment }, file: string): Finding | undefined {
-  if (environment !== 'production' || openFileProblem(file) === null) return undefined;
+  if (environment !== 'production' || checkOpenFile(file) === null) return undefined;
   return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
 }

@@ -1,10 +1,10 @@
 /** The ledger: the right one, no older copy, nothing that it confirms can be lost, and not paused. */
 import { Client } from '@temporalio/client';
-import { seenByWatch } from '../client/connection/describe-run.ts';
+import { readWatchedAttempt } from '../client/connection/describe-run.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
-import { pauseWords } from '../ledger/pauses.ts';
+import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
@@ -14,36 +14,36 @@ import {
   describeCount,
   type Finding,
   fail,
-  ledgerContent,
+  getUsableKeys,
   pass,
-  usableKeys,
+  readLedgerContent,
   warn,
 } from './check.ts';
 
 /** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
 export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'], async (context) => {
-  const { ledgerId } = await ledgerContent(context);
-  const seen = await seenOutside(context, ledgerId);
+  const { ledgerId } = await readLedgerContent(context);
+  const seen = await readSeenAttempt(context, ledgerId);
   if (!seen) return pass('no worker has watched an attempt of this ledger yet');
   const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
-  return lost ? olderCopy(lost) : pass('the newest attempt that was seen is there');
+  return lost ? toOlderCopyFinding(lost) : pass('the newest attempt that was seen is there');
 });
 
-function olderCopy({ claimedAt }: SeenAttempt): Finding {
+function toOlderCopyFinding({ claimedAt }: SeenAttempt): Finding {
   return fail(
     `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,
     'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',
   );
 }
 
-async function seenOutside(context: DoctorContext, ledgerId: string): Promise<SeenAttempt | undefined> {
+async function readSeenAttempt(context: DoctorContext, ledgerId: string): Promise<SeenAttempt | undefined> {
   const { config } = context;
   const { connection } = await context.temporal();
   const { namespace } = config.temporal;
-  const keys = config.payloadsAreEncrypted ? await usableKeys(context) : null;
+  const keys = config.payloadsAreEncrypted ? await getUsableKeys(context) : null;
   const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
   const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
-  return seenByWatch(client, { ledgerId, taskQueue: config.taskQueue });
+  return readWatchedAttempt(client, { ledgerId, taskQueue: config.taskQueue });
 }
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
@@ -53,23 +53,23 @@ export const ledgerCheck = defineCheck('ledger', NEEDS, async (context) => {
   try {
     found = await context.inspect();
   } catch (error) {
-    if (error instanceof LedgerNotFoundError) return missing(context);
+    if (error instanceof LedgerNotFoundError) return toMissingFinding(context);
     if (!(error instanceof LedgerUnavailableError)) throw error;
     // Its message names the database's code at most.
     return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');
   }
-  return found.schemaVersion === 0 ? missing(context) : identityFinding(context, found);
+  return found.schemaVersion === 0 ? toMissingFinding(context) : judgeIdentity(context, found);
 });
 
 /** A worker creates a ledger by itself only in the sandbox. */
-function missing({ config }: DoctorContext): Finding {
+function toMissingFinding({ config }: DoctorContext): Finding {
   const detail = 'there is no ledger at its address';
   return config.environment === 'sandbox' && config.ledger.expectedId === undefined
     ? warn(detail, 'the first worker of the sandbox makes it, or `credit-journey setup`')
     : fail(detail, 'correct LEDGER_URL; only for a first start, `credit-journey setup`');
 }
 
-function identityFinding({ config }: DoctorContext, found: LedgerInspection): Finding {
+function judgeIdentity({ config }: DoctorContext, found: LedgerInspection): Finding {
   const { schemaVersion, knownSchemaVersion, oldestWriter, content } = found;
   if (oldestWriter > knownSchemaVersion) {
     return fail(
@@ -91,7 +91,7 @@ function identityFinding({ config }: DoctorContext, found: LedgerInspection): Fi
       'correct LEDGER_URL: another ledger knows nothing of what was sent',
     );
   }
-  if (content.lost) return olderCopy(content.lost);
+  if (content.lost) return toOlderCopyFinding(content.lost);
   return pass(`${ledgerId}, ${environment}, tables at version ${schemaVersion}`);
 }
 
@@ -103,9 +103,9 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 
 /** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
 export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async (context) => {
-  const { pauses } = await ledgerContent(context);
+  const { pauses } = await readLedgerContent(context);
   if (pauses.length === 0) return pass('inquiries are not paused');
-  return warn(pauses.map(pauseWords).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
+  return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
 });
 
 /** Servers that keep their time differ by less. */
@@ -120,7 +120,7 @@ export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
 });
 
 export const holdsCheck = defineCheck('holds', ['LEDGER_'], async (context) => {
-  const { needsPerson } = await ledgerContent(context);
+  const { needsPerson } = await readLedgerContent(context);
   if (needsPerson === 0) return pass('nothing needs a person');
   return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
 });

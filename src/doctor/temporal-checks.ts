@@ -2,13 +2,18 @@
 import type { Client } from '@temporalio/client';
 import { toMilliseconds } from '../base/instants.ts';
 import { hasStatus } from '../client/connection/errors.ts';
-import { whyUnreachable } from '../client/connection/why-unreachable.ts';
+import { diagnoseUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
-import { describeDeployment, promotionCommand, stateIn, TASK_QUEUE_TYPES } from '../temporal/worker-deployment.ts';
+import {
+  describeDeployment,
+  findVersionState,
+  formatPromotionCommand,
+  TASK_QUEUE_TYPES,
+} from '../temporal/worker-deployment.ts';
 import {
   type Check,
   type DoctorContext,
@@ -40,17 +45,17 @@ export const temporalCheck = defineCheck('temporal', NEEDS, async (context) => {
     if (hasStatus(error, 'permissionDenied', 'unauthenticated')) {
       return fail(`${address} refuses the credentials`, 'check the API key or the client certificate');
     }
-    const why = await whyUnreachable(context.config.temporal.connectionOptions, WHY_MS);
+    const why = await diagnoseUnreachable(context.config.temporal.connectionOptions, WHY_MS);
     return fail(
       why instanceof Error ? why.message : String(why),
       'start the server, or correct TEMPORAL_ADDRESS and its TLS settings',
     );
   }
   const { serverVersion } = await client.workflowService.getSystemInfo({});
-  return versionFinding(serverVersion ?? '');
+  return judgeVersion(serverVersion ?? '');
 });
 
-function versionFinding(version: string): Finding {
+function judgeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
   const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
@@ -105,22 +110,22 @@ export const searchAttributesCheck = defineCheck('search-attributes', NEEDS, asy
 const RECENT_MS = 2 * 60_000;
 
 /** The queue of workflows and their activities, each profile's gateway queue, and where any has endpoints theirs. */
-export function workerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
+export function createWorkerChecks(profiles: readonly Pick<GatewayProfile, 'name' | 'webhooks'>[]): Check[] {
   const hasEndpoints = profiles.some(({ webhooks }) => webhooks?.length);
   return [
-    queueCheck('workers', (taskQueue) => taskQueue, [TASK_QUEUE_TYPES.workflow, TASK_QUEUE_TYPES.activity]),
+    createQueueCheck('workers', (taskQueue) => taskQueue, [TASK_QUEUE_TYPES.workflow, TASK_QUEUE_TYPES.activity]),
     ...profiles.map(({ name }) =>
-      queueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [
+      createQueueCheck(`workers/gateway-${name}`, (taskQueue) => toGatewayQueue(taskQueue, name), [
         TASK_QUEUE_TYPES.activity,
       ]),
     ),
     ...(hasEndpoints
-      ? [queueCheck('workers/webhooks', toWebhookQueue, [TASK_QUEUE_TYPES.activity], 'events wait')]
+      ? [createQueueCheck('workers/webhooks', toWebhookQueue, [TASK_QUEUE_TYPES.activity], 'events wait')]
       : []),
   ];
 }
 
-function queueCheck(
+function createQueueCheck(
   name: string,
   toQueue: (taskQueue: string) => string,
   types: readonly number[],
@@ -161,11 +166,11 @@ export const deploymentCheck = defineCheck(
     const client = await temporal();
     const { deploymentName, buildId } = deployment;
     const view = await describeDeployment(client.workflowService, client.options.namespace, deploymentName);
-    const state = stateIn(view, buildId);
+    const state = findVersionState(view, buildId);
     const told = `${deploymentName} ${buildId} is ${state}`;
     if (state === 'current') return pass(told);
     const current = view?.currentBuildId;
-    const who = view?.manager ?? `\`${promotionCommand(deployment)}\``;
+    const who = view?.manager ?? `\`${formatPromotionCommand(deployment)}\``;
     if (current === undefined) {
       return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
     }

@@ -48,7 +48,7 @@ function spellTexts<T extends object>(fields: T): T {
 }
 
 /** The names and addresses that may not be sent as they are, unless a profile passes accents on. */
-export function accentProblems(applicants: readonly FailsafeApplicant[], accents: Accents): Problem[] {
+export function findAccentProblems(applicants: readonly FailsafeApplicant[], accents: Accents): Problem[] {
   if (accents === 'pass') return [];
   const rule =
     accents === 'refuse'

@@ -20,34 +20,34 @@ const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
  *
  * @param maxLength the table's length, read as a maximum (2.3: not shown whether maximum or exact)
  */
-export function alphanumericProblem(value: string, maxLength: number): string | null {
+export function checkAlphanumeric(value: string, maxLength: number): string | null {
   const rule = 'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed';
-  return textProblem(value, maxLength) ?? (NOT_PRINTABLE_ASCII.test(value) ? rule : blankProblem(value));
+  return checkPlainText(value, maxLength) ?? (NOT_PRINTABLE_ASCII.test(value) ? rule : checkBlank(value));
 }
 
 /** The rule that a name or a part of an address breaks, or `null`. A profile decides what of accents is sent. */
-function latinTextProblem(value: string, maxLength: number): string | null {
+function checkLatinText(value: string, maxLength: number): string | null {
   const rule = 'must be in Latin letters, digits and ASCII signs';
-  return textProblem(value, maxLength) ?? (NOT_LATIN.test(value) ? rule : blankProblem(value));
+  return checkPlainText(value, maxLength) ?? (NOT_LATIN.test(value) ? rule : checkBlank(value));
 }
 
-function textProblem(value: string, maxLength: number): string | null {
+function checkPlainText(value: string, maxLength: number): string | null {
   if (value.trim() === '') return 'must not be empty or blank';
   if (value.length > maxLength) return `must have at most ${maxLength} characters`;
   if (CONTROL_CHARACTER.test(value)) return 'must not hold control characters';
   return value.includes(MASKED) ? 'must not be masked' : null;
 }
 
-function blankProblem(value: string): string | null {
+function checkBlank(value: string): string | null {
   return value.startsWith(' ') || value.endsWith(' ') ? 'must not begin or end with a blank' : null;
 }
 
 export function isAlphanumeric(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && alphanumericProblem(value, maxLength) === null;
+  return typeof value === 'string' && checkAlphanumeric(value, maxLength) === null;
 }
 
 export function alphanumeric(maxLength: number) {
-  return ruledText((value) => alphanumericProblem(value, maxLength)).meta({ maxLength, pattern: ALPHANUMERIC });
+  return ruledText((value) => checkAlphanumeric(value, maxLength)).meta({ maxLength, pattern: ALPHANUMERIC });
 }
 
 /** AN that names something: signs alone cannot be the code of anybody. */
@@ -61,7 +61,7 @@ export function code(maxLength: number) {
 
 /** AN of names and addresses, whose accents a profile may transliterate or pass on (accents.ts). */
 export function latinText(maxLength: number) {
-  return ruledText((value) => latinTextProblem(value, maxLength)).meta({ maxLength, pattern: LATIN_TEXT });
+  return ruledText((value) => checkLatinText(value, maxLength)).meta({ maxLength, pattern: LATIN_TEXT });
 }
 
 /** @param problem returns the rule that a text breaks, or `null` */

@@ -9,7 +9,7 @@ import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
 import { alphanumeric, latinText } from './alphanumeric.ts';
-import { messageFields } from './fields.ts';
+import { getMessageFields } from './fields.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
@@ -114,7 +114,7 @@ const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes').refine(
 );
 
 const applicantShape = {
-  applicantId: messageFields().applicantId,
+  applicantId: getMessageFields().applicantId,
   names: list(nameSchema),
   ssn: ssnSchema,
   dob: dateOfBirthSchema,
@@ -143,7 +143,11 @@ function listApplicants<T extends z.ZodType<{ applicantId: string; ssn: string }
 }
 
 /** Returns the problem of more applicants than a profile allows; the interface says "typically 1 to 2" (2.3). */
-export function applicantLimitProblems(applicants: unknown, maxApplicants: number, path = '/applicants'): Problem[] {
+export function findApplicantLimitProblems(
+  applicants: unknown,
+  maxApplicants: number,
+  path = '/applicants',
+): Problem[] {
   if (!Array.isArray(applicants) || applicants.length <= maxApplicants) return [];
   const entries = maxApplicants === 1 ? '1 entry' : `${maxApplicants} entries`;
   const rule = `must have at most ${entries}, by GATEWAY_MAX_APPLICANTS: the interface says "typically 1 to 2"`;

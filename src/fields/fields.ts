@@ -7,15 +7,15 @@ import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { parseDurationMs, parseInstantMs } from '../base/instants.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
+  checkOpaqueId,
+  checkReviewId,
   EVIDENCE_REFERENCE,
   MAX_ID_LENGTH,
   MAX_SHARE_ID_LENGTH,
   mayHoldSsn,
-  opaqueIdProblem,
-  reviewIdProblem,
 } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
-import { consentOwnerProblem } from '../model/run-key.ts';
+import { checkConsentOwner } from '../model/run-key.ts';
 import { alphanumeric, code, MASKED, ruledText } from './alphanumeric.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
@@ -27,7 +27,7 @@ const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row
 
 function opaqueId(maxLength: number) {
   const description = `Opaque: nothing that looks like ${SSN_LOOK}.`;
-  return ruledText((text) => opaqueIdProblem(text, maxLength)).meta({ maxLength, pattern: OPAQUE_ID, description });
+  return ruledText((text) => checkOpaqueId(text, maxLength)).meta({ maxLength, pattern: OPAQUE_ID, description });
 }
 
 /** A text for people, which is not blank and has no control characters. Fields of the interface are `alphanumeric`. */
@@ -41,13 +41,13 @@ export function text(maxLength: number) {
     .meta({ maxLength, pattern: PRINTABLE });
 }
 
-const reviewId = ruledText(reviewIdProblem).meta({
+const reviewId = ruledText(checkReviewId).meta({
   maxLength: MAX_ID_LENGTH,
   pattern: REVIEW_ID,
   description: `Opaque: nothing that looks like ${SSN_LOOK}. A Temporal Schedule adds its time to it.`,
 });
 
-const consentOwner = ruledText(consentOwnerProblem).meta({
+const consentOwner = ruledText(checkConsentOwner).meta({
   maxLength: MAX_ID_LENGTH,
   pattern: OPAQUE_ID.replace('^', '^(?:share:)?'),
   description: `Opaque: nothing that looks like ${SSN_LOOK}. share:<shareId> for the workflow shareReport.`,
@@ -126,6 +126,6 @@ const FIELDS = {
 };
 
 /** Every field by its name. */
-export function messageFields(): typeof FIELDS {
+export function getMessageFields(): typeof FIELDS {
   return FIELDS;
 }

@@ -30,20 +30,20 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = '', 
 }
 
 /** The problems of a value that need not be put in its normal form. Compiles nothing: each run would have to. */
-export function problemsIn(schema: ZodType, value: unknown): Problem[] {
+export function findSchemaProblems(schema: ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value, { error: describeRule, jitless: true });
   return (error?.issues ?? []).map((issue) => toProblem(issue, ''));
 }
 
 /** RFC 6901. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
+export function toJsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function toProblem(issue: core.$ZodIssue, basePath: string): Problem {
   // An invalid key of a map comes from the sender: the path names the map instead.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
-  return { path: basePath + jsonPointer(path), rule: issue.message };
+  return { path: basePath + toJsonPointer(path), rule: issue.message };
 }
 
 /** The rule that an issue breaks, in our words. Usable as a zod error map. */
@@ -53,10 +53,10 @@ function describeRule(issue: core.$ZodRawIssue): string {
       if (isMissing(issue)) return 'is required';
       return `must be ${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)}`;
     case 'unrecognized_keys':
-      return unknownFieldRule(issue);
+      return describeUnknownField(issue);
     case 'invalid_value':
       if (isMissing(issue)) return 'is required';
-      return valueRule(issue.values.map(String));
+      return describeValueRule(issue.values.map(String));
     case 'too_small':
       return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
     case 'too_big':
@@ -74,7 +74,7 @@ function describeRule(issue: core.$ZodRawIssue): string {
   }
 }
 
-function valueRule(values: readonly string[]): string {
+function describeValueRule(values: readonly string[]): string {
   return values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
 }
 
@@ -82,7 +82,7 @@ function isMissing({ input }: core.$ZodRawIssue): boolean {
   return input === undefined;
 }
 
-function unknownFieldRule(issue: core.$ZodRawIssue): string {
+function describeUnknownField(issue: core.$ZodRawIssue): string {
   const shape = (issue as { inst?: { _zod?: { def?: { shape?: object } } } }).inst?._zod?.def?.shape;
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
 }

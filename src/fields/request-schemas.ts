@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
 import { alphanumeric } from './alphanumeric.ts';
 import { applicantsSchema, failsafeApplicantSchema, refuseRepeated } from './applicant-schemas.ts';
-import { messageFields } from './fields.ts';
+import { getMessageFields } from './fields.ts';
 
 const {
   applicantId,
@@ -13,7 +13,7 @@ const {
   permissiblePurposeCode,
   reportReferenceNumber,
   consumerId,
-} = messageFields();
+} = getMessageFields();
 
 /** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
 const FAILSAFE_MAX_APPLICANTS = 20;

@@ -7,7 +7,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
-import { type Problem, problemsShown } from '../model/problems.ts';
+import { type Problem, selectShownProblems } from '../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import type { ProviderText, ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { isTraceNumber } from '../model/trace-number.ts';
@@ -15,7 +15,7 @@ import { type EntryReading, hasReport, isGiven, readEntries } from './entry-mean
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
-import { consumerProblems } from './responses.ts';
+import { findConsumerProblems } from './responses.ts';
 import { type ExpectedApplicant, type Match, matchEntries } from './who-is-who.ts';
 
 export interface AnswerContext {
@@ -59,13 +59,13 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { request } = context;
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const echoes = compareEchoes(envelope, request);
   if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
   const { said, ...reason } = readReturnDetails(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
-  const numbers = referenceNumbers(envelope);
+  const numbers = findReferenceNumbers(envelope);
   const isFailsafe = request.productCode === 'FAILSAFE';
   if (numbers.size > 1 && !isFailsafe) {
     throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
@@ -73,10 +73,10 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { outcome, returnCode } = codes;
   const [number] = numbers;
   const isNumbered = outcome !== 'record' && numbers.size === 1;
-  const remarks = problemsShown([
+  const remarks = selectShownProblems([
     ...echoes.remarks,
     ...codes.remarks,
-    ...(isFailsafe ? unsentFields(context.expected) : []),
+    ...(isFailsafe ? listUnsentFields(context.expected) : []),
   ]);
   const details = {
     ...reason,
@@ -114,11 +114,11 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
   const { matches } = matching;
-  const consumers = consumersWithRecord(envelope, matches, codes.entries, request.productCode);
+  const consumers = listConsumersWithRecord(envelope, matches, codes.entries, request.productCode);
   const reference = outcome === 'record' ? toReference(numbers, context.requestedAt, consumers) : undefined;
   // FAILSAFE's entries may each have a number, or name no applicant. Then no reference belongs to all of them.
   const isForAll = !isFailsafe || (numbers.size === 1 && matches.every(({ told }) => told));
-  const entries = entryDetails(envelope.entries, outcomes, { isFailsafe });
+  const entries = readEntryDetails(envelope.entries, outcomes, { isFailsafe });
   const isTold = codes.perEntry || isFailsafe || entries.some((entry) => Object.keys(entry).length > 0);
   const { applicants, unattributed } = attribute(matches, outcomes, entries);
   return {
@@ -133,7 +133,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   };
 }
 
-function entryPath(envelope: ResponseEnvelope): (index: number) => string {
+function createEntryPath(envelope: ResponseEnvelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
@@ -150,28 +150,28 @@ interface ReturnCodes {
 
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
 function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: AnswerContext): ReturnCodes {
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const top = readReturnCode(envelope.top, '');
   const own = envelope.entries.map((entry, index) => readReturnCode(entry, pathOf(index)));
   const perEntry = own.some((code) => code !== undefined);
   const codes = own.map((code) => code ?? top);
   const given = [top, ...own].filter((code) => code !== undefined);
   if (given.length === 0) throw new AnswerProblems(['/returnCode is required']);
-  const outcomeOfCode = (code: string) => findOutcome(code, request.productCode, profile);
-  const unknown = given.find((code) => outcomeOfCode(code) === undefined);
+  const toOutcome = (code: string) => findOutcome(code, request.productCode, profile);
+  const unknown = given.find((code) => toOutcome(code) === undefined);
   if (unknown !== undefined) {
     return { unknown, outcome: 'noReport', returnCode: unknown, entries: [], perEntry, remarks: [] };
   }
   const missing = codes.indexOf(undefined);
   if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
   const ofCodes = codes.map((code, index) => ({
-    outcome: outcomeOfCode(code ?? '') ?? 'noReport',
+    outcome: toOutcome(code ?? '') ?? 'noReport',
     isOwn: own[index] !== undefined,
   }));
   const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf });
   const entryOutcomes = entries.map((entry) => entry.outcome);
-  const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
-  const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
+  const topOutcome = top === undefined ? undefined : toOutcome(top);
+  const outcome = entryOutcomes.length > 0 ? combineOutcomes(entryOutcomes) : (topOutcome ?? 'noReport');
   if (topOutcome !== undefined && topOutcome !== outcome) {
     throw new AnswerProblems(['/returnCode must agree with those of the entries']);
   }
@@ -189,13 +189,16 @@ function readReturnCode(object: JsonObject, path: string): string | undefined {
 }
 
 /** Returns `record` if any applicant has one (docs/protocol.md). */
-function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
+function combineOutcomes(outcomes: readonly ReportOutcome[]): ReportOutcome {
   if (outcomes.includes('record')) return 'record';
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
 
-/** One for the whole answer, since exactly one must be stored (interface 2.4). FAILSAFE's entries may differ (2.8). */
-function referenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
+/**
+ * Lists the numbers of the whole answer: exactly one must be stored (interface 2.4). FAILSAFE's entries may differ
+ * (2.8).
+ */
+function findReferenceNumbers({ top, entries }: ResponseEnvelope): ReadonlySet<string> {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
@@ -221,13 +224,13 @@ function toReference(
 const MUST_NOT_COME = 'must not come without a record';
 
 /** Checks every `consumerId`, also one without a record: interface 2.4 asks to store each. */
-function consumersWithRecord(
+function listConsumersWithRecord(
   envelope: ResponseEnvelope,
   matches: readonly Match[],
   readings: readonly EntryReading[],
   product: ProductCode,
 ): ReportReference['applicants'] {
-  const pathOf = entryPath(envelope);
+  const pathOf = createEntryPath(envelope);
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
@@ -237,8 +240,8 @@ function consumersWithRecord(
     const consumerId = named[index];
     const path = pathOf(index);
     const own: string[] = [];
-    // FAILSAFE returns no report (interface 2.8). Everywhere else a record is one.
-    if (isRecord && product !== 'FAILSAFE') own.push(...consumerProblems(member(entry, 'consumer')));
+    // FAILSAFE returns no report (interface 2.8). For any other product a record is a report.
+    if (isRecord && product !== 'FAILSAFE') own.push(...findConsumerProblems(member(entry, 'consumer')));
     if ((isRecord || isGiven(consumerId)) && !isAlphanumeric(consumerId, 16)) {
       own.push('/consumerId must be alphanumeric text of 1 to 16 characters');
     } else if (isRecord && named.filter((other) => other === consumerId).length > 1) {
@@ -262,7 +265,7 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   for (const [index, entry] of envelope.entries.entries()) {
     const consumerId = member(entry, 'consumerId');
     if (isGiven(consumerId) && !shared.includes(String(consumerId))) {
-      throw new AnswerProblems([`${entryPath(envelope)(index)}/consumerId must be one that was shared`]);
+      throw new AnswerProblems([`${createEntryPath(envelope)(index)}/consumerId must be one that was shared`]);
     }
   }
 }
@@ -334,7 +337,7 @@ function readReturnDetails(object: JsonObject): ReturnDetails {
  * consumer and its transaction (interface 2.8). A report's `consumerId` is part of the answer's reference; one without
  * a record must be stored too (2.4).
  */
-function entryDetails(
+function readEntryDetails(
   entries: readonly JsonObject[],
   outcomes: readonly ReportOutcome[],
   { isFailsafe }: { isFailsafe: boolean },
@@ -369,7 +372,7 @@ function attribute(
     const { consumerId, ...others } = entry;
     const applicant = { applicantId, outcome: outcomes[index] ?? 'noReport' };
     if (!told) {
-      // The answer's own code says as much as an entry with nothing but a code.
+      // The answer's code has the same information as an entry with only a code.
       if (Object.keys(entry).some((name) => name !== 'returnCode')) unattributed.push(entry);
       return applicant;
     }
@@ -413,7 +416,7 @@ interface ComparedEchoes {
  * confirmation (2.4, 2.7), and in FAILSAFE's sample no values (2.8).
  */
 function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): ComparedEchoes {
-  const echoes = Object.entries(echoesFor(request));
+  const echoes = Object.entries(listEchoes(request));
   const places = [{ object: envelope.top, path: '' }];
   for (const [index, object] of envelope.entries.entries()) {
     places.push({ object, path: `/${envelope.listName}/${index}` });
@@ -438,7 +441,7 @@ function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): Com
 }
 
 /** The fields of the request that its answer may repeat. */
-function echoesFor(request: GatewayRequest): Record<string, Echo> {
+function listEchoes(request: GatewayRequest): Record<string, Echo> {
   const { customerTraceNumber, productCode } = request;
   // Interface 1 lists the products: another of them is another request. An abbreviation is none of them.
   const product = { sent: productCode, namesAnotherRequest: isProduct };
@@ -473,7 +476,7 @@ interface GivenFields {
  * three that the interface itself names as absent are left out here: the identifier, the e-mail
  * address and the IP address.
  */
-function unsentFields(applicants: readonly GivenFields[]): Problem[] {
+function listUnsentFields(applicants: readonly GivenFields[]): Problem[] {
   const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';
   return applicants.flatMap(({ names, addresses = [] }, applicant) => {
     const path = `/applicants/${applicant}`;

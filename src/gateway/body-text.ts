@@ -20,7 +20,7 @@ const rawDeflate = promisify(inflateRaw);
  * The client asks for `identity`, since compression is nowhere in the interface. A compressed answer still means that
  * the request was posted, so it is read rather than turned into a hold.
  */
-export async function bodyText(
+export async function readBodyText(
   body: Buffer,
   contentEncoding: string | string[] | undefined,
   maxDecodedBytes: number,
@@ -31,7 +31,7 @@ export async function bodyText(
     // `fatal`: a replacement character would change a name or a number. Strips a BOM.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // The errors of zlib and the decoder say nothing that helps a person.
+    // The messages of zlib and the decoder do not help an operator.
     return null;
   }
 }
@@ -45,19 +45,19 @@ const AS_FAR_AS_IT_GOES = { finishFlush: constants.Z_SYNC_FLUSH };
  * `undefined` if there is no readable body: none came, it is in an unknown encoding, or it is compressed and over
  * `maxDecodedBytes`.
  */
-export async function refusalBody(
+export async function readRefusalBody(
   { body, headers, complete }: { body: Buffer; headers: Record<string, unknown>; complete: boolean },
   maxDecodedBytes: number,
 ): Promise<RefusalBody | undefined> {
   if (body.length === 0) return undefined;
   const encoding = headers['content-encoding'];
-  const whole = complete ? await bodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
-  const text = whole ?? (await readable(body, String(encoding ?? ''), maxDecodedBytes));
+  const whole = complete ? await readBodyText(body, String(encoding ?? ''), maxDecodedBytes) : null;
+  const text = whole ?? (await decodeReadable(body, String(encoding ?? ''), maxDecodedBytes));
   return text.trim() === '' ? undefined : { text, isWhole: whole !== null };
 }
 
 /** Decodes with a replacement character in place of bytes that are not UTF-8. */
-async function readable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
+async function decodeReadable(body: Buffer, encoding: string, maxDecodedBytes: number): Promise<string> {
   try {
     const bytes = await decodeBody(body, encoding.trim(), maxDecodedBytes, AS_FAR_AS_IT_GOES);
     return new TextDecoder('utf-8').decode(bytes?.subarray(0, maxDecodedBytes) ?? new Uint8Array());

@@ -11,20 +11,20 @@ import type { GatewayProfile } from './profile.ts';
 // the whole answer has come. When it gives up for any cause (a time-out, an abort, an answer that it refuses), it calls
 // `destroy` on the socket. Tests on real sockets check this.
 
-/** The latest request on each of our connections. */
+/** The latest request on each connection of the pool. */
 const underWay = new WeakMap<Socket, DiagnosticsChannel.Request>();
 /** Maps undici's socket to the TCP socket beneath it. Over TLS only the latter can be reset. */
 const beneath = new WeakMap<Socket, Socket>();
 
 let isListening = false;
 
-function resettingConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+function createResettingConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   listen();
   const connect = buildConnector(options);
   return (target, callback) => {
     const ready = (tcp: Socket): buildConnector.Callback => {
       return (...[error, socket]) => {
-        if (error === null) return callback(null, resettable(socket, tcp));
+        if (error === null) return callback(null, makeResettable(socket, tcp));
         tcp.destroy();
         return callback(error, null);
       };
@@ -49,7 +49,7 @@ function listen(): void {
   });
 }
 
-function resettable(socket: Socket, tcp: Socket): Socket {
+function makeResettable(socket: Socket, tcp: Socket): Socket {
   beneath.set(socket, tcp);
   // When the other side resets the connection, the TCP socket beneath TLS closes first. The TLS socket emits the error
   // after its own `close`. undici 8.12 has let go of the connection by then: it would throw, and end the worker.
@@ -78,7 +78,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export function createConnector({ limits, caCertificate }: GatewayProfile): buildConnector.connector {
   // One context for all connections: parsing the system's certificates again for each takes milliseconds.
   const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
-  return resettingConnector({
+  return createResettingConnector({
     timeout: limits.connectTimeoutMs,
     allowH2: false,
     rejectUnauthorized: true,

@@ -75,7 +75,7 @@ export function readEntries(
     return { entries: codes.map(({ outcome }) => ({ outcome, isHeld: false })), remarks: [] };
   }
   const read = codes.map((code, index) => {
-    const meaning = meaningOfEntry(entries[index] ?? {}, code, product);
+    const meaning = readEntryMeaning(entries[index] ?? {}, code, product);
     return { code, path: pathOf(index), meaning };
   });
   const hasRecord = read.some(({ meaning }) => meaning === 'record');
@@ -89,7 +89,7 @@ export function readEntries(
   return { entries: readings, remarks };
 }
 
-function meaningOfEntry(entry: JsonObject, { outcome, isOwn }: EntryCode, product: ProductCode): EntryMeaning {
+function readEntryMeaning(entry: JsonObject, { outcome, isOwn }: EntryCode, product: ProductCode): EntryMeaning {
   const table = product === 'FAILSAFE' ? FAILSAFE_ENTRIES : REPORT_ENTRIES;
   const record = isOwn ? 'ownRecord' : 'topRecord';
   return table[outcome === 'record' ? record : outcome][classifyContents(entry)];

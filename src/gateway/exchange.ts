@@ -24,7 +24,7 @@ interface ExchangeOptions {
   sendBy: number;
   /** Milliseconds from the first byte to the end of the answer. undici's own time-outs restart with each chunk. */
   answerWithinMs: number;
-  /** Obeyed until the first byte, ignored from then on. */
+  /** The exchange obeys the signal until the first byte, and ignores it afterwards. */
   signal?: AbortSignal | undefined;
 }
 
@@ -114,7 +114,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#timer = setTimeout(() => controller.abort(new AbandonedError()), this.#options.answerWithinMs);
       return;
     }
-    // Too late, abandoned, or a second call: aborting here keeps undici from writing.
+    // The request is late, abandoned, or a second call. Aborting here keeps undici from writing.
     if (this.#startedAt === undefined) this.#finish({ kind: 'notBegun', reason: 'late' });
     controller.abort(new AbandonedError());
   }

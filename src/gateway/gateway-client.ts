@@ -1,14 +1,14 @@
 import type { Agent, Dispatcher } from 'undici';
-import { retryAfterMs } from '../base/instants.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import type { GatewayFailureType } from '../model/failure-types.ts';
 import type { Answer, RefusalBody } from '../model/inquiry.ts';
 import { readAnswer } from './answers.ts';
-import { bodyText, refusalBody } from './body-text.ts';
+import { readBodyText, readRefusalBody } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { foreignProblem, type GatewayProfile, requestUrl } from './profile.ts';
+import { checkGatewayKind, type GatewayProfile, toRequestUrl } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { ExpectedApplicant } from './who-is-who.ts';
 
@@ -18,7 +18,7 @@ export interface SubmitOptions {
   accessToken: string;
   /** `performance.now()` after which no first byte is written, for any cause of waiting. */
   sendBy: number;
-  /** Obeyed before the first byte, ignored after it. */
+  /** The client obeys the signal before the first byte, and ignores it afterwards. */
   signal?: AbortSignal;
   /**
    * The applicants to match an answer against. Default: the request's own. FAILSAFE's request lacks identifiers, so
@@ -64,14 +64,14 @@ export class GatewayClient {
   ) {
     this.#profile = profile;
     this.#observer = observer;
-    this.#url = requestUrl(profile);
+    this.#url = toRequestUrl(profile);
     this.#agent = createConnections(profile, profile.limits.maxResponseBytes);
     this.#dispatcher = interceptor ? this.#agent.compose(interceptor) : this.#agent;
   }
 
   /**
-   * Whether an answer came although undici never reported that it began to write the request. Then a missing report
-   * proves nothing any more: `submit` sends nothing and calls everything unknown, and the worker is not ready.
+   * Whether an answer arrived although undici never reported the start of the request. Then undici's reports prove
+   * nothing. `submit` sends no inquiry, treats each outcome as unknown, and makes the worker not ready.
    */
   get markersBroken(): boolean {
     return this.#markersBroken;
@@ -119,7 +119,7 @@ export class GatewayClient {
         authorization: `Bearer ${options.accessToken}`,
         'content-type': 'application/json',
         accept: 'application/json',
-        // Compression is nowhere in the interface; a compressed answer is still read (body-text.ts).
+        // The interface does not mention compression. The client still reads a compressed answer (body-text.ts).
         'accept-encoding': 'identity',
       },
       body: JSON.stringify(options.request),
@@ -150,12 +150,12 @@ export class GatewayClient {
     expected: readonly ExpectedApplicant[],
   ): Promise<GatewayReply> {
     const { status, headers, startedAt: requestedAt, complete } = answered;
-    const foreign = foreignProblem(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
+    const foreign = checkGatewayKind(this.#profile, headers[SANDBOX_MARK.header] === SANDBOX_MARK.value);
     const { maxDecodedBytes } = this.#profile.limits;
     if (status < 200 || status > 299) {
-      throw this.#refusal(answered, foreign !== null, await refusalBody(answered, maxDecodedBytes));
+      throw this.#toRefusalError(answered, foreign !== null, await readRefusalBody(answered, maxDecodedBytes));
     }
-    const body = complete ? await bodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
+    const body = complete ? await readBodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
     // Truncated, too large, not text, or not JSON: the outcome of the request is unknown.
     if (body === null || answer === null) {
@@ -168,13 +168,13 @@ export class GatewayClient {
   }
 
   /** Decides by the status alone: the shape of an error's body is not shown (interface 7.5). */
-  #refusal(answered: Answered, foreign: boolean, refusal: RefusalBody | undefined): GatewayError {
+  #toRefusalError(answered: Answered, foreign: boolean, refusal: RefusalBody | undefined): GatewayError {
     const { status, headers, startedAt: requestedAt } = answered;
     // A status from the gateway of another environment proves nothing.
-    const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
+    const code = foreign ? 'OutcomeUnknown' : toRefusalFailureType(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt, refusal } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
-    return new GatewayError(code, { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
+    return new GatewayError(code, { ...details, retryAfterMs: parseRetryAfterMs(headers, Date.now()) });
   }
 }
 
@@ -182,7 +182,7 @@ export class GatewayClient {
  * The failure that a status means, by docs/protocol.md's table. The interface does not show which statuses the gateway
  * uses, and when (7.4).
  */
-function refusalCode(status: number, notProcessed: readonly number[]): GatewayFailureType {
+function toRefusalFailureType(status: number, notProcessed: readonly number[]): GatewayFailureType {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
   if (status >= 300 && status <= 399) return 'RequestRefused';
   switch (status) {

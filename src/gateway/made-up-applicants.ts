@@ -22,7 +22,7 @@ const TAXPAYER_NUMBER = /^9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9\d)\d{4}$/;
  * The applicants that may not be sent, with paths under `/applicants`. The people of the samples are among them, except in
  * a rehearsal.
  */
-export function madeUpProblems(
+export function findMadeUpProblems(
   {
     environment,
     ssnsWithNine,

@@ -21,7 +21,7 @@ export interface ExchangeBegun {
 }
 
 export interface ExchangeEnded {
-  /** From the caller's request on, so the wait for a connection is included. */
+  /** Measured from the caller's request, so the wait for a connection is included. */
   durationMs: number;
   /** Absent where no answer came. */
   httpStatus?: number;

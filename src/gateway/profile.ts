@@ -62,7 +62,7 @@ export interface GatewayProfile {
   ssnMismatch: 'hold' | 'flag';
   /** Outside the sandbox: which SSNs that start with 9 may be sent. */
   ssnsWithNine: SsnsWithNine;
-  /** Its gateway is a sandbox of the deployer's own: made-up applicants alone are sent. Never in production. */
+  /** The gateway is a sandbox of the deployer, which gets only made-up applicants. Never in production. */
   rehearsal?: boolean;
   /** How names and addresses with accents are sent: the interface does not say which characters AN has (2.3). */
   accents: Accents;
@@ -83,7 +83,8 @@ export interface GatewayProfile {
    */
   decisionTrust: 'namespace' | 'proof';
   /**
-   * When a figure counts as moved, and which status codes mean a closed tradeline. Missing options have their defaults.
+   * Defines when a figure has changed, and which status codes mean a closed tradeline. Missing options have their
+   * defaults.
    */
   changes?: Partial<ChangeOptions>;
   /** Per product, the permitted end users and purpose codes; all where absent. */
@@ -99,12 +100,12 @@ export interface GatewayProfile {
 // The two addresses of a gateway profile.
 
 /** `{auth_url}/oauth/token` (interface 4.1). */
-export function tokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
+export function toTokenUrl(profile: Pick<GatewayProfile, 'authUrl'>): URL {
   return append(profile.authUrl, '/oauth/token');
 }
 
 /** `{base_url}/ServiceGateway/orest/<version>/request` (interface 4.2, 9). */
-export function requestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion'>): URL {
+export function toRequestUrl(profile: Pick<GatewayProfile, 'baseUrl' | 'apiVersion'>): URL {
   return append(profile.baseUrl, `/ServiceGateway/orest/${encodeURIComponent(profile.apiVersion)}/request`);
 }
 
@@ -113,7 +114,10 @@ function append(base: string, path: string): URL {
 }
 
 /** Returns the rule that an answer breaks if it is from another kind of gateway than the profile's, else `null`. */
-export function foreignProblem({ environment, rehearsal = false }: GatewayProfile, isSandbox: boolean): string | null {
+export function checkGatewayKind(
+  { environment, rehearsal = false }: GatewayProfile,
+  isSandbox: boolean,
+): string | null {
   if (environment === 'sandbox' || isSandbox === rehearsal) return null;
   return rehearsal
     ? '/ must be the answer of a sandbox: the profile is a rehearsal'
@@ -129,11 +133,11 @@ const fingerprints = new WeakMap<GatewayProfile, string>();
  * The SHA-256 of environment, customer, software provider, both addresses, API version and audience, in hex. It contains
  * nothing secret, so that operators may rotate credentials while a journey runs.
  */
-export function profileFingerprint(profile: GatewayProfile): string {
+export function computeProfileFingerprint(profile: GatewayProfile): string {
   const known = fingerprints.get(profile);
   if (known !== undefined) return known;
   const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
-  const way = [tokenUrl(profile).href, requestUrl(profile).href, profile.apiVersion, profile.audience];
+  const way = [toTokenUrl(profile).href, toRequestUrl(profile).href, profile.apiVersion, profile.audience];
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([customer, way]))
     .digest('hex');
@@ -143,6 +147,6 @@ export function profileFingerprint(profile: GatewayProfile): string {
 
 /** Returns true if a run that began with the fingerprint may continue under the profile or one of its former ways. */
 export function hasFingerprint(profile: GatewayProfile, fingerprint: string): boolean {
-  if (profileFingerprint(profile) === fingerprint) return true;
-  return (profile.formerly ?? []).some((way) => profileFingerprint({ ...profile, ...way }) === fingerprint);
+  if (computeProfileFingerprint(profile) === fingerprint) return true;
+  return (profile.formerly ?? []).some((way) => computeProfileFingerprint({ ...profile, ...way }) === fingerprint);
 }

@@ -4,7 +4,7 @@
  */
 
 import { omitUndefined } from '../base/defined.ts';
-import { applicantLimitProblems } from '../fields/applicant-schemas.ts';
+import { findApplicantLimitProblems } from '../fields/applicant-schemas.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
   failsafeInputSchema,
@@ -23,7 +23,7 @@ export type SecondUseRequest = ReturnType<typeof buildSecondUseRequest>;
 type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
-/** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
+/** FAILSAFE needs fewer fields of an applicant than reports do (interface 4.3). */
 type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
 export interface ReportRequestParts {
@@ -39,7 +39,7 @@ export interface ReportRequestParts {
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
-  const tooMany = applicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
+  const tooMany = findApplicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
   const request = parseWith(reportRequestSchema, body, '', tooMany);
   refuseNotAllowed(profile, request.productCode, request);
   return request;
@@ -64,7 +64,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { maxApplicants } = profile.limits;
   // The schema has not checked it yet.
   const unchecked: ReportReference | null | undefined = fields.reference;
-  const tooMany = applicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
+  const tooMany = findApplicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
   const input = { ...fields, customerId, softwareProviderId };
   const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema, input, '', tooMany);
   const request = {
@@ -76,7 +76,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
     softwareProviderId,
     // Interface 4.2, rule 1.
     accessMethod: 'ID' as const,
-    originalInquiryDate: wallClock(originalInquiryAt, profile.timeZone),
+    originalInquiryDate: readWallClock(originalInquiryAt, profile.timeZone),
     reportReferenceNumber: reference.reportReferenceNumber,
     applicants: reference.applicants,
   };
@@ -115,7 +115,7 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts) {
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */
-function wallClock(instant: Date, timeZone: string): string {
+function readWallClock(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     calendar: 'gregory',

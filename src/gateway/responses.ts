@@ -75,7 +75,7 @@ type MemberForm = (typeof SHOWN_MEMBERS)[keyof typeof SHOWN_MEMBERS];
  * object with some member that the interface shows, each in the form that is shown. The interface marks no single
  * member as required.
  */
-export function consumerProblems(consumer: unknown): string[] {
+export function findConsumerProblems(consumer: unknown): string[] {
   if (consumer === undefined || consumer === null || consumer === '') return ['/consumer is required with a record'];
   if (!isRecord(consumer)) return ['/consumer must be an object'];
   const shown = Object.entries<MemberForm>(SHOWN_MEMBERS).map(([name, form]) => ({
@@ -145,12 +145,12 @@ const LISTS: Record<RefKind, readonly string[]> = {
  * and related address. Also `undefined` for a `refId` that no entry has, and for one that several entries of a list
  * have.
  */
-export function refIdResolver(
+export function createRefIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {
   const indexes = new Map<string, ReadonlyMap<unknown, Record<string, unknown>[]>>();
   const findIndex = (name: string) => {
-    const index = indexes.get(name) ?? byRefId(Object.hasOwn(consumer, name) ? consumer[name] : undefined);
+    const index = indexes.get(name) ?? indexByRefId(Object.hasOwn(consumer, name) ? consumer[name] : undefined);
     indexes.set(name, index);
     return index;
   };
@@ -164,7 +164,7 @@ export function refIdResolver(
   };
 }
 
-function byRefId(list: unknown): ReadonlyMap<unknown, Record<string, unknown>[]> {
+function indexByRefId(list: unknown): ReadonlyMap<unknown, Record<string, unknown>[]> {
   const index = new Map<unknown, Record<string, unknown>[]>();
   for (const entry of Array.isArray(list) ? list : []) {
     if (typeof entry !== 'object' || entry === null) continue;

@@ -3,20 +3,20 @@
  * number of callers, and renewed before it expires. docs/protocol.md, "Token"; interface 5.
  */
 import type { Agent, Dispatcher } from 'undici';
-import { retryAfterMs } from '../base/instants.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson } from '../base/json-safety.ts';
 import { type TokenRequest, tokenRequestSchema } from '../fields/request-schemas.ts';
-import { bodyText } from './body-text.ts';
+import { readBodyText } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { type Credentials, type CredentialsSource, type GatewayProfile, tokenUrl } from './profile.ts';
+import { type Credentials, type CredentialsSource, type GatewayProfile, toTokenUrl } from './profile.ts';
 
 interface AccessToken {
   accessToken: string;
-  /** When its fetch began, RFC 3339. A token that was revoked earlier is not this one. */
+  /** Start of the token's fetch, RFC 3339. A token that was revoked earlier is another one. */
   fetchedAt: string;
   /** RFC 3339. */
   expiresAt: string;
@@ -25,7 +25,7 @@ interface AccessToken {
 export interface TokenSourceOptions {
   /** Milliseconds since the epoch; tests set their own clock. */
   now?: () => number;
-  /** 0 to 1, so that the workers of a fleet do not renew in the same second. */
+  /** Random number from 0 to 1, so that the workers of a fleet renew at different seconds. */
   random?: () => number;
   /** Called for each fetch. */
   observer?: ExchangeObserver | undefined;
@@ -91,7 +91,7 @@ export class TokenSource {
   ): Promise<AccessToken> {
     options.signal?.throwIfAborted();
     const afterMs = options.fetchedAfter === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.fetchedAfter);
-    return unlessAborted(this.#get(profile, afterMs), options.signal);
+    return rejectOnAbort(this.#get(profile, afterMs), options.signal);
   }
 
   /** Drops a token that the gateway refused, unless it has already been replaced. */
@@ -158,14 +158,14 @@ export class TokenSource {
   #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
     return observe(
       this.#observer,
-      { profile, url: tokenUrl(profile) },
+      { profile, url: toTokenUrl(profile) },
       () => this.#fetchNow(profile, startedAtMs),
       () => ({}),
     );
   }
 
   async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    // Read for each fetch, so that a rotated secret takes effect after a refusal.
+    // Reads the credentials for each fetch, so that a rotated secret takes effect after a refusal.
     const credentials = await this.#readCredentials(profile);
     const response = await requestToken(this.#openAgent(profile), profile, credentials);
     return { token: this.#toCached(response, startedAtMs), clientId: credentials.clientId };
@@ -194,7 +194,7 @@ export class TokenSource {
       fetchedAt: new Date(startedAtMs).toISOString(),
       expiresAt: new Date(expiresAtMs).toISOString(),
       expiresAtMs,
-      // At a random instant between one and two margins before the end.
+      // Renews the token at a random instant between one and two margins before its end.
       renewAtMs: expiresAtMs - marginMs * (1 + this.#random()),
     };
   }
@@ -208,7 +208,7 @@ export class TokenSource {
   #openAgent(profile: GatewayProfile): Agent {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
     const key = JSON.stringify([
-      tokenUrl(profile).origin,
+      toTokenUrl(profile).origin,
       profile.caCertificate ?? '',
       [connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs],
     ]);
@@ -220,14 +220,14 @@ export class TokenSource {
 
 /** The key contains more than the profile's name, so that no caller gets another caller's token. */
 function toCacheKey(profile: GatewayProfile, clientId: string): string {
-  return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
+  return JSON.stringify([toTokenUrl(profile).href, profile.audience, clientId]);
 }
 
 function toAccessToken({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
   return { accessToken, fetchedAt, expiresAt };
 }
 
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -260,7 +260,7 @@ export async function requestToken(
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
   const outcome = await exchange({
     dispatcher,
-    url: tokenUrl(profile),
+    url: toTokenUrl(profile),
     headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify(body.data),
     // Fetches of one client run one after the other, so they wait for little but the connection.
@@ -276,11 +276,11 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   const details = { httpStatus: status, sent: 'nothing' } as const;
   // The interface does not show the response to a refusal (5.7): the statuses have HTTP's own meaning.
   if (status === 408 || status === 429 || status >= 500) {
-    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(headers, Date.now()) });
+    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: parseRetryAfterMs(headers, Date.now()) });
   }
   if (status >= 300) throw new GatewayError('CredentialsRefused', details);
   if (!complete) throw new GatewayError('TokenUnavailable', details);
-  const text = await bodyText(outcome.body, headers['content-encoding'], MAX_TOKEN_RESPONSE_BYTES);
+  const text = await readBodyText(outcome.body, headers['content-encoding'], MAX_TOKEN_RESPONSE_BYTES);
   const token = text === null ? null : readTokenResponse(text);
   if (!token) throw new GatewayError('CredentialsRefused', details);
   return token;

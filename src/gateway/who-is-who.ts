@@ -65,7 +65,7 @@ export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[
 
 function isFlagged(entries: Entries): (verdict: Verdict, index: number) => boolean {
   return (verdict, index) =>
-    verdict.kind === 'told' && ssnAgainst(entries[index] ?? {}, verdict.applicant) === 'different';
+    verdict.kind === 'told' && matchSsn(entries[index] ?? {}, verdict.applicant) === 'different';
 }
 
 /** Decides by elimination: name and date of birth are those of the applicant who is left, and of no other. */
@@ -75,19 +75,18 @@ function isTheOneLeft(
   { expected }: MatchContext,
 ): boolean {
   const consumer = entry && readConsumer(entry);
-  if (!consumer || !left || ssnAgainst(entry, left) === 'different') return false;
+  if (!consumer || !left || matchSsn(entry, left) === 'different') return false;
   return isSurely(consumer, left) && !expected.some((other) => other !== left && mayBe(consumer, other));
 }
 
-// Judges whose entry one entry of an answer is: by `applicantId`, by SSN, or because only one applicant was asked
-// about.
+// Finds the applicant of one entry of an answer: by `applicantId`, by SSN, or because the request names only one.
 
 /** The parts of an applicant that decide. */
 export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
-  /** Decide nothing. `answers.ts` lists those that FAILSAFE does not send. */
+  /** These members do not decide. `answers.ts` lists those that FAILSAFE does not send. */
   addresses?: Applicant['addresses'];
 }
 
@@ -103,23 +102,23 @@ type Entries = readonly JsonObject[];
 
 /** `sure`: by `applicantId` or a whole SSN. */
 type Told = { kind: 'told'; applicant: ExpectedApplicant; sure: boolean };
-/** An entry that does not say whose it is. `rule` names the missing part. */
+/** An entry whose applicant is unclear. `rule` names the missing member. */
 type Untold = { kind: 'untold'; rule: string };
 type Verdict = Told | Untold | { kind: 'problem'; rule: string };
 
-/** Also holds an entry that says whose it is, and has something of another applicant. */
+/** Also finds the problem of an entry that names one applicant and has a member of another. */
 function judgeEntry(entry: JsonObject, context: MatchContext): Verdict {
   const verdict = findApplicant(entry, context);
   if (verdict.kind !== 'told') return verdict;
   const { expected, ssnMismatch } = context;
   const { applicant } = verdict;
-  if (hasSsnOfAnother(entry, applicant, expected)) return problem("must not have another applicant's SSN");
-  if (ssnMismatch === 'hold' && ssnAgainst(entry, applicant) === 'different') {
-    return problem('must have the SSN that was asked for');
+  if (hasSsnOfAnother(entry, applicant, expected)) return toProblem("must not have another applicant's SSN");
+  if (ssnMismatch === 'hold' && matchSsn(entry, applicant) === 'different') {
+    return toProblem('must have the SSN that was asked for');
   }
   const consumer = readConsumer(entry);
   if (consumer && !mayBe(consumer, applicant) && expected.some((other) => isSurely(consumer, other))) {
-    return problem("must not have another applicant's name and date of birth");
+    return toProblem("must not have another applicant's name and date of birth");
   }
   return verdict;
 }
@@ -132,31 +131,31 @@ function findApplicant(entry: JsonObject, context: MatchContext): Verdict {
     const named = context.expected.find(({ applicantId }) => applicantId === given);
     return named
       ? { kind: 'told', applicant: named, sure: true }
-      : problem('must have an applicantId that was asked for');
+      : toProblem('must have an applicantId that was asked for');
   }
-  const matches = context.expected.map((applicant) => ({ applicant, match: ssnAgainst(entry, applicant) }));
+  const matches = context.expected.map((applicant) => ({ applicant, match: matchSsn(entry, applicant) }));
   const equal = matches.filter(({ match }) => match === 'equal');
   const [only, ...others] = equal;
   if (only && others.length === 0) {
     return { kind: 'told', applicant: only.applicant, sure: listSsns(entry).some(isWholeSsn) };
   }
   const [alone] = context.expected;
-  if (alone && context.expected.length === 1) return soleApplicant(entry, alone);
+  if (alone && context.expected.length === 1) return findSoleApplicant(entry, alone);
   if (equal.length > 1) return { kind: 'untold', rule: 'has an SSN that may be that of several applicants' };
   const rule = 'must name its applicant by applicantId or SSN';
-  return matches.every(({ match }) => match === 'absent') ? { kind: 'untold', rule } : problem(rule);
+  return matches.every(({ match }) => match === 'absent') ? { kind: 'untold', rule } : toProblem(rule);
 }
 
 /** The answer is to a request about one applicant. Without an SSN, a name and a date of birth may still contradict. */
-function soleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
+function findSoleApplicant(entry: JsonObject, applicant: ExpectedApplicant): Verdict {
   const consumer = readConsumer(entry);
-  if (consumer && ssnAgainst(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
-    return problem("must have the applicant's name and date of birth, or the applicant's SSN");
+  if (consumer && matchSsn(entry, applicant) === 'absent' && contradicts(consumer, applicant)) {
+    return toProblem("must have the applicant's name and date of birth, or the applicant's SSN");
   }
   return { kind: 'told', applicant, sure: true };
 }
 
-function problem(rule: string): Verdict {
+function toProblem(rule: string): Verdict {
   return { kind: 'problem', rule };
 }
 
@@ -170,7 +169,7 @@ function listSsns(entry: JsonObject): unknown[] {
   return [entry, readConsumer(entry) ?? {}].map((place) => member(place, 'ssn'));
 }
 
-function ssnAgainst(entry: JsonObject, applicant: ExpectedApplicant): SsnMatch {
+function matchSsn(entry: JsonObject, applicant: ExpectedApplicant): SsnMatch {
   const matches = listSsns(entry).map((ssn) => compareSsn(ssn, applicant.ssn));
   if (matches.includes('different')) return 'different';
   return matches.includes('equal') ? 'equal' : 'absent';
@@ -197,13 +196,13 @@ interface ComparedName {
 
 /** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 function isSurely(consumer: JsonObject, person: Person): boolean {
-  return member(consumer, 'dob') === person.dob && somePair(consumer, person, (a, b) => a === b);
+  return member(consumer, 'dob') === person.dob && hasPair(consumer, person, (a, b) => a === b);
 }
 
 /** Like `isSurely`, but accepts a first name that is cut short: an initial may be that of two people. */
 function mayBe(consumer: JsonObject, person: Person): boolean {
   const isShort = (a: string, b: string) => a.startsWith(b) || b.startsWith(a);
-  return member(consumer, 'dob') === person.dob && somePair(consumer, person, isShort);
+  return member(consumer, 'dob') === person.dob && hasPair(consumer, person, isShort);
 }
 
 /** Whether the consumer has a date of birth, or names, and they are not the person's. */
@@ -213,14 +212,14 @@ function contradicts(consumer: JsonObject, person: Person): boolean {
   return listNames(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
 }
 
-function somePair(consumer: JsonObject, person: Person, isSameFirst: (a: string, b: string) => boolean): boolean {
+function hasPair(consumer: JsonObject, person: Person, isSameFirst: (a: string, b: string) => boolean): boolean {
   const theirs = listNames(person.names);
   return listNames(member(consumer, 'names')).some((name) =>
     theirs.some((other) => name.last === other.last && isSameFirst(name.first, other.first)),
   );
 }
 
-/** The complete names alone: half a name is compared with nothing. */
+/** Lists only complete names: a partial name matches no other. */
 function listNames(names: unknown): ComparedName[] {
   if (!Array.isArray(names)) return [];
   return names.flatMap((name) => {

@@ -67,7 +67,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
 // Notices that the ledger takes no more writes from this program version, so that its worker stops.
 
 interface WriterWatch {
-  /** Whether the ledger asks for a newer program; it never takes that back. */
+  /** Whether the ledger requires a newer program. This never becomes false again. */
   readonly isTooOld: boolean;
   close(): void;
 }
@@ -86,7 +86,7 @@ export function watchWriter(
   const timer = setInterval(async () => {
     if (isAsking) return;
     isAsking = true;
-    // A ledger that does not answer says nothing about versions.
+    // An unreachable ledger gives no information about versions.
     isTooOld = !(await ledger.mayWrite().catch(() => true));
     isAsking = false;
     if (!isTooOld) return;

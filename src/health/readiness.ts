@@ -43,7 +43,7 @@ export class Readiness {
   async #ask(): Promise<ReadinessReport> {
     const results = await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
-        const reason = await withinTime(check, this.#timeoutMs);
+        const reason = await runWithinTime(check, this.#timeoutMs);
         return [name, reason === null ? { ok: true as const } : { ok: false as const, reason }] as const;
       }),
     );
@@ -51,7 +51,7 @@ export class Readiness {
   }
 }
 
-async function withinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
+async function runWithinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const timer = setTimeout(() => resolve('does not answer in time'), timeoutMs);
   const answer = (async () => check())().catch(() => 'does not answer');

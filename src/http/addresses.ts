@@ -9,7 +9,7 @@ export function isLoopbackHost(host: string): boolean {
 export type ProxyCheck = (address: string | undefined) => boolean;
 
 /** @throws Error for what is neither an address nor a CIDR block */
-export function proxyCheck(proxies: readonly string[]): ProxyCheck {
+export function createProxyCheck(proxies: readonly string[]): ProxyCheck {
   const trusted = proxies.map((proxy) =>
     ipaddr.parseCIDR(proxy.includes('/') ? proxy : `${proxy}/${isIP(proxy) === 6 ? 128 : 32}`),
   );

@@ -23,7 +23,7 @@ const NO_REQUEST = 'CONNECT';
 
 /** Called before the first route is added; covers those that are added before the server is ready. */
 export function refuseOtherMethods(app: FastifyInstance): void {
-  // Fastify would look for no route at all for methods that it does not know.
+  // Fastify skips routing for methods that it does not support.
   for (const method of METHODS) {
     if (method !== NO_REQUEST && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -34,16 +34,16 @@ export function refuseOtherMethods(app: FastifyInstance): void {
   app.register(async (last) => {
     for (const [url, methods] of [...taken]) {
       const others = last.supportedMethods.filter((method) => !methods.includes(method));
-      // Not in the handler: a body of another type, or without one, would be refused for that.
+      // Fastify would check the body before the handler, and refuse a missing body or another type first.
       const onRequest = async () => {
-        throw otherMethod(methods);
+        throw refuseMethod(methods);
       };
       last.route({ method: others, url, onRequest, handler: onRequest });
     }
   });
 }
 
-function otherMethod(taken: readonly string[]): Refusal {
+function refuseMethod(taken: readonly string[]): Refusal {
   const message = `the address takes ${taken.join(' and ')}`;
   return new Refusal('method', message, { headers: { allow: taken.join(', ') } });
 }
@@ -68,7 +68,7 @@ interface Form {
 /** Requests of a connection that were handed over, until they are answered. */
 const underWay = new WeakMap<Duplex, Map<IncomingMessage, ServerResponse>>();
 
-/** Lets the answer to unreadable input wait for earlier requests of its connection, since a caller counts answers. */
+/** Answers unreadable input after earlier requests of its connection, since callers match answers by order. */
 export function keepAnswersInOrder(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -79,7 +79,7 @@ export function keepAnswersInOrder(server: Server): void {
 }
 
 /** For Fastify's `clientErrorHandler`. It comes before every hook: no caller is known, and the audit log has no line. */
-export function answerUnreadable(form: (refusal: Refusal) => Form) {
+export function createUnreadableHandler(form: (refusal: Refusal) => Form) {
   /** Node reports the error with each packet. */
   const refused = new WeakSet<Duplex>();
   return (error: Unreadable, socket: Duplex): void => {

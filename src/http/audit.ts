@@ -53,7 +53,7 @@ export function openAuditLog(destination: AuditDestination): AuditLog {
   };
 }
 
-/** The kernel may take a part. */
+/** Repeats the write, since the kernel may accept only a part. */
 function writeAll(file: number, bytes: Uint8Array): void {
   for (let from = 0; from < bytes.byteLength; ) from += writeSync(file, bytes, from);
 }

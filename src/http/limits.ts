@@ -13,9 +13,9 @@ export interface HttpLimits {
   /** Requests of one caller at once, then per second; the same of one address before it is known who it is. */
   burst: number;
   perSecond: number;
-  /** For a request to have arrived whole. */
+  /** Time limit for receiving a whole request. */
   requestTimeoutMs: number;
-  /** Before a connection ends on which nothing moves, such as one whose reader has stopped. Default 90 s. */
+  /** Time limit for a connection without traffic, such as one whose reader has stopped. Default 90 s. */
   idleTimeoutMs?: number;
 }
 
@@ -50,7 +50,7 @@ export class Slots {
     const { running, waiting, waitingPerCaller, waitMs } = this.#limits;
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (total < running && this.#mayRun(caller)) {
-      this.#change(caller, 1);
+      this.#adjust(caller, 1);
       return true;
     }
     const own = [...this.#waiting].filter((waiter) => waiter.caller === caller).length;
@@ -59,7 +59,7 @@ export class Slots {
     const settle = (mayRun: boolean) => {
       clearTimeout(timer);
       this.#waiting.delete(waiter);
-      if (mayRun) this.#change(caller, 1);
+      if (mayRun) this.#adjust(caller, 1);
       resolve(mayRun);
     };
     const waiter: Waiter = { caller, settle };
@@ -69,7 +69,7 @@ export class Slots {
   }
 
   release(caller: string): void {
-    this.#change(caller, -1);
+    this.#adjust(caller, -1);
     const [next] = [...this.#waiting]
       .filter((waiter) => this.#mayRun(waiter.caller))
       .sort((a, b) => this.#count(a.caller) - this.#count(b.caller));
@@ -84,7 +84,7 @@ export class Slots {
     return this.#running.get(caller) ?? 0;
   }
 
-  #change(caller: string, by: 1 | -1): void {
+  #adjust(caller: string, by: 1 | -1): void {
     const count = this.#count(caller) + by;
     if (count > 0) this.#running.set(caller, count);
     else this.#running.delete(caller);
@@ -109,7 +109,7 @@ export class TokenBuckets {
     this.#perSecond = perSecond;
   }
 
-  /** Takes one; `false` where there is none. */
+  /** Takes one token; returns `false` if the bucket is empty. */
   take(key: string): boolean {
     const bucket = this.#refill(key);
     if (bucket.tokens < 1) return false;

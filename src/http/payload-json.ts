@@ -46,7 +46,7 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
   return parsePayloads(body).map(({ metadata, data, externalPayloads }) => {
     const json: PayloadJson = { metadata: metadata ?? {}, data: data ?? '' };
     if (externalPayloads !== undefined) json.externalPayloads = externalPayloads;
-    return { json, payload: { metadata: metadataBytes(json.metadata), data: Buffer.from(json.data, 'base64') } };
+    return { json, payload: { metadata: encodeMetadata(json.metadata), data: Buffer.from(json.data, 'base64') } };
   });
 }
 
@@ -79,24 +79,24 @@ export function readJsonBody(text: unknown, maxDepth: number, names: ReadonlySet
 /** A set of all names. */
 const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
 
-function metadataBytes(metadata: Record<string, string>): Record<string, Uint8Array> {
+function encodeMetadata(metadata: Record<string, string>): Record<string, Uint8Array> {
   return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
 }
 
-/** With both members always: without them the Temporal UI takes it for no payload. */
-export function payloadJson({ metadata, data }: Payload): PayloadJson {
-  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
-  return { metadata: Object.fromEntries(entries), data: base64(data) };
+/** Always sets both members: the Temporal UI does not recognise a payload without them. */
+export function toPayloadJson({ metadata, data }: Payload): PayloadJson {
+  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, encodeBase64(bytes)] as const);
+  return { metadata: Object.fromEntries(entries), data: encodeBase64(data) };
 }
 
-export function jsonPayload(value: unknown): PayloadJson {
+export function encodeJsonPayload(value: unknown): PayloadJson {
   return {
-    metadata: { encoding: base64(Buffer.from('json/plain')) },
-    data: base64(Buffer.from(JSON.stringify(value))),
+    metadata: { encoding: encodeBase64(Buffer.from('json/plain')) },
+    data: encodeBase64(Buffer.from(JSON.stringify(value))),
   };
 }
 
-export function base64(bytes: Uint8Array | null | undefined): string {
+export function encodeBase64(bytes: Uint8Array | null | undefined): string {
   return toBytes(bytes).toString('base64');
 }
 

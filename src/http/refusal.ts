@@ -4,7 +4,7 @@ import type { Problem } from '../model/problems.ts';
 interface ProblemForm {
   status: number;
   title: string;
-  /** When it comes, and what to do, where the title does not say. */
+  /** Explains the cause and the remedy if the title does not. */
   about?: string;
   /** Default for a 503: a second or two. */
   retryAfterSeconds?: number;

@@ -54,7 +54,7 @@ export interface GuardSettings<Needs, Caller extends Identity, Permission> {
 interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
-  /** The key from `callerKey`. */
+  /** The key from `toCallerKey`. */
   caller: string;
   /** Adds to the audit line, even when the request is refused after all. */
   note(more: Partial<AccessRecord>): void;
@@ -109,7 +109,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
     this.#requireProxy(request);
-    if (crossOrigin(request, reply, this.#settings)) {
+    if (answerCrossOrigin(request, reply, this.#settings)) {
       this.#addresses.giveBack(request.ip);
       await reply.code(204).send();
       return;
@@ -121,7 +121,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     access.note(omitUndefined({ subject, issuer }));
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
     access.permission = policy.permit(needs as Needs, { caller, request, note: access.note });
-    access.caller = callerKey(caller);
+    access.caller = toCallerKey(caller);
     if (hasBody(request)) access.giveUpBody = await takeSlot(this.#chooseLane(request).bodies, access.caller, reply);
   }
 
@@ -165,8 +165,8 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   }
 }
 
-/** Names a caller in what callers share. */
-export function callerKey({ issuer, subject }: Identity): string {
+/** Builds the key of a caller in limits that all callers share. */
+export function toCallerKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);
 }
 
@@ -215,7 +215,7 @@ const MAX_AGE_SECONDS = 600;
  * @returns whether this was the browser's question alone, and has been answered
  * @throws Refusal 403 for a page of another origin: nothing is done for it
  */
-function crossOrigin(
+function answerCrossOrigin(
   request: FastifyRequest,
   reply: FastifyReply,
   { uiOrigins = [], hasPage = false }: Pick<GuardSettings<never, never, never>, 'uiOrigins' | 'hasPage'>,

@@ -6,7 +6,7 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
-import { type ProxyCheck, proxyCheck } from './addresses.ts';
+import { createProxyCheck, type ProxyCheck } from './addresses.ts';
 import { toRefusal } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
@@ -65,7 +65,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
 ): HttpService<Needs, Caller, Permission> {
   const { host = '127.0.0.1', port = 0, tls, trustedProxies = [], onAnswered, onUnexpected = () => {} } = options;
   const { limits, uiOrigins, hasPage, write } = parts;
-  const isTrustedProxy = trustedProxies.length > 0 ? proxyCheck(trustedProxies) : undefined;
+  const isTrustedProxy = trustedProxies.length > 0 ? createProxyCheck(trustedProxies) : undefined;
   const audit = openAuditLog(options.audit ?? process.stderr);
   // Node checks every 30 s by default: a slow sender would stay that long.
   const connectionsCheckingInterval = Math.min(LONGEST_CHECK_MS, limits.requestTimeoutMs / 2);

@@ -1,5 +1,5 @@
 /** The variables that HTTP services share, each with its service's prefix: `CODEC_…`, `API_…`. docs/configuration.md */
-import { errorCode } from '../base/error-code.ts';
+import { getErrorCode } from '../base/error-code.ts';
 import type { EnvironmentReader } from '../config/environment.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import { isLoopbackHost } from './addresses.ts';
@@ -26,7 +26,7 @@ function checkKeySet(reader: EnvironmentReader, variable: string, file: string):
   try {
     readKeySet(file);
   } catch (error) {
-    const code = errorCode(error);
+    const code = getErrorCode(error);
     const why = code === 'unreadable' ? 'with public keys alone' : `that can be read (${code})`;
     reader.report(variable, `must name a JSON file {"keys": [...]} ${why}`);
   }

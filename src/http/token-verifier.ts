@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { omitUndefined } from '../base/defined.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
-import { keySetFile } from '../protection/proofs.ts';
+import { watchKeySetFile } from '../protection/proofs.ts';
 import { type ProblemCode, Refusal } from './refusal.ts';
 
 export interface TokenSettings {
@@ -21,14 +21,14 @@ export interface Identity {
   issuer?: string;
 }
 
-/** A claim of the token's own; never one that it inherits. */
+/** Reads a claim that is an own member of the token, never an inherited one. */
 type Claim = (name: string) => unknown;
 
 /** The caller. `Refusal` 401 where the token is not good, 503 where the keys cannot be had. */
 export type TokenVerifier<Caller extends Identity> = (authorization: string | undefined) => Promise<Caller>;
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** Clocks of two machines. */
+/** Allows for the difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const MAX_SUBJECT_CHARACTERS = 255;
 
@@ -43,7 +43,7 @@ export function createTokenVerifier<Caller extends Identity>(
   const { jwks } = settings;
   const keys =
     'file' in jwks
-      ? keySetFile(jwks.file)
+      ? watchKeySetFile(jwks.file)
       : createRemoteJWKSet(new URL(jwks.url), { timeoutDuration: FETCH_TIMEOUT_MS });
   const { issuer, audience, algorithms = ALGORITHMS } = settings;
   return async (authorization) => {
@@ -99,8 +99,8 @@ function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   return { subject, ...omitUndefined({ issuer }) };
 }
 
-/** The words of a claim that is a list of texts, or one text with spaces between them. Anything else has none. */
-export function wordsIn(claim: unknown): string[] {
+/** Splits a claim that is a list of texts, or one text with spaces. Returns an empty list for any other form. */
+export function readClaimWords(claim: unknown): string[] {
   const words = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');
 }

@@ -1,6 +1,6 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
 import { omitUndefined } from '../base/defined.ts';
-import { utcInstant } from '../base/instants.ts';
+import { toUtcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
@@ -75,5 +75,5 @@ async function readContent(session: SqlSession, dialect: SqlDialect) {
 async function readClock(session: SqlSession, dialect: SqlDialect) {
   const askedAtMs = Date.now();
   const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now`);
-  return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
+  return { now: toUtcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
 }

@@ -9,7 +9,7 @@
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
 import { omitUndefined } from '../base/defined.ts';
-import { utcInstant } from '../base/instants.ts';
+import { toUtcInstant } from '../base/instants.ts';
 import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -39,7 +39,7 @@ import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { LedgerChangedError } from './errors.ts';
-import { closeWork, flagRun, openHold, recordSeen, seeRun } from './holds/holds.ts';
+import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
@@ -126,7 +126,7 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     },
     work: {
       ...bindReads(transactions, { open: readOpenWork, counts: countWork, of: readWorkOfOwner }),
-      ...bindWritesTo(transactions, { openHold, close: closeWork, flag: flagRun, markSeen: seeRun }),
+      ...bindWritesTo(transactions, { openHold, close: closeWork, flag: flagRun, markSeen: recordRunSeen }),
     },
     retention: {
       ...bindReads(transactions, {
@@ -179,7 +179,7 @@ export class SqlLedger extends SealedReports {
   /** @throws SealBrokenError where the text was changed, or was sealed with another `bound` */
   openCursor(text: string, bound: string): unknown {
     const sealed = Buffer.from(text, 'base64url');
-    // Node skips characters that are not of the alphabet.
+    // Node's decoder skips characters outside the alphabet.
     if (sealed.toString('base64url') !== text) throw new SealBrokenError('a cursor must be base64url');
     return this.#cipher.unsealValue(sealed, 'cursor', bound);
   }
@@ -221,7 +221,7 @@ export class SqlLedger extends SealedReports {
 async function ping({ session, dialect }: Transaction): Promise<{ now: string }> {
   const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
   if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
-  return { now: utcInstant(row.now) };
+  return { now: toUtcInstant(row.now) };
 }
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */

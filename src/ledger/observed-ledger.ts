@@ -14,7 +14,7 @@ export interface LedgerOperation {
 }
 
 /** @param observer called for each operation that returns a promise; what it throws is dropped */
-export function observedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
+export function createObservedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
   const time = (operation: string, result: Promise<unknown>) => {
     const startedAt = performance.now();
     const tell = (how: LedgerOperation['result']) => {

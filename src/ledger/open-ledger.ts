@@ -13,7 +13,7 @@ import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './datab
 import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import type { Row } from './database/tables.ts';
-import { newLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
+import { createLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
@@ -60,7 +60,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
 
 async function makeIdentity(keyRing: KeyWrapper) {
   const ledgerId = `ledger-${randomUUID()}`;
-  const secret = await newLedgerSecret(keyRing, ledgerId);
+  const secret = await createLedgerSecret(keyRing, ledgerId);
   return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
 }
 
@@ -73,7 +73,7 @@ interface OpenLedgerOptions {
   expectedId?: string;
   /** Makes tables and identity where they are missing: for `setup`, and workers of the sandbox. */
   create?: boolean;
-  /** Brings older tables up to date: for `setup` alone, never for a worker. */
+  /** Migrates older tables. Only `setup` does this, never a worker. */
   migrate?: boolean;
   /** With `create` or `migrate`: called with a sentence for each step. */
   onProgress?: (step: string) => void;
@@ -115,7 +115,7 @@ export async function openEngine({
     if (url.startsWith('file:')) return await openSqlite(parsePath(url), create);
     if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
   } catch (error) {
-    throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
+    throw error instanceof LedgerNotFoundError ? createNotFoundError(error.message) : error;
   }
   // Without the address itself, which may hold a password.
   throw new TypeError('a ledger address must begin with file: or postgres://');
@@ -128,7 +128,7 @@ function parsePath(url: string): string {
   return resolve(path);
 }
 
-function notFound(what: string): LedgerNotFoundError {
+function createNotFoundError(what: string): LedgerNotFoundError {
   return new LedgerNotFoundError(
     `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
       'PostgreSQL, is made by its administrator). A journey that began on another ledger will not go on with a new one',
@@ -152,13 +152,13 @@ async function readIdentity(engine: SqlEngine, options: OpenLedgerOptions): Prom
 }
 
 function requireUsable({ version, row }: Found): IdentityRow {
-  if (version === 0) throw notFound('the database at the ledger address holds no ledger');
+  if (version === 0) throw createNotFoundError('the database at the ledger address holds no ledger');
   if (version < SCHEMA_VERSION) {
     throw new LedgerSchemaError(
       `the ledger's tables are at version ${version} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
     );
   }
-  if (!row) throw notFound('the tables at the ledger address hold no identity');
+  if (!row) throw createNotFoundError('the tables at the ledger address hold no identity');
   // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
   if (row.oldestWriter > SCHEMA_VERSION) {
     throw new LedgerSchemaError(

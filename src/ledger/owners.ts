@@ -2,21 +2,21 @@
 import { parseRunKey } from '../model/run-key.ts';
 
 /** The SQL condition on `run_key`, with the run key as value `$place`. */
-export function ofOwner(runKey: string, place = 1): string {
+export function writeOwnerCondition(runKey: string, place = 1): string {
   if (!isReview(runKey)) return `run_key = $${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
   return `substr(run_key, 1, length($${place}) + 1) = $${place} || '/'`;
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */
-export function reviewOfRow(runKey: string): string | null {
+export function findReviewOfRow(runKey: string): string | null {
   const { kind, id, accountId } = parseRunKey(runKey);
   return accountId === undefined ? null : `${kind}:${id}`;
 }
 
 /** The owner of everything that the id's runs are about: the rows of a review have their runs in common. */
-export function ownerOfRuns(runKey: string): string {
-  return reviewOfRow(runKey) ?? runKey;
+export function toOwner(runKey: string): string {
+  return findReviewOfRow(runKey) ?? runKey;
 }
 
 /** Whether it is the id of a whole portfolio review. */
@@ -35,7 +35,7 @@ export interface ReadersReach {
 
 // SQL for the rows that a reader may see: of runs that are for these gateway profiles and end users alone.
 
-export function inPlaces(column: string, places: readonly string[]): string {
+export function writeInCondition(column: string, places: readonly string[]): string {
   return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;
 }
 
@@ -45,15 +45,15 @@ export function inPlaces(column: string, places: readonly string[]): string {
  *
  * @param owner the SQL of the run's run key
  */
-export function endUsersOfRun(owner: string): string {
+export function readEndUsers(owner: string): string {
   return `SELECT coalesce(ri.end_user_code, ri.end_user) AS name FROM inquiries ri
       WHERE ri.run_key = ${owner} AND ri.product_code <> 'SECONDUSE'
     UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.run_key = ${owner}`;
 }
 
 /**
- * Conditions that leave out every run of which the ledger knows that it is out of reach. A run that the ledger does not
- * know passes: Temporal alone knows whose it is.
+ * Conditions that exclude each run which the ledger knows to be out of reach. A run that the ledger lacks passes: only
+ * Temporal knows its owner.
  */
 export function withoutForeignRuns(
   owner: string,
@@ -62,16 +62,16 @@ export function withoutForeignRuns(
 ): string[] {
   const conditions: string[] = [];
   if (profiles) {
-    const isOurs = inPlaces('rp.profile', profiles.map(place));
+    const isOurs = writeInCondition('rp.profile', profiles.map(place));
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
       `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
     );
   }
   if (endUsers) {
-    const isOurs = inPlaces('f.name', endUsers.map(place));
+    const isOurs = writeInCondition('f.name', endUsers.map(place));
     conditions.push(
-      `NOT EXISTS (SELECT 1 FROM (${endUsersOfRun(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM (${readEndUsers(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
     );
   }
   return conditions;

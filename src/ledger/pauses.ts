@@ -3,12 +3,12 @@
 import { pick } from '../base/defined.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { toWorkflowId } from '../model/run-key.ts';
-import { chaining, lockHead } from './audit/audit-chain.ts';
+import { appendToChain, lockHead } from './audit/audit-chain.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { selectPauses } from './inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type OrderRow } from './orders.ts';
-import { ownerOfRuns } from './owners.ts';
+import { toOwner } from './owners.ts';
 
 /** The scope of a pause: one gateway profile, or all of them. */
 export interface PauseScope {
@@ -38,18 +38,18 @@ export type ResumeVerdict = { kind: 'resumed'; pause: Pause } | { kind: 'notPaus
 export interface WaitingInquiry {
   workflowId: string;
   customerTraceNumber: string;
-  /** When its claim was refused last, in milliseconds since 1970. */
+  /** Time of the latest refused claim, in milliseconds since 1970. */
   notedAtMs: number;
 }
 
 /** `inquiries of all profiles`, `inquiries of the profile east`. */
-export function scopeWords({ profile }: PauseScope): string {
+export function describePauseScope({ profile }: PauseScope): string {
   return profile === undefined ? 'inquiries of all profiles' : `inquiries of the profile ${profile}`;
 }
 
 /** Words the pause as one sentence without its full stop: scope, time, person and reason. */
-export function pauseWords(pause: Pause): string {
-  return `${scopeWords(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
+export function describePause(pause: Pause): string {
+  return `${describePauseScope(pause)} are paused since ${pause.since}, by ${pause.by}: ${pause.reason}`;
 }
 
 // A pause takes the lock of the counter of attempts, which a claim takes last and then reads the pauses again. So each
@@ -57,7 +57,7 @@ export function pauseWords(pause: Pause): string {
 
 type PauseRow = OrderRow & { endedBy?: string; endedReason?: string; endedAt?: string };
 
-/** All pauses, the oldest first; with `inForce` those that have not ended. */
+/** Lists all pauses, oldest first; with `inForce` only those that have not ended. */
 export async function readPauses(
   { session }: Pick<Transaction, 'session'>,
   { inForce = false } = {},
@@ -79,8 +79,8 @@ async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<Pa
 }
 
 /**
- * From its commit on nothing is claimed for the scope, until `endPause` of the same scope. Afterwards no claim is between
- * its checks and its commit.
+ * Starts a pause. After its commit the ledger refuses claims of the scope until `endPause` of the same scope. No claim
+ * is then between its checks and its commit.
  */
 export async function beginPause(
   tx: Transaction,
@@ -89,7 +89,7 @@ export async function beginPause(
 ): Promise<PauseVerdict> {
   const { session, dialect } = tx;
   // The lock of the chain's head keeps two pauses of one scope apart.
-  const isNew = await chaining(tx, async (insert) => {
+  const isNew = await appendToChain(tx, async (insert) => {
     if (await readOwn(session, scope)) return false;
     await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseBegun' });
     return true;
@@ -103,7 +103,7 @@ export async function beginPause(
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
 export function endPause(tx: Transaction, scope: PauseScope, authorization: Authorization): Promise<ResumeVerdict> {
-  return chaining(tx, async (insert) => {
+  return appendToChain(tx, async (insert) => {
     const row = await readOwn(tx.session, scope);
     if (!row) return { kind: 'notPaused' };
     const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: row.orderId });
@@ -148,7 +148,7 @@ export async function readWaiting({ session }: Transaction): Promise<WaitingInqu
      ORDER BY run_key, customer_trace_number`,
   );
   return rows.map(({ runKey, customerTraceNumber, pausedAt = '' }) => ({
-    workflowId: toWorkflowId(ownerOfRuns(runKey)),
+    workflowId: toWorkflowId(toOwner(runKey)),
     customerTraceNumber,
     notedAtMs: Date.parse(pausedAt),
   }));

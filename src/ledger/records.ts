@@ -20,11 +20,14 @@ export interface ClaimRequest {
   run: { workflowId: string; runId: string };
   /** The newest attempt that the run has seen. Where it is missing, this ledger is an older copy. */
   seen?: SeenAttempt;
-  /** How long after the claim the first byte may still be written. */
+  /** Time after the claim within which the first byte may be written. */
   sendByMs: number;
-  /** How long after the claim the request may still arrive, for an unknown outcome: no `resend` is taken before. */
+  /**
+   * Time after the claim within which the request may still arrive. Until then the ledger refuses a `resend` after an
+   * unknown outcome.
+   */
   resendAfterMs?: number;
-  /** How long after the claim an answer may still come: `sendBy` and every time-out of the attempt. */
+  /** Time after the claim within which an answer may arrive: `sendBy` and every time-out of the attempt. */
   answerWithinMs: number;
   /** The grants that permit this attempt: the ledger has them. Only SECONDUSE has any. */
   consents: readonly GrantKey[];
@@ -49,16 +52,16 @@ export type ClaimVerdict =
       /** The number to send, where it is not the inquiry's own. */
       sentTraceNumber?: string;
     }
-  /** The caller may send nothing. `latest` is the state of the latest attempt (never `sending` past its time). */
+  /** The caller must not send. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
   /** The inquiry exists under this number for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
-  /** The run was withdrawn: nothing is claimed for it any more. The asking run may not know of that. */
+  /** The run was withdrawn, so the ledger refuses its claims. The run that asks may not know of that. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** The ledger's consents do not permit the share. The asking run may not know them. */
   | ({ kind: 'notPermitted' } & ShareObjection)
-  /** The ledger is an older copy: nothing is claimed until `acceptRestore`. */
+  /** The ledger is an older copy, and refuses claims until `acceptRestore`. */
   | { kind: 'ledgerRestored' }
   /** Another ledger than the run has used: its id differs, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' }
@@ -73,7 +76,7 @@ export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' 
   begunAt: string;
 }
 
-/** How an attempt ended, or what became known of it later. */
+/** The end of an attempt, or a fact about it that became known later. */
 export interface OutcomeRecord {
   ledgerId: string;
   customerTraceNumber: string;
@@ -132,13 +135,13 @@ export interface InquiryView extends InquiryDescription {
   decisions: DecisionRecord[];
 }
 
-/** Why an inquiry needs a person's attention although no run waits for it. */
+/** Reasons why an inquiry needs an operator although no run waits for it. */
 export type AttentionReason = (typeof LATE_NEWS)[number];
 
 export interface OpenInquiry extends InquiryView {
   /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
-  /** The late news that no person has marked as seen. */
+  /** The late news that no operator has acknowledged. */
   attention: AttentionReason[];
 }
 

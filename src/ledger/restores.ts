@@ -5,7 +5,7 @@
 import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
-import { chaining } from './audit/audit-chain.ts';
+import { appendToChain } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
@@ -100,5 +100,5 @@ export async function acceptRestore(
 }
 
 async function insertRestore(tx: Transaction, order: Writes<Row<'orders'>>): Promise<void> {
-  await chaining(tx, (insert) => insert('orders', order, { orKeep: true }));
+  await appendToChain(tx, (insert) => insert('orders', order, { orKeep: true }));
 }

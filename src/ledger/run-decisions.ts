@@ -5,10 +5,10 @@
  * the withdrawal, and counts as in flight, or finds it.
  */
 
-import { chaining } from './audit/audit-chain.ts';
+import { appendToChain } from './audit/audit-chain.ts';
 import { readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
-import { ownersOfClaim } from './inquiries/inquiries.ts';
+import { toClaimOwners } from './inquiries/inquiries.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /** The members that tell two decisions under one id apart: a repeated message may come at another time. */
@@ -20,7 +20,7 @@ const CONTENT = ['action', 'stage', 'shareId', 'customerTraceNumber', 'until', '
  */
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
   const { session, dialect } = tx;
-  await chaining(tx, async (insert) => {
+  await appendToChain(tx, async (insert) => {
     for (const decision of decisions) {
       const { runKey, decisionId } = decision;
       const standing = await readRows(session, 'run_decisions', { runKey, decisionId });
@@ -37,7 +37,7 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
   const [row] = await session.read<RunWithdrawal>(
     `SELECT by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
      ORDER BY recorded_at, version LIMIT 1`,
-    ownersOfClaim(runKey),
+    toClaimOwners(runKey),
   );
   if (!row) throw new Error('a withdrawal that is not in the ledger');
   return row;

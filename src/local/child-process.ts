@@ -66,7 +66,7 @@ function startWatchdog(pid: number): ChildProcess | undefined {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without it only the clean way of stopping is left.
+  // If the watchdog fails, the child ends only with a clean stop of this process.
   watchdog.on('error', () => {});
   watchdog.stdin?.on('error', () => {});
   watchdog.unref();

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Applicant } from '../model/applicant.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { defineMessage, sharedFields, signatureProblems } from './message.ts';
+import { defineMessage, findSignatureProblems, getSharedFields } from './message.ts';
 
-const { journeyId, stage, proof, signature } = sharedFields();
+const { journeyId, stage, proof, signature } = getSharedFields();
 
 const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
 
@@ -75,7 +75,7 @@ export const advance = defineMessage({
   // One member says which form is meant, so that the problems are those of one form and not of both.
   chooseForm: ({ repeat }) => (repeat === undefined ? passGateSchema : repeatStageSchema),
   // Only to accept an old report, or to skip a stage, needs a named person and a reason.
-  rules: (message) => (message.repeat === undefined ? signatureProblems(message, 'acceptAge', 'skip') : []),
+  rules: (message) => (message.repeat === undefined ? findSignatureProblems(message, 'acceptAge', 'skip') : []),
   /** A stage's gate opens once; that an old report will do, or that a stage is skipped, may be said later. Each repeat has its number. */
   key: (message: AdvanceMessage) =>
     'repeat' in message

@@ -34,17 +34,17 @@ export function findMessage(kind: RunKind, update: string): Message {
 
 const REFERENCES = 'What has to be stored for later shares. No input. consumerId is personal.';
 
-function statusWords(name: string): string {
+function describeStatus(name: string): string {
   return `The state of the ${name}, what it waits for, its holds and its refused messages. No input. Nothing personal.`;
 }
 
 /** The purpose of each query, and of each signal without content. The forms of the Temporal UI show it. */
 export const QUERIES = {
-  journey: { status: statusWords('journey'), references: REFERENCES },
-  pull: { status: statusWords('pull'), references: REFERENCES },
-  portfolio: { status: statusWords('review') },
+  journey: { status: describeStatus('journey'), references: REFERENCES },
+  pull: { status: describeStatus('pull'), references: REFERENCES },
+  portfolio: { status: describeStatus('review') },
   share: {
-    status: statusWords('share'),
+    status: describeStatus('share'),
     references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
   },
 } as const;

@@ -5,15 +5,15 @@ import type { Problem } from '../model/problems.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import {
   defineMessage,
+  findSecondaryUserProblems,
+  getSharedFields,
   hasValue,
   implies,
   type Loose,
   ONE_OF_TWO_NAMES,
-  secondaryUserProblems,
-  sharedFields,
 } from './message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const schema = z.strictObject({
   /** A journey's id; of a share by itself `share:<shareId>`. */
@@ -45,7 +45,7 @@ const schema = z.strictObject({
 export type ConsentMessage = z.infer<typeof schema>;
 
 function rules(message: Loose): Problem[] {
-  const problems = secondaryUserProblems(message.secondaryUser, '/secondaryUser');
+  const problems = findSecondaryUserProblems(message.secondaryUser, '/secondaryUser');
   const owner = typeof message.journeyId === 'string' ? parseRunKey(message.journeyId) : undefined;
   if (owner?.kind === 'share' && typeof message.shareId === 'string' && owner.id !== message.shareId) {
     problems.push({ path: '/shareId', rule: 'must be the one that journeyId names' });

@@ -1,8 +1,8 @@
 /** `extend`: makes a wait longer while it lasts, of a journey at a gate, or of a share for consent. */
 import { z } from 'zod';
-import { defineMessage, type MessageOf, sharedFields } from './message.ts';
+import { defineMessage, getSharedFields, type MessageOf } from './message.ts';
 
-const { journeyId, shareId, stage, instant, signature } = sharedFields();
+const { journeyId, shareId, stage, instant, signature } = getSharedFields();
 
 /** The members of every extension: who makes which wait longer, and until when. */
 const extension = {

@@ -10,8 +10,8 @@ export interface LedgerWatchInput {
   seen?: SeenAttempt;
 }
 
-/** The workflow id of a watch: one for each task queue, since a watch stops where no worker polls its queue. */
-export function ledgerWatchId(ledgerId: string, taskQueue: string): string {
+/** The workflow id of a watch. Each task queue has its own, since a watch stops if no worker polls its queue. */
+export function toLedgerWatchId(ledgerId: string, taskQueue: string): string {
   return `watch-${ledgerId}-${taskQueue}`;
 }
 

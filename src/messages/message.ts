@@ -9,12 +9,12 @@
  */
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { messageFields, text } from '../fields/fields.ts';
-import { problemsIn } from '../fields/problems.ts';
+import { getMessageFields, text } from '../fields/fields.ts';
+import { findSchemaProblems } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
+import { describeUndecodable, isUndecodable } from '../model/undecodable.ts';
 
 /** A value whose shape is not checked yet. */
 export type Loose = Record<string, unknown>;
@@ -62,7 +62,10 @@ export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
 interface MessageChecks {
   address: string;
-  /** Why its shape is refused: a path and a rule, never a value; or `null`. An activity holds applicants against the table. */
+  /**
+   * Returns why the shape is refused, as a path and a rule without the value; or `null`. An activity checks applicants
+   * against the table of fields.
+   */
   findProblem(value: unknown): string | null;
   /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown): MessageRefusal | null;
@@ -76,7 +79,7 @@ export type Message<D extends MessageDefinition = MessageDefinition> = D & Messa
 /** A message whose schema admits objects of this type. */
 export type MessageWith<T> = Message & { schema: (applicants: never) => z.ZodType<T> };
 
-/** All that workflow code checks of applicants. */
+/** Workflow code checks only this part of applicants. */
 const APPLICANTS = z.array(z.looseObject({})).min(1);
 
 /** The run, the person and the reason in the examples that the Temporal UI shows. */
@@ -131,12 +134,12 @@ const MOST_CHARACTERS = 200_000;
 function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefinition): MessageChecks['findProblem'] {
   const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
   return (value) => {
-    if (isUndecodable(value)) return undecodableRule(value);
+    if (isUndecodable(value)) return describeUndecodable(value);
     if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
       return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
     }
     const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
-    const ofFields = problemsIn(schemas.get(form) as z.ZodType, value);
+    const ofFields = findSchemaProblems(schemas.get(form) as z.ZodType, value);
     const problems = [...ofFields, ...(rules && isRecord(value) ? rules(value) : [])];
     if (problems.length === 0) return null;
     const shown = problems.slice(0, MOST_SHOWN).map(({ path, rule }) => `${path || '/'} ${rule}`);
@@ -144,7 +147,7 @@ function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefi
   };
 }
 
-const fields = messageFields();
+const fields = getMessageFields();
 
 /** Interface 4.2, rule 5, for the published schemas. The parser checks it beside the schema, with all other rules. */
 export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
@@ -193,12 +196,12 @@ const SHARED = {
 };
 
 /** The fields by themselves, and groups of them. */
-export function sharedFields(): typeof SHARED {
+export function getSharedFields(): typeof SHARED {
   return SHARED;
 }
 
 /** Interface 4.2, rule 5. */
-export function secondaryUserProblems(user: unknown, path: string): Problem[] {
+export function findSecondaryUserProblems(user: unknown, path: string): Problem[] {
   if (!isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined) return [];
   return [
     { path: `${path}/endUserCode`, rule: 'is required, unless endUser is given: name endUserCode, endUser or both' },
@@ -206,7 +209,7 @@ export function secondaryUserProblems(user: unknown, path: string): Problem[] {
 }
 
 /** Requires `by` and `reason` with any of these members, and refuses them without. */
-export function signatureProblems(message: Loose, ...members: string[]): Problem[] {
+export function findSignatureProblems(message: Loose, ...members: string[]): Problem[] {
   const { by, reason } = message;
   const decided = members.findLast((member) => message[member] !== undefined);
   return Object.entries({ by, reason }).flatMap(([name, value]) => {
@@ -217,15 +220,15 @@ export function signatureProblems(message: Loose, ...members: string[]): Problem
 }
 
 /** Two applicants with one `consumerId` are a typing error, and would share the wrong person's report. */
-export function referenceProblems(reference: unknown, path = '/reference'): Problem[] {
+export function findReferenceProblems(reference: unknown, path = '/reference'): Problem[] {
   if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];
   const rule = 'must differ from that of every other applicant';
   return (['applicantId', 'consumerId'] as const).flatMap((field) =>
-    repeatedProblems(reference.applicants as unknown[], field, `${path}/applicants`, rule),
+    findRepeatedProblems(reference.applicants as unknown[], field, `${path}/applicants`, rule),
   );
 }
 
-export function repeatedProblems(entries: unknown[], field: string, path: string, rule: string): Problem[] {
+export function findRepeatedProblems(entries: unknown[], field: string, path: string, rule: string): Problem[] {
   const seen = new Set<unknown>();
   return entries.flatMap((entry, index) => {
     const value = isRecord(entry) ? entry[field] : undefined;

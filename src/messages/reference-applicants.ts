@@ -1,7 +1,7 @@
-/** Checks that a reference which a person gives names applicants of its inquiry alone. Pure. */
+/** Checks that an operator's reference names only applicants of its inquiry. Pure. */
 
 /** Returns the rule that the applicants of a reference break, or `null`. */
-export function referenceApplicantsProblem(
+export function checkReferenceApplicants(
   ofReference: readonly { applicantId: string }[],
   ofInquiry: readonly string[],
 ): string | null {

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { parseDurationMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
-import { defineMessage, secondaryUserProblems, sharedFields, signatureProblems } from './message.ts';
+import { defineMessage, findSecondaryUserProblems, findSignatureProblems, getSharedFields } from './message.ts';
 
-const { journeyId, shareId, share, signature } = sharedFields();
+const { journeyId, shareId, share, signature } = getSharedFields();
 
 const schema = z
   .strictObject({
@@ -22,7 +22,7 @@ export type RequestShareMessage = z.infer<typeof schema>;
 export type ShareInput = RequestShareMessage['share'];
 
 /** Returns the maximum age of a share's grants in milliseconds; `undefined` if any age will do. */
-export function consentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
+export function toConsentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
   return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
 }
 
@@ -42,9 +42,9 @@ export const requestShare = defineMessage({
     const { share: asked, replaces } = message;
     const isItself = isRecord(asked) && typeof replaces === 'string' && asked.shareId === replaces;
     return [
-      ...secondaryUserProblems(asked, '/share'),
+      ...findSecondaryUserProblems(asked, '/share'),
       ...(isItself ? [{ path: '/replaces', rule: 'must differ from /share/shareId' }] : []),
-      ...signatureProblems(message, 'replaces'),
+      ...findSignatureProblems(message, 'replaces'),
     ];
   },
   key: ({ share: { shareId: id } }: RequestShareMessage) => `share-${id}`,

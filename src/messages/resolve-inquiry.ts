@@ -1,4 +1,4 @@
-/** A person's decision about an inquiry on hold, of each kind of run. */
+/** An operator's decision about an inquiry on hold, for each kind of run. */
 import { z } from 'zod';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
@@ -8,16 +8,16 @@ import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
+  findReferenceProblems,
+  getSharedFields,
   hasValue,
   implies,
   type Loose,
   type MessageOf,
-  referenceProblems,
   SIGNED_EXAMPLES,
-  sharedFields,
 } from './message.ts';
 
-const { journeyId, pullId, shareId, reviewId, ...fields } = sharedFields();
+const { journeyId, pullId, shareId, reviewId, ...fields } = getSharedFields();
 
 /** A limit against typing errors: a run holds long before it has made so many attempts. */
 const MAX_ATTEMPT = 100_000;
@@ -88,7 +88,7 @@ function rules(message: Loose): Problem[] {
     [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'belongs to amend only'],
   ];
   const broken = checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
-  return [...broken, ...referenceProblems(reference)];
+  return [...broken, ...findReferenceProblems(reference)];
 }
 
 /** JSON Schema: `member` may only occur with one value of another member. */

@@ -1,11 +1,11 @@
 /** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
 import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, type MessageOf, SIGNED_EXAMPLES, sharedFields } from './message.ts';
+import { defineMessage, getSharedFields, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
 
-const { signature, journeyId, pullId, shareId, reviewId } = sharedFields();
+const { signature, journeyId, pullId, shareId, reviewId } = getSharedFields();
 
-/** It only stops something, so it counts in the clear. */
+/** An unencrypted withdrawal is valid, since it can only stop work. */
 const inTheClear = () => true;
 
 function describeWithdrawal(to: RunKind) {

@@ -13,19 +13,19 @@ import type { InquiryContent } from './inquiry.ts';
  * Leaves out the trace number, which names the inquiry, and `originalInquiryDate`, which the ledger fixes at the first
  * claim. Compares the caller's own spelling: a postal code in another form makes another request.
  */
-export function canonicalRequest({ inquiry, applicants = [], reference }: InquiryContent): string {
+export function toCanonicalRequest({ inquiry, applicants = [], reference }: InquiryContent): string {
   const { customerId, productCode, endUserCode, endUser, permissiblePurposeCode } = inquiry;
   switch (productCode) {
     case 'FAILSAFE':
-      return sortedJson({ form: 'v1', customerId, productCode, applicants: applicants.map(failsafePartV1) });
+      return toSortedJson({ form: 'v1', customerId, productCode, applicants: applicants.map(failsafePartV1) });
     case 'SECONDUSE':
-      return sortedJson({
+      return toSortedJson({
         ...{ form: 'v1', customerId, productCode, endUserCode, endUser, permissiblePurposeCode },
         reportReferenceNumber: reference?.reportReferenceNumber,
         consumerIds: reference?.applicants.map(({ consumerId }) => consumerId),
       });
     default:
-      return sortedJson({ form: 'v1', customerId, productCode, endUserCode, permissiblePurposeCode, applicants });
+      return toSortedJson({ form: 'v1', customerId, productCode, endUserCode, permissiblePurposeCode, applicants });
   }
 }
 
@@ -47,12 +47,12 @@ function failsafePartV1({ names, dob, ssn, phones, addresses }: FailsafeApplican
 }
 
 /** JSON with members in one order. Leaves out `undefined` members, which Temporal drops on the way to an activity. */
-function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+function toSortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toSortedJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member)}`);
+    .map(([key, member]) => `${JSON.stringify(key)}:${toSortedJson(member)}`);
   return `{${members.join(',')}}`;
 }

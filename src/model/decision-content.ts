@@ -75,7 +75,7 @@ function computeDigest(personal: {
 
 /** SHA-256 in hex of `{ "reference": … }` or `{ "applicants": … }` as canonical JSON (RFC 8785). */
 export function contentDigest(personal: object): string {
-  return bytesToHex(sha256(utf8ToBytes(canonicalJson(personal))));
+  return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(personal))));
 }
 
 // A message's members as digests. With them a run compares a later copy without keeping anything personal. Pure.
@@ -86,17 +86,17 @@ export function contentDigest(personal: object): string {
  */
 const HEX_DIGITS = 16;
 
-/** The first digits of each member's SHA-256. `differingPaths` compares them, and then names members alone. */
-export function memberDigests(message: object): Record<string, string> {
+/** The first digits of each member's SHA-256. `findDifferingPaths` compares them, and then names members alone. */
+export function computeMemberDigests(message: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(message).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))).slice(0, HEX_DIGITS)]],
+      value === undefined ? [] : [[name, bytesToHex(sha256(utf8ToBytes(toCanonicalJson(value)))).slice(0, HEX_DIGITS)]],
     ),
   );
 }
 
 /** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
-function canonicalJson(value: unknown): string {
+function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

@@ -33,7 +33,7 @@ export const MAX_ID_LENGTH = 64;
 export const MAX_SHARE_ID_LENGTH = 40;
 
 /** The rule that `text` breaks as an id, or `null`. */
-export function opaqueIdProblem(text: string, maxLength: number): string | null {
+export function checkOpaqueId(text: string, maxLength: number): string | null {
   if (text.length === 0 || text.length > maxLength || !OPAQUE.test(text)) {
     return `must be 1 to ${maxLength} letters, digits, ".", "_", "~" or "-", beginning with a letter or digit`;
   }
@@ -45,8 +45,8 @@ export function opaqueIdProblem(text: string, maxLength: number): string | null 
 const SCHEDULED_TIME = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
 /** The rule that `text` breaks as a `reviewId`, or `null`. Only this id may hold a colon, and only in such a time. */
-export function reviewIdProblem(text: string): string | null {
-  return opaqueIdProblem(
+export function checkReviewId(text: string): string | null {
+  return checkOpaqueId(
     text.replace(SCHEDULED_TIME, (time) => time.replaceAll(':', '.')),
     MAX_ID_LENGTH,
   );

@@ -13,18 +13,18 @@ export interface Problem {
 const MOST_SHOWN = 20;
 
 /** Returns the problems that a hold shows; the run's history has all. */
-export function problemsShown(problems: readonly Problem[]): Problem[] {
+export function selectShownProblems(problems: readonly Problem[]): Problem[] {
   return problems.slice(0, MOST_SHOWN);
 }
 
 /** Parts `/applicants/0/ssn must be text`; the path has no space. */
-export function problemIn(text: string): Problem {
+export function parseProblem(text: string): Problem {
   const [, path = '', rule = text] = /^(\/\S*) (.*)$/s.exec(text) ?? [];
   return { path: path === '/' ? '' : path, rule };
 }
 
 /** Formats a problem for a line or a sentence. */
-export function problemWords({ path, rule }: Problem): string {
+export function formatProblem({ path, rule }: Problem): string {
   return `${path || '/'} ${rule}`;
 }
 
@@ -36,7 +36,7 @@ export class InvalidInputError extends CreditJourneyError {
   readonly refusalCause?: RefusalCause;
 
   constructor(problems: readonly Problem[], refusalCause?: RefusalCause) {
-    super(`invalid input: ${problems.map(problemWords).join('; ')}`);
+    super(`invalid input: ${problems.map(formatProblem).join('; ')}`);
     this.problems = problems;
     if (refusalCause) this.refusalCause = refusalCause;
   }

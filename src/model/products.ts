@@ -4,7 +4,6 @@
 export const REPORT_PRODUCTS = ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD'] as const;
 export type ReportProduct = (typeof REPORT_PRODUCTS)[number];
 
-/** Products of single pulls. */
 export const PULL_PRODUCTS = [...REPORT_PRODUCTS, 'FAILSAFE'] as const;
 
 /** Every `productCode` that the interface names, with the two letters that begin its trace numbers. */

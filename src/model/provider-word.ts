@@ -18,47 +18,47 @@ export interface Judgment {
 }
 
 /** Returns the provider's statements that permit this decision; one of them is enough. */
-export function wordsThatPermit(
+export function listPermittingStatements(
   { failureType, productCode }: { failureType: FailureType; productCode: ProductCode },
   { action, outcome }: Judgment,
 ): readonly ProviderSaid[] {
   if (action === 'resend')
-    return failureType === 'OutcomeUnknown' ? said('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
+    return failureType === 'OutcomeUnknown' ? listStatements('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
-  // A record means a posting, and only the provider can say whose record it is.
-  if (outcome === 'record') return said('posted');
+  // A record proves a posting, and only the provider knows its consumer.
+  if (outcome === 'record') return listStatements('posted');
   // A share without a record was not posted: a share is posted only if the answer is a record.
-  const words = productCode === 'SECONDUSE' ? said('notPosted') : said('posted', 'notPosted');
+  const words = productCode === 'SECONDUSE' ? listStatements('notPosted') : listStatements('posted', 'notPosted');
   // The gateway's own answer says what exists, although the software could not use it.
   return FAILURES[failureType].posting === 'certain' ? [...words, 'unknown', 'notAsked'] : words;
 }
 
 /** Returns why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
-export function wordProblem(
-  hold: Parameters<typeof wordsThatPermit>[0],
+export function checkProviderStatement(
+  hold: Parameters<typeof listPermittingStatements>[0],
   decision: Judgment & { providerSaid: ProviderSaid },
 ): string | null {
-  const words = wordsThatPermit(hold, decision);
+  const words = listPermittingStatements(hold, decision);
   if (words.includes(decision.providerSaid)) return null;
   const what = decision.action === 'accept' ? `accept with ${decision.outcome}` : decision.action;
   return `/providerSaid must be ${words.join(' or ')}: ${what} after ${hold.failureType} needs the provider’s word`;
 }
 
-function said(...words: ProviderSaid[]): readonly ProviderSaid[] {
+function listStatements(...words: ProviderSaid[]): readonly ProviderSaid[] {
   return words;
 }
 
 /** The rule that refuses a `resend` before this instant. */
-export function resendRule(resendFrom: string): string {
+export function describeResendRule(resendFrom: string): string {
   return `the first request may still arrive: resend is taken from ${resendFrom} on`;
 }
 
 /** Returns why the decision is too early, or `null`. The ledger decides by its own clock; this only answers sooner. */
-export function resendProblem(
+export function checkResendTime(
   { resendFrom }: { resendFrom?: string },
   { action }: { action: HoldAction },
   nowMs: number,
 ): string | null {
   if (action !== 'resend' || resendFrom === undefined || Date.parse(resendFrom) <= nowMs) return null;
-  return resendRule(resendFrom);
+  return describeResendRule(resendFrom);
 }

@@ -1,5 +1,5 @@
 /** Why a run, or the ledger, refuses a message: the cause for programs, the reason for people. Pure. */
-import { differingPaths, otherContent } from '../base/differing-paths.ts';
+import { describeDifference, findDifferingPaths } from '../base/differing-paths.ts';
 
 /** The closed list. The HTTP API answers with the problem of the same name (http/refusal.ts). */
 export const REFUSAL_CAUSES = [
@@ -27,10 +27,10 @@ export function refuse(cause: RefusalCause, reason: string): MessageRefusal {
 
 /** Refuses other content under an id that was used before; `null` if both contents are equal. */
 export function refuseDifference(what: string, kept: unknown, sent: unknown): MessageRefusal | null {
-  return refusePaths(what, differingPaths(kept, sent));
+  return refusePaths(what, findDifferingPaths(kept, sent));
 }
 
 /** Refuses content that differs at these paths; `null` if there are none. */
 export function refusePaths(what: string, paths: readonly string[]): MessageRefusal | null {
-  return paths.length > 0 ? refuse('differs', otherContent(what, paths)) : null;
+  return paths.length > 0 ? refuse('differs', describeDifference(what, paths)) : null;
 }

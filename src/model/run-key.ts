@@ -1,5 +1,5 @@
 /** Run keys: one id for each run that makes inquiries, of any kind. Pure. */
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem, reviewIdProblem } from './opaque-id.ts';
+import { checkOpaqueId, checkReviewId, MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH } from './opaque-id.ts';
 
 /** Kinds of runs, each with its workflow types. A workflow id is the kind, a dash, and the caller's own id. */
 export const RUN_KINDS = {
@@ -29,17 +29,17 @@ export const RUN_NAMES: Readonly<Record<RunKind, string>> = {
 const KINDS = Object.keys(RUN_KINDS) as RunKind[];
 
 /** A list filter (visibility query) for workflows of these types. */
-export function workflowTypesFilter(types: readonly string[]): string {
+export function toWorkflowTypesFilter(types: readonly string[]): string {
   return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
 }
 
 /** A list filter for the runs of a task queue. */
-export function taskQueueFilter(taskQueue: string): string {
+export function toTaskQueueFilter(taskQueue: string): string {
   return `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
 }
 
 /** A list filter for every run that makes inquiries. */
-export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
+export const RUNS_WITH_INQUIRIES = toWorkflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
  * Makes a `runKey`, which the command line takes as a journey's id. A journey keeps its own id; other runs have
@@ -68,21 +68,21 @@ export function parseRunKey(runKey: string): Owner {
 }
 
 /** The rule that a caller's own id of a run breaks, or `null`. */
-export function runIdProblem(kind: RunKind, id: string): string | null {
-  if (kind === 'portfolio') return reviewIdProblem(id);
-  return opaqueIdProblem(id, kind === 'share' ? MAX_SHARE_ID_LENGTH : MAX_ID_LENGTH);
+export function checkRunId(kind: RunKind, id: string): string | null {
+  if (kind === 'portfolio') return checkReviewId(id);
+  return checkOpaqueId(id, kind === 'share' ? MAX_SHARE_ID_LENGTH : MAX_ID_LENGTH);
 }
 
 /** The rule that a run key breaks, or `null`. */
-export function runKeyProblem(runKey: string): string | null {
+export function checkRunKey(runKey: string): string | null {
   const { kind, id, accountId } = parseRunKey(runKey);
-  return runIdProblem(kind, id) ?? (accountId === undefined ? null : opaqueIdProblem(accountId, MAX_ID_LENGTH));
+  return checkRunId(kind, id) ?? (accountId === undefined ? null : checkOpaqueId(accountId, MAX_ID_LENGTH));
 }
 
 /** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */
-export function consentOwnerProblem(runKey: string): string | null {
+export function checkConsentOwner(runKey: string): string | null {
   const { kind, id } = parseRunKey(runKey);
-  return kind === 'share' ? runIdProblem(kind, id) : runIdProblem('journey', runKey);
+  return kind === 'share' ? checkRunId(kind, id) : checkRunId('journey', runKey);
 }
 
 export function toWorkflowId(runKey: string): string {
@@ -90,18 +90,18 @@ export function toWorkflowId(runKey: string): string {
   return `${kind}-${id}`;
 }
 
-export function rowRunKey(reviewId: string, accountId: string): string {
+export function toRowRunKey(reviewId: string, accountId: string): string {
   return `${toRunKey('portfolio', reviewId)}/${accountId}`;
 }
 
 /** Returns the run key of a workflow id; `null` for another kind of workflow. */
-export function runKeyFromWorkflowId(workflowId: string): string | null {
+export function parseWorkflowId(workflowId: string): string | null {
   const kind = KINDS.find((candidate) => workflowId.startsWith(`${candidate}-`));
   return kind ? toRunKey(kind, workflowId.slice(kind.length + 1)) : null;
 }
 
 /** The name of a run for people: `journey J-1`, `pull P-1`. */
-export function runName(runKey: string): string {
+export function formatRunName(runKey: string): string {
   const { kind, id, accountId } = parseRunKey(runKey);
   return accountId === undefined ? `${kind} ${id}` : `${kind} ${id}, account ${accountId}`;
 }

@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import { type InquiryTerms, pickTerms } from './inquiry.ts';
 import type { ProductCode, StageCode } from './products.ts';
-import { rowRunKey, toRunKey } from './run-key.ts';
+import { toRowRunKey, toRunKey } from './run-key.ts';
 
 function findEndUser(
   { endUserCode, endUserCodes }: { endUserCode: string; endUserCodes?: Partial<Record<StageCode, string>> },
@@ -14,7 +14,7 @@ function findEndUser(
 }
 
 /** Describes a stage's inquiry, for the check of the input and for the run. */
-export function stageInquiry(
+export function toStageInquiry(
   {
     journeyId: runKey,
     permissiblePurposeCodes,
@@ -31,15 +31,15 @@ export function stageInquiry(
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */
-export function pullInquiry<Product extends ProductCode>(
+export function toPullInquiry<Product extends ProductCode>(
   pull: { pullId: string; productCode: Product } & InquiryTerms,
 ) {
   return { runKey: toRunKey('pull', pull.pullId), productCode: pull.productCode, ...pickTerms(pull) };
 }
 
 /** Describes the inquiry of one row of a review. */
-export function rowInquiry(review: { reviewId: string } & InquiryTerms, accountId: string) {
-  return { runKey: rowRunKey(review.reviewId, accountId), productCode: 'ACCTRVW' as const, ...pickTerms(review) };
+export function toRowInquiry(review: { reviewId: string } & InquiryTerms, accountId: string) {
+  return { runKey: toRowRunKey(review.reviewId, accountId), productCode: 'ACCTRVW' as const, ...pickTerms(review) };
 }
 
 /** The rule of a share's end user. */
@@ -66,7 +66,7 @@ export function toSecondaryUser({ endUserCode, endUser }: Partial<SecondaryUser>
 }
 
 /** The name of a secondary user for people. */
-export function nameOfUser({ endUserCode, endUser }: Partial<SecondaryUser>): string {
+export function describeSecondaryUser({ endUserCode, endUser }: Partial<SecondaryUser>): string {
   return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
 }
 

@@ -20,7 +20,7 @@ export type TraceNumberParts = Pick<
  * digits. The digits count amendments and deliberate repeats, or identify a share's omitted applicants. A pure function
  * of the request, never of the order of events: a re-run of the same step finds the same ledger row.
  */
-export function traceNumber(parts: TraceNumberParts): string {
+export function deriveTraceNumber(parts: TraceNumberParts): string {
   if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {
     throw new RangeError(`ordinal must be 0 to ${MAX_ORDINAL}`);
   }
@@ -34,7 +34,9 @@ export function traceNumber(parts: TraceNumberParts): string {
     parts.shareId ?? '',
   ]);
   return (
-    TRACE_LETTERS[parts.productCode] + base32(sha256(utf8ToBytes(name)), 24) + String(parts.ordinal).padStart(2, '0')
+    TRACE_LETTERS[parts.productCode] +
+    encodeBase32(sha256(utf8ToBytes(name)), 24) +
+    String(parts.ordinal).padStart(2, '0')
   );
 }
 
@@ -43,20 +45,20 @@ export function traceNumber(parts: TraceNumberParts): string {
  * number and the attempt, in the two characters that the interface's 30 leave. Base 36 makes it repeat after 1,296
  * attempts. The inquiry keeps its own number, under which the ledger finds it.
  */
-export function resentNumber(customerTraceNumber: string, attempt: number): string {
+export function toResendNumber(customerTraceNumber: string, attempt: number): string {
   return customerTraceNumber + (attempt % 1_296).toString(36).toUpperCase().padStart(2, '0');
 }
 
 const LETTERS = Object.values(TRACE_LETTERS).join('|');
 const TRACE_NUMBER = new RegExp(`^(?:${LETTERS})[${BASE_32}]{24}[0-9]{2}(?:[0-9A-Z]{2})?$`);
 
-/** Whether a text has the form of the numbers that `traceNumber` and `resentNumber` make. */
+/** Whether a text has the form of the numbers that `deriveTraceNumber` and `toResendNumber` make. */
 export function isTraceNumber(text: string): boolean {
   return TRACE_NUMBER.test(text);
 }
 
 /** RFC 4648 base 32 without padding: the first `length` characters. */
-export function base32(bytes: Uint8Array, length: number): string {
+export function encodeBase32(bytes: Uint8Array, length: number): string {
   let text = '';
   let buffer = 0;
   let bits = 0;
@@ -87,7 +89,7 @@ export function describeInquiry(
 ): InquiryDescription {
   const run = { environment, profile, customerId, workflowType };
   return {
-    customerTraceNumber: traceNumber({ ...run, runKey, productCode, shareId, ordinal }),
+    customerTraceNumber: deriveTraceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
     ...{ runKey, productCode, ordinal },
     ...pickTerms(terms),

@@ -20,7 +20,7 @@ export interface Undecodable {
   undecodable: { reason: UndecodableReason };
 }
 
-export function undecodable(reason: UndecodableReason): Undecodable {
+export function createUndecodable(reason: UndecodableReason): Undecodable {
   return { undecodable: { reason } };
 }
 
@@ -33,8 +33,8 @@ export const HOW_TO_ENCRYPT = 'by the codec server (CODEC_SERVER_URL) or with th
  */
 export const CLEAR_START_MESSAGE = `the input came in the clear, and nothing was sent: it must be encrypted, ${HOW_TO_ENCRYPT}. It lies readable in the history of this run: delete the run`;
 
-/** The refusal of such a message in words, for people. */
-export function undecodableRule({ undecodable: { reason } }: Undecodable): string {
+/** Describes for people why such a message is refused. */
+export function describeUndecodable({ undecodable: { reason } }: Undecodable): string {
   return reason === 'inTheClear'
     ? `the message came in the clear: it must be encrypted, ${HOW_TO_ENCRYPT}`
     : `the message could not be decoded (${reason})`;

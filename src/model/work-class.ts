@@ -33,7 +33,7 @@ export function toPriority(workClass: WorkClass, endUserCode?: string): Priority
  *
  * @internal
  */
-export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: string }): Priority {
+export function toInquiryPriority(inquiry: { workflowType: string; endUserCode?: string }): Priority {
   return toPriority(inquiry.workflowType === BATCH_WORKFLOW_TYPE ? 'batch' : 'interactive', inquiry.endUserCode);
 }
 

@@ -41,7 +41,7 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
 // biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
 export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
 
-/** Checks a listing's types, and forgets them. */
+/** Checks a listing's types, and returns the general type. */
 export function defineListing<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>>(
   listing: ListingOf<Input, Output, Row>,
 ): Listing {
@@ -55,16 +55,15 @@ export function toOperationId({ name, path }: Listing): string {
 }
 
 /** `withdrawnShares` of `withdrawn-shares`. */
-export function camelCase(name: string): string {
+export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The instant that orders the row. */
-export function instantOfRow({ order: [at] }: Listing, row: Record<string, unknown>): string {
+export function readRowInstant({ order: [at] }: Listing, row: Record<string, unknown>): string {
   return String(row[at]);
 }
 
 /** Returns a key that tells a row apart from the others of its instant. */
-export function keyOfRow({ order }: Listing, row: Record<string, unknown>): string {
+export function readRowKey({ order }: Listing, row: Record<string, unknown>): string {
   return JSON.stringify(order.map((name) => row[name] ?? null));
 }

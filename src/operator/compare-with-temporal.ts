@@ -4,9 +4,9 @@
  * ledger's watch covers the other direction (docs/protocol.md).
  */
 import type { Client } from '@temporalio/client';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
-import { translatedError } from '../client/connection/errors.ts';
+import { translateCallError } from '../client/connection/errors.ts';
 import type {
   AuditedAttempt,
   AuditedConsent,
@@ -15,7 +15,7 @@ import type {
 } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../model/run-key.ts';
+import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
 
 /** The ledger's records of one run since an instant. */
 interface KnownOfRun {
@@ -33,7 +33,7 @@ export interface ComparedRun extends KnownOfRun {
   kind: 'noRun' | 'open';
   /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
   runKey: string;
-  /** When the ledger took the newest of it. */
+  /** Time of the newest record. */
   lastAt: string;
 }
 
@@ -45,11 +45,11 @@ const AT_ONCE = 8;
  * @throws LedgerUnavailableError, CallError
  */
 export async function compareWithTemporal(client: Client, ledger: Ledger, since: string) {
-  const known = await knownSince(ledger, since);
-  const found = await inParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
-    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
+  const known = await readKnownSince(ledger, since);
+  const found = await runInParallel([...known], AT_ONCE, async ([workflowId, rows]): Promise<ComparedRun[]> => {
+    const runKey = parseWorkflowId(workflowId) ?? workflowId;
     const kind = await findKind({ client, ledger }, runKey, rows).catch((error: unknown) => {
-      throw translatedError(error, runKey);
+      throw translateCallError(error, runKey);
     });
     const lastAt = findLastInstant(rows);
     // An open review reads its rows again and asks the ledger about each, so they need no operator.
@@ -57,12 +57,12 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
     return kind ? [{ kind, runKey, ...rows, lastAt }] : [];
   });
   const runs = found.flat().sort((a, b) => (a.lastAt < b.lastAt ? -1 : 1));
-  // `compared` counts the runs of which the ledger has taken anything since then.
+  // `compared` counts the runs of which the ledger has recorded anything since then.
   return { since, compared: known.size, runs };
 }
 
-/** By workflow id, without disposed records: these are never sent again, and their runs are rightly gone. */
-async function knownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
+/** Reads records by workflow id. Leaves out disposed ones: they are never sent again, and their runs may be deleted. */
+async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {
     const workflowId = toWorkflowId(runKey);
@@ -111,11 +111,11 @@ function findLastInstant({ attempts, consents, decisions, withdrawnShares }: Kno
 export async function sendConsents(client: Client, runs: readonly ComparedRun[]) {
   const failed: { runKey: string; error: string }[] = [];
   const open = runs.filter(({ kind, consents }) => kind === 'open' && consents.length > 0);
-  await inParallel(open, AT_ONCE, async ({ runKey }) => {
+  await runInParallel(open, AT_ONCE, async ({ runKey }) => {
     try {
       await client.workflow.getHandle(toWorkflowId(runKey)).signal('lookUpConsents');
     } catch (error) {
-      const translated = translatedError(error, runKey);
+      const translated = translateCallError(error, runKey);
       // Any other error's message may quote anything.
       if (!(translated instanceof CreditJourneyError)) throw error;
       failed.push({ runKey, error: translated.message });

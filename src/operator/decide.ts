@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
 import { isRunOpen } from '../client/connection/describe-run.ts';
 import { hasCode } from '../client/connection/errors.ts';
@@ -17,10 +17,10 @@ import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
 import {
   type DecidableHold,
-  decisionProblem,
   describeAttempt,
   type JudgedDecision,
   readLeftBehind,
+  validateDecision,
 } from './judge-decision.ts';
 import { decideInLedger, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
@@ -39,7 +39,7 @@ export async function readDecidable(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
 ): Promise<DecidableHold | undefined> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
@@ -113,7 +113,7 @@ export async function decide(
 }
 
 async function isOwnInquiry(journeys: LedgerJourneys, runKey: string, customerTraceNumber: string): Promise<boolean> {
-  const found = await (await journeys.openedLedger()).inquiry(customerTraceNumber);
+  const found = await (await journeys.getLedger()).inquiry(customerTraceNumber);
   return found !== null && isOwnRun(runKey, found.runKey);
 }
 
@@ -131,7 +131,7 @@ interface EarlierDecision {
   at: string;
 }
 
-/** Why nothing is decided about one inquiry of a batch. */
+/** The reason why one inquiry of a batch gets no decision. */
 export interface Failed {
   error: Error;
   earlier?: EarlierDecision;
@@ -157,7 +157,7 @@ export function decideMany<Named extends { runKey: string }>(
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
 ): Promise<Decided<Named>[]> {
-  return inParallel(inquiries, AT_ONCE, async (named) => {
+  return runInParallel(inquiries, AT_ONCE, async (named) => {
     let decision: Decision | undefined;
     try {
       const prepared = await prepare(named);
@@ -175,7 +175,7 @@ export function previewMany<Named extends NamedInquiry>(
   inquiries: readonly Named[],
   prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
 ): Promise<Previewed<Named>[]> {
-  return inParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
+  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
     const { runKey, customerTraceNumber } = named;
     let hold: DecidableHold | undefined;
     let about: AboutAttempt | undefined;
@@ -183,7 +183,7 @@ export function previewMany<Named extends NamedInquiry>(
       const decision = await prepare(named);
       about = { customerTraceNumber, attempt: decision.attempt };
       hold = await readDecidable(journeys, named);
-      const refusal = hold ? decisionProblem(hold, decision) : NOTHING_WAITS;
+      const refusal = hold ? validateDecision(hold, decision) : NOTHING_WAITS;
       refuseIf(customerTraceNumber, refusal);
       return { ...named, ...omitUndefined({ hold }) };
     } catch (error) {
@@ -220,7 +220,7 @@ async function findEarlier(
   { customerTraceNumber, attempt, decisionId }: AboutAttempt,
   tries: number,
 ): Promise<EarlierDecision | undefined> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   for (let left = tries; left > 0; left--) {
     const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {
       if (error instanceof LedgerUnavailableError) return null;

@@ -4,7 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { CallError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -45,15 +45,15 @@ interface RefusedDisposal {
 interface DisposalPlan {
   planned: PlannedDisposal[];
   refused: RefusedDisposal[];
-  /** There are more that are old enough: plan again after these. */
+  /** More runs are old enough: plan again after these. */
   more: boolean;
   /** Begun before and not finished, also outside this selection: to be repeated by id. */
   unfinished: { runKey: string }[];
-  /** By id, where nothing is left: when it was disposed of. */
+  /** The time of the disposal, by id, if no record remains. */
   disposedAt?: string;
 }
 
-/** Low, since workers use the ledger and the server meanwhile. */
+/** A low limit, since workers use the ledger and the server at the same time. */
 const AT_ONCE = 4;
 const PAGE = 50;
 
@@ -75,7 +75,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   do {
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await retention.olderThan({ olderThanMs, limit: size, ...omitUndefined({ after }) });
-    for (const item of await inParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
+    for (const item of await runInParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
       plan.planned.push(...(item?.planned ?? []));
       plan.refused.push(...(item?.refused ?? []));
     }
@@ -84,7 +84,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   return { ...plan, more: after !== undefined };
 }
 
-/** `undefined` where neither ledger nor Temporal has anything of it. */
+/** Returns `undefined` if neither the ledger nor Temporal has the run. */
 async function planOne(
   { client, ledger }: DisposalContext,
   runKey: string,

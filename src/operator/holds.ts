@@ -13,10 +13,10 @@ import { MAX_ORDINAL } from '../model/trace-number.ts';
 import {
   type DecidedInquiry,
   describeAction,
+  describeMeaning,
+  describeQuestion,
   findPage,
-  meaningSentence,
   PROVIDER_WORDS,
-  questionSentences,
 } from '../words/holds.ts';
 import { AS_TEXT } from '../words/writer.ts';
 
@@ -129,14 +129,14 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
   const { reason, productCode, customerTraceNumber } = hold;
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
   return {
-    meaning: meaningSentence(reason),
+    meaning: describeMeaning(reason),
     ...omitUndefined({
       onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-      ask: isAskable ? questionSentences({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+      ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
       runbook: findPage(reason),
     }),
     providerWords: { ...PROVIDER_WORDS },
-    // The ledger does not know whether the run is open. So the words are those for a running one.
+    // The ledger does not know whether the run is open, so the texts assume a running one.
     actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold, true))),
   };
 }

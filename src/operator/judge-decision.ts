@@ -1,16 +1,16 @@
 /** Judges decisions about a hold, by the rules that the run and the ledger apply as well. Pure. */
 import { omitUndefined } from '../base/defined.ts';
 import type { OpenInquiry } from '../ledger/records.ts';
-import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
+import { checkReferenceApplicants } from '../messages/reference-applicants.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
 import { FAILURES, type FailureType, isFailureType } from '../model/failure-types.ts';
-import { problemIn, problemsShown } from '../model/problems.ts';
+import { parseProblem, selectShownProblems } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
-import { resendProblem, wordProblem } from '../model/provider-word.ts';
+import { checkProviderStatement, checkResendTime } from '../model/provider-word.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { Hold } from './holds.ts';
 
-/** A row as it may be decided, now that it is known whether its run is open. */
+/** A row with the fact whether its run is open, which determines the permitted decisions. */
 export interface DecidableHold extends Hold {
   customerTraceNumber: string;
   productCode: ProductCode;
@@ -39,7 +39,8 @@ export function readLeftBehind(
 export function describeAttempt({ attempts, applicantIds }: OpenInquiry, attempt: number | undefined) {
   const { httpStatus, refusalKept, answer, resendFrom } =
     attempts.find((candidate) => candidate.attempt === attempt) ?? {};
-  const problems = answer?.kind === 'unexpectedResponse' ? problemsShown(answer.problems.map(problemIn)) : undefined;
+  const problems =
+    answer?.kind === 'unexpectedResponse' ? selectShownProblems(answer.problems.map(parseProblem)) : undefined;
   const returnReasonCode = answer?.kind === 'returnCodeUnknown' ? answer.returnReasonCode : undefined;
   const { returnCode } = answer ?? {};
   return omitUndefined({ applicantIds, httpStatus, refusalKept, returnCode, returnReasonCode, problems, resendFrom });
@@ -50,7 +51,7 @@ export type JudgedDecision = Pick<Decision, 'attempt' | 'action'> &
   Partial<Pick<Decision, 'providerSaid' | 'outcome' | 'reference'>>;
 
 /** Returns why the decision is invalid now; `null` if the hold may take it. */
-export function decisionProblem(hold: JudgedHold, decision: JudgedDecision): MessageRefusal | null {
+export function validateDecision(hold: JudgedHold, decision: JudgedDecision): MessageRefusal | null {
   const { reason, attempt, allowedActions, productCode, applicantIds, heldBy } = hold;
   const { action, outcome, providerSaid, reference } = decision;
   // A decision about an earlier attempt says nothing about the one that waits by now.
@@ -61,11 +62,11 @@ export function decisionProblem(hold: JudgedHold, decision: JudgedDecision): Mes
   }
   const ofWord =
     isFailureType(reason) && providerSaid !== undefined
-      ? wordProblem({ failureType: reason, productCode }, { action, outcome, providerSaid })
+      ? checkProviderStatement({ failureType: reason, productCode }, { action, outcome, providerSaid })
       : null;
-  const problem = ofWord ?? resendProblem(hold, { action }, Date.now());
+  const problem = ofWord ?? checkResendTime(hold, { action }, Date.now());
   if (problem) return refuse('notNow', problem);
   // The ledger keeps no applicants of the oldest inquiries: there the operator has to check it.
-  const ofReference = reference && applicantIds && referenceApplicantsProblem(reference.applicants, applicantIds);
+  const ofReference = reference && applicantIds && checkReferenceApplicants(reference.applicants, applicantIds);
   return ofReference ? refuse('notNow', ofReference) : null;
 }

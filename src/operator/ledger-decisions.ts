@@ -9,17 +9,17 @@ import { CallError } from '../client/connection/errors.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
-import { decisionDifferences } from '../ledger/inquiries/rules.ts';
+import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
-import { whatStands } from '../model/inquiry.ts';
+import { describeSupersedingFact } from '../model/inquiry.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
-import { runName, toWorkflowId } from '../model/run-key.ts';
+import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
-import { decisionProblem, readLeftBehind } from './judge-decision.ts';
+import { readLeftBehind, validateDecision } from './judge-decision.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** `duplicate`: the ledger already had the same decision. */
@@ -30,28 +30,29 @@ interface Written {
 /** @throws InvalidInputError, CallError */
 export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<Written> {
   const { customerTraceNumber, decisionId } = given;
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
   const message = parseMessage(decisionDefinition, given);
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    refuseIf(customerTraceNumber, differingFrom(decisionDifferences(same, record)));
+    refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
   const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
-      refuse('notNow', `${runName(row.runKey)} is running: it must be told instead`)
+      refuse('notNow', `${formatRunName(row.runKey)} is running: it must be told instead`)
     : row.undecided
-      ? decisionProblem(readLeftBehind(row, row.undecided), message)
-      : whyNot(row);
+      ? validateDecision(readLeftBehind(row, row.undecided), message)
+      : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
   if (!judged.accepted) throw toRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
-  if (verdict.kind === 'overtaken') refuseIf(customerTraceNumber, refuse('notNow', whatStands(verdict.latest)));
+  if (verdict.kind === 'overtaken')
+    refuseIf(customerTraceNumber, refuse('notNow', describeSupersedingFact(verdict.latest)));
   if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
   return { duplicate: false };
 }
@@ -63,7 +64,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
  * @throws CallError where there is nothing to see to
  */
 export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<Written> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
@@ -71,7 +72,7 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
     const reason = 'it has no flag of a late answer that is still open';
     throw toRefusal(customerTraceNumber, refuse('notNow', reason));
   }
-  if (verdict.kind === 'known') refuseIf(customerTraceNumber, differingFrom(verdict.paths));
+  if (verdict.kind === 'known') refuseIf(customerTraceNumber, refuseDifferences(verdict.paths));
   return { duplicate: verdict.kind === 'known' };
 }
 
@@ -83,7 +84,7 @@ export async function markRunSeen(
   journeys: LedgerJourneys,
   seen: Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> & { runKey: string; flag: FlagReason },
 ): Promise<boolean> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const decision = { ...seen, decidedAt: new Date().toISOString() };
   return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
 }
@@ -98,7 +99,7 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   return row;
 }
 
-function differingFrom(paths: readonly string[]): MessageRefusal | null {
+function refuseDifferences(paths: readonly string[]): MessageRefusal | null {
   return refusePaths('/decisionId was used', paths);
 }
 
@@ -132,7 +133,7 @@ async function judgeProof(
   return createDecisionProofVerifier(keysFile)({ content, proof: message.proof, receivedAt }, trust);
 }
 
-function whyNot(row: OpenInquiry): MessageRefusal {
+function explainRefusal(row: OpenInquiry): MessageRefusal {
   const latest = row.attempts.at(-1);
   if (row.abandonedAt) return refuse('notNow', 'it was abandoned');
   if (!latest) return refuse('notNow', 'nothing was ever sent under it');

@@ -3,7 +3,7 @@
  * and writes the ledger, and traces its calls.
  */
 
-import { type ClientParts, type ConnectOptions, connectedParts, toClientUse } from '../client/connection/connect.ts';
+import { type ClientParts, type ConnectOptions, connectParts, toClientUse } from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -30,8 +30,8 @@ export class LedgerJourneys extends CreditJourneys {
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
     const { openLedger = () => openConfiguredLedger(process.env, toClientUse(options)) } = options;
-    const loadTracing = async () => (await import('../telemetry/client-tracing.ts')).clientTracing();
-    return new LedgerJourneys(await connectedParts(options, loadTracing), openLedger);
+    const loadTracing = async () => (await import('../telemetry/client-tracing.ts')).createClientTracing();
+    return new LedgerJourneys(await connectParts(options, loadTracing), openLedger);
   }
 
   /**
@@ -39,7 +39,7 @@ export class LedgerJourneys extends CreditJourneys {
    *
    * @internal
    */
-  openedLedger(): Promise<Ledger> {
+  getLedger(): Promise<Ledger> {
     this.#ledger ??= this.#openLedger().catch((error) => {
       this.#ledger = undefined;
       throw error;

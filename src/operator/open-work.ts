@@ -1,15 +1,15 @@
 /** Lists everything that needs a person: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
 import { omitUndefined } from '../base/defined.ts';
-import { inParallel } from '../base/in-parallel.ts';
+import { runInParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import type { UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { RUNS_WITH_INQUIRIES, runKeyFromWorkflowId, taskQueueFilter } from '../model/run-key.ts';
+import { parseWorkflowId, RUNS_WITH_INQUIRIES, toTaskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import { listFailingRuns, whereKnown } from '../temporal/failing-runs.ts';
+import { askWhereKnown, listFailingRuns } from '../temporal/failing-runs.ts';
 import { resolveCommand } from '../words/holds.ts';
 import { describeHold, type Hold } from './holds.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
@@ -68,7 +68,7 @@ interface WorkList {
 
 /** Filters leave only rows of the ledger: the rest has neither end user, product nor profile. */
 export async function listWork(journeys: LedgerJourneys, filters: WorkFilters): Promise<WorkList> {
-  const ledger = await journeys.openedLedger();
+  const ledger = await journeys.getLedger();
   const isWhole = Object.keys(filters).length === 0;
   const [holds, { list: others, unanswered }] = await Promise.all([
     readHolds(ledger, filters),
@@ -83,7 +83,7 @@ function toItem({ guide: _, decideAt: __, ...hold }: Hold): WorkItem {
   return { ...hold, kind, command: resolveCommand(hold) };
 }
 
-/** More than a person reads at once. Each delivery is asked by a query. */
+/** Limits the list to a length that an operator can read. Each delivery takes a query. */
 const MOST = { failing: 100, unlisted: 500, deliveries: 500, unmatchedConsents: 100 } as const;
 
 async function listOthers(client: Client, taskQueue: string, ledger: Ledger): Promise<WorkList> {
@@ -96,7 +96,7 @@ async function listOthers(client: Client, taskQueue: string, ledger: Ledger): Pr
   // The history has the failure of each of its tasks.
   const stuck = (failing ?? []).map(
     ({ workflowId, cause }): WorkItem => ({
-      ...{ kind: 'stuck', runKey: runKeyFromWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
+      ...{ kind: 'stuck', runKey: parseWorkflowId(workflowId) ?? workflowId, reason: 'its tasks fail' },
       detail: `${cause ?? 'no cause is known'}; docs/runbook/workflow-tasks-fail.md`,
       command: `temporal workflow describe --workflow-id ${workflowId}`,
     }),
@@ -148,10 +148,10 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
   const query = [
     RUNS_WITH_INQUIRIES,
     "ExecutionStatus = 'Running'",
-    taskQueueFilter(taskQueue),
+    toTaskQueueFilter(taskQueue),
     `${name} IS NOT NULL`,
   ].join(' AND ');
-  const found = await whereKnown(async () => {
+  const found = await askWhereKnown(async () => {
     const ids: string[] = [];
     for await (const { workflowId } of client.workflow.list({ query, pageSize: MOST.unlisted })) {
       ids.push(workflowId);
@@ -159,8 +159,8 @@ async function listUnlisted(client: Client, taskQueue: string, ledger: Ledger): 
     }
     return ids;
   });
-  const unlisted = await inParallel(found ?? [], AT_ONCE, async (workflowId): Promise<WorkItem[]> => {
-    const runKey = runKeyFromWorkflowId(workflowId) ?? workflowId;
+  const unlisted = await runInParallel(found ?? [], AT_ONCE, async (workflowId): Promise<WorkItem[]> => {
+    const runKey = parseWorkflowId(workflowId) ?? workflowId;
     if ((await ledger.work.open({ runKey, limit: 1 })).rows.length > 0) return [];
     const run = await describeRun(client, workflowId);
     const reason = run?.status.name === 'RUNNING' ? run.searchAttributes[name]?.[0] : undefined;

@@ -1,18 +1,18 @@
 /** Deliveries of events that are under way or have failed, and what an operator does about them. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { inParallel } from '../base/in-parallel.ts';
-import { hasCode, translatedError } from '../client/connection/errors.ts';
+import { runInParallel } from '../base/in-parallel.ts';
+import { hasCode, translateCallError } from '../client/connection/errors.ts';
 import {
   type ChosenEvents,
+  toWebhookDeliveryId,
   WEBHOOK_ATTENTION,
   WEBHOOK_DELIVERY,
   type WebhookDeliveryStatus,
-  webhookDeliveryId,
 } from '../messages/webhooks/delivery.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { runKeyFromWorkflowId, runName, taskQueueFilter, toWorkflowId } from '../model/run-key.ts';
-import { registeredSearchAttributes } from '../temporal/registered-search-attributes.ts';
+import { formatRunName, parseWorkflowId, toTaskQueueFilter, toWorkflowId } from '../model/run-key.ts';
+import { listRegisteredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
 /** Queries at a time. */
 const AT_ONCE = 8;
@@ -46,9 +46,9 @@ export async function openDeliveries(
 ): Promise<OpenDeliveries> {
   const unanswered: string[] = [];
   try {
-    const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
-    const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
-      const runKey = runKeyFromDelivery(workflowId);
+    const workflowIds = await listRunningDeliveries(client, taskQueue, { failed, limit });
+    const found = await runInParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
+      const runKey = parseDeliveryId(workflowId);
       // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
@@ -57,7 +57,7 @@ export async function openDeliveries(
           return failed && !hasFailed(status) ? [] : [{ runKey, ...status }];
         } catch (error) {
           if (error instanceof WorkflowNotFoundError) return [];
-          if (!hasCode(translatedError(error, runKey), 'workerUnavailable')) throw error;
+          if (!hasCode(translateCallError(error, runKey), 'workerUnavailable')) throw error;
         }
       }
       unanswered.push(runKey);
@@ -65,30 +65,30 @@ export async function openDeliveries(
     });
     return { deliveries: found.flat(), unanswered };
   } catch (error) {
-    throw translatedError(error, '');
+    throw translateCallError(error, '');
   }
 }
 
-function runKeyFromDelivery(workflowId: string): string {
-  const own = workflowId.slice(webhookDeliveryId('').length);
-  return runKeyFromWorkflowId(own) ?? own;
+function parseDeliveryId(workflowId: string): string {
+  const own = workflowId.slice(toWebhookDeliveryId('').length);
+  return parseWorkflowId(own) ?? own;
 }
 
 export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {
   return endpoints.some((endpoint) => endpoint.failed.length > 0);
 }
 
-async function runningDeliveries(
+async function listRunningDeliveries(
   client: Client,
   taskQueue: string,
   { failed, limit }: { failed: boolean; limit: number },
 ): Promise<string[]> {
   const { connection, options, workflow } = client;
-  const registered = failed ? await registeredSearchAttributes(connection, options.namespace)() : [];
+  const registered = failed ? await listRegisteredSearchAttributes(connection, options.namespace)() : [];
   const query = [
     `WorkflowType = '${WEBHOOK_DELIVERY}'`,
     "ExecutionStatus = 'Running'",
-    taskQueueFilter(taskQueue),
+    toTaskQueueFilter(taskQueue),
     // If the attribute is not registered, every delivery is asked.
     ...(registered.includes('NeedsAttention') ? [`NeedsAttention = '${WEBHOOK_ATTENTION}'`] : []),
   ].join(' AND ');
@@ -113,14 +113,14 @@ export async function decideDelivery(
   action: 'resendWebhooks' | 'dropWebhooks',
   endpoint?: string,
 ): Promise<ChosenEvents> {
-  const handle = client.workflow.getHandle(webhookDeliveryId(toWorkflowId(runKey)));
+  const handle = client.workflow.getHandle(toWebhookDeliveryId(toWorkflowId(runKey)));
   try {
     const choice = endpoint === undefined ? {} : { endpoint };
     return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
-      throw new NothingToDeliverError(`no event of ${runName(runKey)} waits or has failed`);
+      throw new NothingToDeliverError(`no event of ${formatRunName(runKey)} waits or has failed`);
     }
-    throw translatedError(error, runKey);
+    throw translateCallError(error, runKey);
   }
 }

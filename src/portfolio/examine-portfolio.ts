@@ -18,13 +18,13 @@ import {
 } from './files.ts';
 import {
   type Column,
-  csvFields,
+  decodeUtf8,
   findColumn,
-  headerProblems,
+  findHeaderProblems,
+  parseCsvFields,
   type RowForm,
   type RowProfile,
   readRow,
-  utf8,
 } from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -159,11 +159,11 @@ function withoutMark(line: Line): Line {
 
 function parseHeader({ bytes, isTerminated }: Line): Column[] {
   if (bytes === null) throw createRefusal('begins with a line that is no header: it is too long');
-  const text = utf8(bytes);
+  const text = decodeUtf8(bytes);
   if (text === null) throw createRefusal('must be UTF-8');
-  const fields = csvFields(text);
+  const fields = parseCsvFields(text);
   if (!fields) throw createRefusal('has a header with a quotation mark that is not closed');
-  const problems = headerProblems(fields);
+  const problems = findHeaderProblems(fields);
   if (problems.length > 0) throw new InvalidInputError(problems);
   if (!isTerminated) throw createRefusal('has a header and no rows');
   return fields as Column[];
@@ -227,14 +227,14 @@ export async function readRowsAt(
 ): Promise<PortfolioRow[]> {
   const rows: PortfolioRow[] = [];
   for (const { accountId, offset, line } of places) {
-    const row = await firstRow(handle, form, { offset, line });
+    const row = await readFirstRow(handle, form, { offset, line });
     if (row?.accountId !== accountId) throw new PortfolioChangedError();
     rows.push(row);
   }
   return rows;
 }
 
-async function firstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
+async function readFirstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
   for await (const line of readLines(handle, place)) return parseRow(form, line);
   return null;
 }

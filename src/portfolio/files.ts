@@ -5,8 +5,8 @@ import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path';
 import { PORTFOLIO_FAULTS } from '../messages/portfolio/limits.ts';
 import {
+  checkPortfolioPath,
   type PortfolioOutputs,
-  portfolioPathProblem,
   RELATIVE_PATH,
   toOutputNames,
 } from '../messages/portfolio/output-files.ts';
@@ -16,10 +16,10 @@ import { InvalidInputError } from '../model/problems.ts';
 /**
  * The absolute path of an end user's folder, which is in its profile's folder of `PORTFOLIO_DIR`.
  *
- * @param folder as `portfolioFolder` names it
+ * @param folder as `toPortfolioFolder` names it
  * @throws PortfolioUnavailableError where this worker has no directory
  */
-export function folderPath(directory: string | undefined, folder: string): string {
+export function resolveFolderPath(directory: string | undefined, folder: string): string {
   if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
   if (!RELATIVE_PATH.test(folder)) throw createRefusal('must be in the folder of an end user');
   return join(directory, folder);
@@ -36,7 +36,7 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
  */
 export async function requirePortfolio(directory: string | undefined, folder: string, file: string): Promise<void> {
   try {
-    await using _ = await openPortfolio(folderPath(directory, folder), file);
+    await using _ = await openPortfolio(resolveFolderPath(directory, folder), file);
   } catch (error) {
     const isMissing = error instanceof PortfolioUnavailableError && MISSING.includes(error.code);
     if (!isMissing || directory === undefined) throw error;
@@ -66,14 +66,14 @@ export async function openPortfolio(directory: string, file: string): Promise<Fi
 /**
  * The files that a review writes, as absolute paths. The portfolio file itself may be missing; its folder must exist.
  */
-export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
+export async function resolveOutputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
   const folder = await resolveInside(directory, dirname(join(directory, checkPath(file))));
   const { results, badRows, unfinished } = toOutputNames(basename(file), reviewId);
   return { results: join(folder, results), badRows: join(folder, badRows), unfinished: join(folder, unfinished) };
 }
 
 /**
- * Opens one of the files of `outputPaths` for reading.
+ * Opens one of the files of `resolveOutputPaths` for reading.
  *
  * @throws PortfolioUnavailableError
  */
@@ -82,7 +82,7 @@ export async function openOutput(path: string): Promise<FileHandle> {
 }
 
 function checkPath(file: string): string {
-  const rule = portfolioPathProblem(file);
+  const rule = checkPortfolioPath(file);
   if (rule) throw createRefusal(rule);
   return file;
 }

@@ -3,12 +3,12 @@
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson, surveyJson } from '../base/json-safety.ts';
-import { madeUpProblems } from '../gateway/made-up-applicants.ts';
+import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { parseApplicants } from '../messages/inputs/parse-message.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Line, MAX_LINE_BYTES } from './files.ts';
 
@@ -29,49 +29,49 @@ type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
 /** @param profile judges the row; without it, for rows that were examined before, the row's form alone does */
 export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
-  if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
+  if (bytes === null) return reject('', `is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
   // A program that writes lines ends them. A last line without its end may lack more.
-  if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
-  const text = utf8(bytes);
-  if (text === null) return bad('', 'must be UTF-8');
-  const value = form.format === 'csv' ? csvValue(form.columns ?? [], text) : jsonValue(text);
-  return 'problems' in value ? value : checkedRow(value.value, { line, offset }, profile);
+  if (!isTerminated) return reject('', 'has no line end: the file may be cut off');
+  const text = decodeUtf8(bytes);
+  if (text === null) return reject('', 'must be UTF-8');
+  const value = form.format === 'csv' ? parseCsvValue(form.columns ?? [], text) : parseJsonValue(text);
+  return 'problems' in value ? value : checkRow(value.value, { line, offset }, profile);
 }
 
-function csvValue(
+function parseCsvValue(
   columns: readonly Column[],
   text: string,
 ): { value: Record<string, unknown> } | { problems: Problem[] } {
-  const fields = csvFields(text);
-  if (!fields) return bad('', 'has a quotation mark that is not closed, or that is in the wrong place');
+  const fields = parseCsvFields(text);
+  if (!fields) return reject('', 'has a quotation mark that is not closed, or that is in the wrong place');
   if (fields.length !== columns.length) {
-    return bad('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
+    return reject('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
   }
-  return { value: csvRow(columns, fields) };
+  return { value: readCsvRow(columns, fields) };
 }
 
-function jsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
+function parseJsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
   const parsed = parseJson(text);
-  if (!parsed || !isRecord(parsed[0])) return bad('', 'must be a JSON object');
+  if (!parsed || !isRecord(parsed[0])) return reject('', 'must be a JSON object');
   const [repeated] = surveyJson(text, MEMBERS).repeated;
-  if (repeated !== undefined) return bad('', `gives the member ${repeated} twice`);
+  if (repeated !== undefined) return reject('', `gives the member ${repeated} twice`);
   return { value: parsed[0] };
 }
 
-function checkedRow(
+function checkRow(
   value: Record<string, unknown>,
   place: { line: number; offset: number },
   profile: RowProfile | undefined,
 ): { row: PortfolioRow } | { problems: Problem[] } {
   const { accountId, applicants, ...others } = value;
   const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
-  const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
+  const rule = typeof accountId === 'string' ? checkOpaqueId(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
     const checked = parseApplicants(applicants, profile?.limits);
     const row = { accountId: accountId as string, ...place, applicants: checked };
-    if (profile) problems.push(...madeUpProblems(profile, row.applicants));
+    if (profile) problems.push(...findMadeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
@@ -80,7 +80,7 @@ function checkedRow(
 }
 
 /** Returns the text, or `null` if it is not UTF-8. A later byte-order mark stays, and no name may contain one. */
-export function utf8(bytes: Buffer): string | null {
+export function decodeUtf8(bytes: Buffer): string | null {
   try {
     return DECODER.decode(bytes);
   } catch {
@@ -90,7 +90,7 @@ export function utf8(bytes: Buffer): string | null {
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function bad(path: string, rule: string): { problems: Problem[] } {
+function reject(path: string, rule: string): { problems: Problem[] } {
   return { problems: [{ path, rule }] };
 }
 
@@ -143,7 +143,7 @@ const OPTIONAL: ReadonlySet<Column> = new Set([
 ]);
 
 /** Returns `null` if a quotation mark is not closed or is misplaced. */
-export function csvFields(line: string): string[] | null {
+export function parseCsvFields(line: string): string[] | null {
   // Without a quotation mark a comma is the only special character of CSV.
   if (!line.includes('"')) return line.split(',');
   try {
@@ -156,7 +156,7 @@ export function csvFields(line: string): string[] | null {
 }
 
 /** The problems of a header. They never quote it, since a file without a header begins with a person. */
-export function headerProblems(fields: readonly string[]): Problem[] {
+export function findHeaderProblems(fields: readonly string[]): Problem[] {
   const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
   const missing = COLUMNS.filter((column) => !OPTIONAL.has(column) && !fields.includes(column));
@@ -177,7 +177,7 @@ function isColumn(text: string): text is Column {
 }
 
 /** The row in the form of a JSONL row, not checked yet. */
-export function csvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
+export function readCsvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
   const row = { accountId: '', applicants: [{ applicantId: '1A', addresses: [{ addressIdentifier: 'C' }] }] };
   for (const [index, column] of columns.entries()) {
     const field = fields[index] ?? '';

@@ -30,6 +30,6 @@ export function decrypt(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): 
 }
 
 /** Joins the parts unambiguously: no two lists of strings have the same JSON text. */
-export function boundTo(...parts: readonly string[]): Buffer {
+export function toAssociatedData(...parts: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(parts), 'utf8');
 }

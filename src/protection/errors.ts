@@ -17,7 +17,7 @@ export type KmsFailure =
   | 'notInstalled'
   | 'unknown';
 
-/** Thrown when a service failed. Says what to do, and nothing of the service's answer. */
+/** Thrown when a key service fails. Names the remedy, and no part of the service's answer. */
 export class KmsError extends Error {
   override readonly name = 'KmsError';
   readonly code: KmsFailure;
@@ -34,7 +34,7 @@ export class KmsError extends Error {
  */
 export class KeyRingError extends CreditJourneyError {
   override readonly code: string = 'keyRingUnusable';
-  /** Empty where the problem is the file as a whole. */
+  /** Empty if the problem concerns the whole file. */
   readonly problems: readonly Problem[];
 
   constructor(message: string, problems: readonly Problem[] = []) {

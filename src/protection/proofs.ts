@@ -16,7 +16,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { differingPaths } from '../base/differing-paths.ts';
+import { findDifferingPaths } from '../base/differing-paths.ts';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson } from '../base/json-safety.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
@@ -33,7 +33,7 @@ export type ProofRefusal =
   /** Signed by another key than it names, by a secret key, or not at all. */
   | 'badSignature'
   | 'expired'
-  /** It proves other content than the message has. */
+  /** The proof is about other content than the message has. */
   | 'differs'
   /** No keys to check it with are configured. */
   | 'notCheckable';
@@ -69,7 +69,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
  * @throws Error where the file cannot be used
  */
 export function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
-  const keys = keySet === undefined ? undefined : keySetFile(keySet);
+  const keys = keySet === undefined ? undefined : watchKeySetFile(keySet);
   const known = new Set([form.member, ...form.required, ...form.optional]);
   return async (proof, at) => {
     if (proof === undefined) return 'missing';
@@ -133,7 +133,7 @@ const MIN_RSA_BITS = 2_048;
  *
  * @throws Error that names no key, where it cannot be used at the start
  */
-export function keySetFile(file: string): JWTVerifyGetKey {
+export function watchKeySetFile(file: string): JWTVerifyGetKey {
   let version = readVersion(file);
   let lookup: JWTVerifyGetKey = createLocalJWKSet(readKeySet(file));
   return async (header, token) => {
@@ -240,7 +240,7 @@ export function createDecisionProofVerifier(keySet: string | undefined): Decisio
     if (typeof signed === 'string') return { accepted: false, rule: describeRule(signed) };
     if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
     // Only names of the content's own members: any other signed name is the signer's text.
-    const differing = differingPaths(signed.content, content);
+    const differing = findDifferingPaths(signed.content, content);
     const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
     return { accepted: false, rule: `${describeRule('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
   };

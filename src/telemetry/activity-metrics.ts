@@ -7,7 +7,7 @@ import type { InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { Metrics } from './metrics.ts';
 
-export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
+export function createActivityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
       async execute(input, next) {

@@ -7,7 +7,7 @@ import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors
  * Makes an interceptor that uses the provider that the program has registered. Queries are not traced: they change
  * nothing, and are polled. Headers are stored in the clear, so they never contain the program's own baggage.
  */
-export function clientTracing(): WorkflowClientInterceptor {
+export function createClientTracing(): WorkflowClientInterceptor {
   const sdk = new OpenTelemetryWorkflowClientInterceptor();
   return {
     start: (input, next) => withoutBaggage(() => sdk.start(input, next)),

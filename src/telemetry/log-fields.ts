@@ -3,7 +3,7 @@
  */
 import { types } from 'node:util';
 import { mayHoldSsn } from '../model/opaque-id.ts';
-import { runKeyFromWorkflowId } from '../model/run-key.ts';
+import { parseWorkflowId } from '../model/run-key.ts';
 
 /** Ids, names, counts and figures, none of them personal. All other fields are dropped. */
 const ALLOWED_FIELDS = [
@@ -62,10 +62,10 @@ export function pickFields(meta: object): Record<string, unknown> {
   for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
   for (const name of ALLOWED_FIELDS) putScalar(fields, name, given[name]);
   const { workflowId } = fields;
-  const runKey = typeof workflowId === 'string' ? runKeyFromWorkflowId(workflowId) : null;
+  const runKey = typeof workflowId === 'string' ? parseWorkflowId(workflowId) : null;
   if (runKey !== null) fields.journeyId ??= runKey;
   const error = given.error ?? given.err;
-  if (isError(error)) fields.error = errorFields(error);
+  if (isError(error)) fields.error = toErrorFields(error);
   return fields;
 }
 
@@ -100,9 +100,9 @@ const SAFE_WORD = /^[A-Za-z][\w.:-]{0,63}$/;
 const MAX_CAUSES = 5;
 
 /** The permitted description of an error: its class, its failure type or code, and where it was thrown. No message. */
-export function errorFields(error: unknown): Record<string, unknown> {
+export function toErrorFields(error: unknown): Record<string, unknown> {
   if (!isError(error)) return { name: typeof error };
-  const at = thrownAt(error);
+  const at = findThrownAt(error);
   return {
     name: SAFE_WORD.test(error.name) ? error.name : 'Error',
     ...readWord(error, 'code'),
@@ -133,15 +133,15 @@ function findType(error: Error): Record<string, unknown> {
 }
 
 /** Finds the first frame. The stack begins with the message, which may have lines that look like a frame. */
-function thrownAt({ stack, name, message }: Error): string | undefined {
+function findThrownAt({ stack, name, message }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
   const frames = stack.startsWith(`${name}: ${message}`)
     ? stack.slice(`${name}: ${message}`.length)
-    : afterMessage(stack, message);
+    : removeMessage(stack, message);
   return /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+):\d+\)?$/m.exec(frames)?.[1];
 }
 
-function afterMessage(stack: string, message: string): string {
+function removeMessage(stack: string, message: string): string {
   const index = message === '' ? 0 : stack.indexOf(message);
   return index < 0 ? '' : stack.slice(index + message.length);
 }

@@ -19,7 +19,7 @@ import { cutForeignMessage, cutMessage, pickFields } from './log-fields.ts';
 import { HISTOGRAM_BUCKETS } from './metrics.ts';
 
 /** @param to default: standard error */
-export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {
+export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = createStandardErrorLog()): Logger {
   const logger = pino({ level: level.toLowerCase(), base: null, hooks: { logMethod } }, to);
   const { child } = logger;
   // pino formats the bound fields of a child in the parent alone; children inherit this.
@@ -34,7 +34,7 @@ export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = s
 }
 
 /** Ignores errors of standard error: if its reader is gone, the process continues without logs. */
-function standardError(): DestinationStream {
+function createStandardErrorLog(): DestinationStream {
   const stream = destination({ fd: 2, sync: true });
   stream.on('error', () => {});
   return stream;
@@ -66,7 +66,7 @@ export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsA
     telemetryOptions: {
       // Below warnings the core writes whole tasks, which are of no use here.
       logging: { filter: { core: level === 'ERROR' ? 'ERROR' : 'WARN', other: 'ERROR' }, forward: {} },
-      ...(metricsAddress ? { metrics: prometheusExporter(metricsAddress) } : {}),
+      ...(metricsAddress ? { metrics: createPrometheusExporter(metricsAddress) } : {}),
     },
     shutdownSignals: [],
   };
@@ -84,7 +84,7 @@ export function writeEntry(
 
 // Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker.
 
-function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
+function createPrometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
   return {
     prometheus: {
       bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,

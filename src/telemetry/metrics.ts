@@ -50,7 +50,7 @@ interface MetricDefinition {
   name: string;
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
-  /** Never an id: by name the words that it may have; `null` for names of the configuration. */
+  /** The label's permitted values, by name; `null` for names from the configuration. Never an id. */
   labels: Readonly<Record<string, readonly string[] | null>>;
   /** Its series begin with the first known value, and not at 0. */
   unknownAtFirst?: true;
@@ -239,15 +239,15 @@ const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 
 /** By the name without its unit, as the SDK requires. */
 export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
-  [baseName(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
-  [baseName(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
-  [baseName(METRICS.httpSeconds)]: HTTP_BUCKETS,
+  [stripMetricSuffix(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
+  [stripMetricSuffix(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
+  [stripMetricSuffix(METRICS.httpSeconds)]: HTTP_BUCKETS,
   activity_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
   workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
 };
 
 /** Returns the name without the endings that the SDK's exporter adds to counters and histograms, but not to gauges. */
-export function baseName({ name, kind }: MetricDefinition): string {
+export function stripMetricSuffix({ name, kind }: MetricDefinition): string {
   switch (kind) {
     case 'counter':
       return name.replace(/_total$/, '');
@@ -327,7 +327,7 @@ export class Metrics {
 }
 
 function createInstrument(meter: MetricMeter, definition: MetricDefinition): Instrument {
-  const [name, unit] = [baseName(definition), toUnit(definition)];
+  const [name, unit] = [stripMetricSuffix(definition), toUnit(definition)];
   switch (definition.kind) {
     case 'counter': {
       const counter = meter.createCounter(name, unit, definition.help);

@@ -30,7 +30,7 @@ class AsyncContextManager implements ContextManager {
     return this.#storage.run(context, () => fn.apply(thisArg, args));
   }
 
-  /** No code of ours binds. */
+  /** This project never binds a context. */
   bind<T>(_context: Context, target: T): T {
     return target;
   }
@@ -72,7 +72,7 @@ export function startTracing({ endpoint, serviceName, environment }: TracingOpti
     url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
-  const processor = new BatchSpanProcessor(safeExporter(exporter), { exportTimeoutMillis: EXPORT_TIMEOUT_MS });
+  const processor = new BatchSpanProcessor(wrapExporter(exporter), { exportTimeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new BasicTracerProvider({ resource, spanProcessors: [processor] });
   if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: new AsyncContextManager() });
   return {
@@ -110,17 +110,17 @@ const SAFE_TEXT = /^[\w./:~-]{1,200}$/;
 const SAFE_NAME = /^[A-Za-z][\w .-]{0,63}(:[A-Za-z][\w.-]{0,63})?$/;
 
 /** Wraps `exporter`, and passes it only the safe part of spans. */
-export function safeExporter(exporter: SpanExporter): SpanExporter {
+export function wrapExporter(exporter: SpanExporter): SpanExporter {
   return {
-    export: (spans, done) => exporter.export(spans.map(safeSpan), done),
+    export: (spans, done) => exporter.export(spans.map(toSafeSpan), done),
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   };
 }
 
-function safeSpan(span: ReadableSpan): ReadableSpan {
+function toSafeSpan(span: ReadableSpan): ReadableSpan {
   return {
-    name: safeName(span.name),
+    name: toSafeName(span.name),
     kind: span.kind,
     spanContext: () => span.spanContext(),
     ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
@@ -128,7 +128,7 @@ function safeSpan(span: ReadableSpan): ReadableSpan {
     endTime: span.endTime,
     // Omits the status's message, which is an error's.
     status: { code: span.status.code },
-    attributes: safeAttributes(span.attributes),
+    attributes: selectSafeAttributes(span.attributes),
     links: [],
     // Omits events, which contain exceptions with message and stack.
     events: [],
@@ -142,12 +142,12 @@ function safeSpan(span: ReadableSpan): ReadableSpan {
   };
 }
 
-function safeName(name: string): string {
+function toSafeName(name: string): string {
   const [kind = ''] = name.split(':', 1);
   return SAFE_NAME.test(name) && !mayHoldSsn(name) ? name : kind.replace(/\W/g, '').slice(0, 64);
 }
 
-function safeAttributes(attributes: Attributes): Attributes {
+function selectSafeAttributes(attributes: Attributes): Attributes {
   const safe: Attributes = {};
   for (const [name, value] of Object.entries(attributes)) {
     if (!ALLOWED.has(name)) continue;

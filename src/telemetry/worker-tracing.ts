@@ -28,13 +28,13 @@ const traceActivity: ActivityInterceptorsFactory = (activity) => ({
       const { inquiry, attempt } = (input.args[0] ?? {}) as { inquiry?: { productCode?: string }; attempt?: number };
       const { activityType, workflowExecution } = activity.info;
       const parent = readParent(input.headers);
-      const attributes = present({ product: inquiry?.productCode, attempt, ...workflowExecution });
+      const attributes = omitAbsent({ product: inquiry?.productCode, attempt, ...workflowExecution });
       const span = tracer().startSpan(`RunActivity:${activityType}`, { attributes }, parent);
       try {
         return await context.with(trace.setSpan(parent, span), () => next(input));
       } catch (error) {
         const { type } = error as { type?: unknown };
-        if (isFailureType(type)) span.setAttributes(present({ failureType: type }));
+        if (isFailureType(type)) span.setAttributes(omitAbsent({ failureType: type }));
         span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
       } finally {
@@ -58,7 +58,7 @@ function readParent(headers: Parameters<typeof extractContextFromHeaders>[0]): C
 const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url }) => {
   const span = tracer().startSpan(productCode ? 'POST gateway' : 'POST token service', {
     kind: SpanKind.CLIENT,
-    attributes: present({
+    attributes: omitAbsent({
       product: productCode,
       attempt,
       profile: profile.name,
@@ -68,7 +68,7 @@ const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url 
     }),
   });
   return ({ httpStatus, answer, failure }) => {
-    span.setAttributes(present({ httpStatus, answer, failureType: failure }));
+    span.setAttributes(omitAbsent({ httpStatus, answer, failureType: failure }));
     if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   };
@@ -78,7 +78,7 @@ function tracer() {
   return trace.getTracer('credit-journey');
 }
 
-function present(values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>): Attributes {
+function omitAbsent(values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>): Attributes {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) =>
       value === undefined ? [] : [[SPAN_ATTRIBUTES[key as keyof typeof SPAN_ATTRIBUTES], value]],

@@ -4,7 +4,7 @@
  */
 
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
-import { taskQueueFilter } from '../model/run-key.ts';
+import { toTaskQueueFilter } from '../model/run-key.ts';
 
 /** A list filter for such runs. A server that lacks the attribute refuses it. */
 export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
@@ -13,18 +13,18 @@ export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
 const INVALID_ARGUMENT = 3;
 
 /** Returns a filter for runs of any workflow type, since webhook deliveries and the ledger's watch may fail as well. */
-function failingRunsFilter(taskQueue: string): string {
-  return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
+function toFailingRunsFilter(taskQueue: string): string {
+  return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
 }
 
-/** Returns `null` where the server cannot tell. */
+/** Returns `null` if the server lacks the search attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
-  return whereKnown(async () => (await client.workflow.count(failingRunsFilter(taskQueue))).count);
+  return askWhereKnown(async () => (await client.workflow.count(toFailingRunsFilter(taskQueue))).count);
 }
 
 export interface FailingRun {
   workflowId: string;
-  /** The server's own word, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
+  /** The server's cause, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
   cause: string | null;
 }
 
@@ -34,9 +34,9 @@ export function listFailingRuns(
   taskQueue: string,
   limit: number,
 ): Promise<FailingRun[] | null> {
-  return whereKnown(async () => {
+  return askWhereKnown(async () => {
     const found: FailingRun[] = [];
-    const query = failingRunsFilter(taskQueue);
+    const query = toFailingRunsFilter(taskQueue);
     for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: limit })) {
       found.push({ workflowId, cause: readCause(searchAttributes?.TemporalReportedProblems) });
       if (found.length >= limit) break;
@@ -52,7 +52,7 @@ function readCause(problems: readonly unknown[] = []): string | null {
 }
 
 /** Returns `null` where the server does not know a search attribute of the question. */
-export async function whereKnown<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+export async function askWhereKnown<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
   try {
     return await ask();
   } catch (error) {

@@ -19,7 +19,7 @@ interface SearchAttributeServices {
  * Asks the server which of the project's search attributes are registered. A server that does not answer counts as
  * having none. Upserting an unregistered attribute, or one of another type, would stop the run for ever.
  */
-export function registeredSearchAttributes(
+export function listRegisteredSearchAttributes(
   services: SearchAttributeServices,
   namespace: string,
 ): () => Promise<SearchAttributeName[]> {

@@ -2,7 +2,7 @@
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
 import type { Logger } from 'pino';
 
-/** The name that one build of the workers gives itself. */
+/** The deployment name and the build id of one version of the workers. */
 export interface DeploymentVersion {
   deploymentName: string;
   buildId: string;
@@ -23,7 +23,7 @@ export interface DeploymentView {
   currentBuildId?: string;
   /** The only identity that may promote, such as Temporal's Worker Controller. Absent if all may. */
   manager?: string;
-  /** The newest first. */
+  /** Newest first. */
   versions: { buildId: string; state: VersionState }[];
 }
 
@@ -60,12 +60,12 @@ export async function describeDeployment(
   }
 }
 
-export function stateIn(deployment: DeploymentView | null, buildId: string): VersionState {
+export function findVersionState(deployment: DeploymentView | null, buildId: string): VersionState {
   return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
 }
 
 /** The command by which an operator makes a version current. */
-export function promotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
+export function formatPromotionCommand({ deploymentName, buildId }: DeploymentVersion): string {
   return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }
 
@@ -84,14 +84,14 @@ interface WatchedDeployment {
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 
-/** Asks at once, then regularly. It says nothing while the server does not answer. */
+/** Polls the deployment at once and then regularly. Logs nothing while the server does not answer. */
 export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
   let said: string | undefined;
   const ask = async () => {
     const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
     if (view === undefined) return;
-    const state = stateIn(view, version.buildId);
+    const state = findVersionState(view, version.buildId);
     onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
     const text = describeState(state, version);
     if (text !== said) say(watched, state, text);
@@ -104,12 +104,12 @@ export function watchDeployment(watched: WatchedDeployment): { close(): void } {
 
 function say({ version, logger }: WatchedDeployment, state: VersionState, text: string): void {
   const fields = { ...version, state };
-  if (getsWork(state)) logger.info?.(fields, text);
+  if (receivesWork(state)) logger.info?.(fields, text);
   else logger.warn(fields, text);
 }
 
 /** Whether workers of this version get new runs. */
-function getsWork(state: VersionState): boolean {
+function receivesWork(state: VersionState): boolean {
   return state === 'current' || state === 'ramping';
 }
 
@@ -118,10 +118,10 @@ function getsWork(state: VersionState): boolean {
  * about to poll.
  */
 function describeState(state: VersionState, version: DeploymentVersion): string {
-  if (getsWork(state)) return 'this version of the workers gets the work';
+  if (receivesWork(state)) return 'this version of the workers gets the work';
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
-    : `this version of the workers gets no work until it is made current: \`${promotionCommand(version)}\``;
+    : `this version of the workers gets no work until it is made current: \`${formatPromotionCommand(version)}\``;
 }
 
 // Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
@@ -134,7 +134,7 @@ interface Fleet {
 }
 
 /** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
-export async function fleetIsRunning(
+export async function isFleetPolling(
   service: Pick<WorkflowService, 'describeTaskQueue'>,
   { namespace, taskQueue, version }: Fleet,
 ): Promise<boolean> {

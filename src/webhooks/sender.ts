@@ -4,10 +4,10 @@ import { type LookupAddress, lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { errorCode } from '../base/error-code.ts';
-import { retryAfterMs } from '../base/instants.ts';
+import { getErrorCode } from '../base/error-code.ts';
+import { parseRetryAfterMs } from '../base/instants.ts';
 import { WEBHOOK_FAILURES, type WebhookEndpoint, type WebhookFailureType } from '../messages/webhooks/delivery.ts';
-import { secretProblem, signedHeaders } from './signature.ts';
+import { checkWebhookSecret, signHeaders } from './signature.ts';
 
 /** For the whole exchange, from the look-up of the name to the status; the specification asks for 15 to 30 s. */
 const TIMEOUT_MS = 15_000;
@@ -32,8 +32,8 @@ export class WebhookSender {
   constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
     this.#timeoutMs = timeoutMs;
     const tls = { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2' } as const;
-    this.#toPublic = agent(guardedConnector(tls, guard));
-    this.#toAny = agent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
+    this.#toPublic = createAgent(createGuardedConnector(tls, guard));
+    this.#toAny = createAgent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
   }
 
   /**
@@ -75,7 +75,7 @@ export class WebhookSender {
         headers: {
           'content-type': 'application/json',
           'user-agent': 'credit-journey',
-          ...signedHeaders(secrets, { ...message, sentAt: new Date() }),
+          ...signHeaders(secrets, { ...message, sentAt: new Date() }),
         },
         body: message.body,
         signal: ends,
@@ -90,7 +90,7 @@ export class WebhookSender {
   }
 }
 
-function agent(connect: buildConnector.connector): Agent {
+function createAgent(connect: buildConnector.connector): Agent {
   return new Agent({
     connect,
     connections: MOST_AT_ONCE,
@@ -106,15 +106,15 @@ function agent(connect: buildConnector.connector): Agent {
 
 async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
   const secrets = await endpoint.readSecrets().catch(() => []);
-  // One broken secret is enough to stop: a receiver that knows only that secret would refuse the message.
-  if (secrets.length === 0 || secrets.some(secretProblem)) throw new WebhookError('WebhookSecretUnreadable');
+  // One invalid secret stops the delivery: a receiver that has only that secret would refuse the message.
+  if (secrets.length === 0 || secrets.some(checkWebhookSecret)) throw new WebhookError('WebhookSecretUnreadable');
   return secrets;
 }
 
 function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
   if (statusCode >= 200 && statusCode < 300) return statusCode;
   if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
-  const asked = retryAfterMs(headers, Date.now());
+  const asked = parseRetryAfterMs(headers, Date.now());
   throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs: asked });
 }
 
@@ -125,7 +125,7 @@ const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HO
 
 function translateError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
-  const code = errorCode(error, '');
+  const code = getErrorCode(error, '');
   if (TIME_OUTS.includes(code)) return new WebhookError('WebhookTimedOut');
   return new WebhookError(OF_TLS.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
 }
@@ -181,7 +181,7 @@ interface GuardOptions {
  * A connector for undici's Agent that connects to permitted addresses only. One refused address of a name refuses the
  * whole name: no public service has an inner address too.
  */
-function guardedConnector(
+function createGuardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
   { lookup = lookUp, isPermitted = isPublicAddress }: GuardOptions = {},
 ): buildConnector.connector {

@@ -6,7 +6,7 @@ const PREFIX = 'whsec_';
 const [MIN_BYTES, MAX_BYTES] = [24, 64];
 
 /** The rule that a secret breaks, or `null`. */
-export function secretProblem(secret: string): string | null {
+export function checkWebhookSecret(secret: string): string | null {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
   const isRight = bytes.toString('base64') === encoded && bytes.length >= MIN_BYTES && bytes.length <= MAX_BYTES;
@@ -14,7 +14,7 @@ export function secretProblem(secret: string): string | null {
 }
 
 /** Returns the headers of one message, signed with each of the secrets. `body` is sent unchanged, to the byte. */
-export function signedHeaders(
+export function signHeaders(
   secrets: readonly string[],
   { id, body, sentAt }: { id: string; body: string; sentAt: Date },
 ): Record<string, string> {

@@ -14,10 +14,15 @@ import {
 } from '../model/failure-types.ts';
 import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
-import { PROVIDER_SAID, type ProviderSaid, resendRule, wordsThatPermit } from '../model/provider-word.ts';
+import {
+  describeResendRule,
+  listPermittingStatements,
+  PROVIDER_SAID,
+  type ProviderSaid,
+} from '../model/provider-word.ts';
 import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../model/report-outcome.ts';
 import { RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { capitalize, inWords, type Writer } from './writer.ts';
+import { capitalize, splitCamelCase, type Writer } from './writer.ts';
 
 /** The page that has the input and the states of each kind of run. */
 export const RUN_PAGES: Readonly<Record<RunKind, string>> = {
@@ -31,7 +36,7 @@ export const RUN_PAGES: Readonly<Record<RunKind, string>> = {
 export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
 export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;
 
-export function endingSentence(run: RunKind): string {
+export function describeEnding(run: RunKind): string {
   return `The ${RUN_NAMES[run]} is ending: nothing new is sent.`;
 }
 
@@ -75,25 +80,25 @@ function findAttention(reason: string): { words: string; page: string; meaning?:
 }
 
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
-export function runbookPage(failureType: FailureType): string {
+export function toRunbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
 }
 
 /** The row that a run on hold shows in the Temporal UI's timeline. */
-export function onHoldRow(reason: string, what: string): string {
+export function formatHoldRow(reason: string, what: string): string {
   return `ON HOLD · ${reason} · ${what} · see User Metadata`;
 }
 
 /** The row of one inquiry on hold. Nothing personal. */
-export function holdRow({
+export function formatInquiryHoldRow({
   failureType,
   ...inquiry
-}: Parameters<typeof inquiryWords>[0] & { failureType: FailureType }): string {
-  return onHoldRow(failureType, inquiryWords(inquiry));
+}: Parameters<typeof formatInquiryName>[0] & { failureType: FailureType }): string {
+  return formatHoldRow(failureType, formatInquiryName(inquiry));
 }
 
 /** `SECONDUSE of share S-1` */
-export function inquiryWords({
+export function formatInquiryName({
   productCode,
   shareId,
   accountId,
@@ -145,22 +150,22 @@ export function resolveCommand({
 }
 
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
-export function holdTitle(hold: HeldInquiry, w: Writer): string {
+export function formatHoldTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
-  return [w.plain(inquiryWords(hold)), reasonWords(hold.reason), ...attempt].join(' · ');
+  return [w.plain(formatInquiryName(hold)), describeReason(hold.reason), ...attempt].join(' · ');
 }
 
 /** The query `status` has the rest. */
 const PROBLEMS_LISTED = 5;
 
 /** Returns all known facts of the hold, each under its name. */
-export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
+export function listHoldFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
   const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
   const { otherTraceNumber, resendFrom } = hold;
   const page = findPage(reason);
-  const answer = answerParts(hold, w);
+  const answer = listAnswerParts(hold, w);
   const facts: [string, string | undefined | false][] = [
-    ['What happened', meaningSentence(reason)],
+    ['What happened', describeMeaning(reason)],
     ['The gateway answered', answer.join(', ')],
     ['On the consumer’s file', isFailureType(reason) && FAILURES[reason].file.join('')],
     ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
@@ -170,7 +175,7 @@ export function holdFacts(hold: HeldInquiry, w: Writer): [name: string, fact: st
       hold.refusalKept &&
         `kept for readers of reports: ${w.code(`credit-journey refusal ${customerTraceNumber} ${attempt ?? 0}`)}`,
     ],
-    ['Too early for resend', resendFrom !== undefined && resendRule(w.time(resendFrom))],
+    ['Too early for resend', resendFrom !== undefined && describeResendRule(w.time(resendFrom))],
     [
       'The ledger has refused a decision',
       refusedDecision &&
@@ -192,39 +197,39 @@ interface Answered extends AnsweredInquiry {
 }
 
 /** Returns the codes, the outcomes of several applicants, and the number of an answer without a record. */
-export function answerParts(answered: Answered, { plain, reference }: Writer): string[] {
+export function listAnswerParts(answered: Answered, { plain, reference }: Writer): string[] {
   const { httpStatus, returnCode, returnReasonCode, applicantOutcomes = [], noRecordReference } = answered;
   return [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
     ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
-    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map((outcome) => plain(outcomeText(outcome))) : []),
+    ...(applicantOutcomes.length > 1 ? applicantOutcomes.map((outcome) => plain(describeOutcome(outcome))) : []),
     ...(noRecordReference === undefined ? [] : [reference(noRecordReference)]),
   ];
 }
 
-function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
+function describeOutcome({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
   const codes = [returnCode, returnReasonCode].filter((code) => code !== undefined);
-  return `${applicantId} ${inWords(outcome)}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
+  return `${applicantId} ${splitCamelCase(outcome)}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
 /** `undefined` for a reason that has no page. */
 export function findPage(reason: string): string | undefined {
-  return isFailureType(reason) ? runbookPage(reason) : findAttention(reason)?.page;
+  return isFailureType(reason) ? toRunbookPage(reason) : findAttention(reason)?.page;
 }
 
-export function reasonWords(reason: string): string {
+export function describeReason(reason: string): string {
   return findAttention(reason)?.words ?? reason;
 }
 
 /** Describes the event behind a hold or a flag in a sentence. */
-export function meaningSentence(reason: string): string {
+export function describeMeaning(reason: string): string {
   if (isFailureType(reason)) return capitalize(FAILURES[reason].happened);
-  return findAttention(reason)?.meaning ?? `${capitalize(reasonWords(reason))}.`;
+  return findAttention(reason)?.meaning ?? `${capitalize(describeReason(reason))}.`;
 }
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
-export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
+export function describeQuestion(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
   const { reason, productCode, customerTraceNumber, endUserCode, since } = hold;
   const ask = isFailureType(reason) ? FAILURES[reason].ask : null;
   if (!ask) return undefined;
@@ -232,7 +237,7 @@ export function questionSentences(hold: HeldInquiry, w: Writer, customerId?: str
     ...(customerId === undefined ? [] : [`customerId ${w.plain(customerId)}`]),
     ...(productCode === 'SECONDUSE' || endUserCode === undefined ? [] : [`endUserCode ${w.plain(endUserCode)}`]),
     ...(since === undefined ? [] : [`attempt shortly before ${w.time(since)}`]),
-    ...answerParts(hold, w),
+    ...listAnswerParts(hold, w),
   ];
   const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   return `${ask[0]} our ${productCode} request with customerTraceNumber ${customerTraceNumber}${about}. ${ask[1]}`;
@@ -257,7 +262,7 @@ const ACTION_WORDS: Readonly<Record<Exclude<HoldAction, 'resend'> | 'seen', stri
   seen: 'an operator has looked into it',
 };
 
-function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
+function describeHoldAction(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
   if (action !== 'resend') return ACTION_WORDS[action];
   if (failureType === 'AnotherNumber') return 'post it under this number too, once';
   return wasClaimed(failureType)
@@ -273,7 +278,7 @@ const OUTCOME_WORDS: Readonly<Record<ReportOutcome, string>> = {
 };
 
 /** Describes a decision's effect in sentences. */
-export function consequences(
+export function describeEffects(
   action: HoldAction | 'seen',
   inquiry: DecidedInquiry,
   {
@@ -286,7 +291,7 @@ export function consequences(
   const name = RUN_NAMES[inquiry.run];
   switch (action) {
     case 'resend':
-      return resendConsequences(inquiry, name);
+      return describeResendEffects(inquiry, name);
     case 'accept':
       return [
         `${isRunning ? `The ${name} continues` : `A new start of the ${name} will continue`} with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
@@ -301,7 +306,10 @@ export function consequences(
         `A new inquiry is sent under a new trace number, with ${keepsApplicants ? 'the same' : 'corrected'} applicants.`,
       ];
     case 'abandon':
-      return ['Nothing more is ever sent under this trace number.', ...(isRunning ? [afterAbandon(inquiry)] : [])];
+      return [
+        'Nothing more is ever sent under this trace number.',
+        ...(isRunning ? [describeAbandonEffect(inquiry)] : []),
+      ];
     case 'seen':
       return ['It is taken off the list of what needs a person. Nothing else changes.'];
   }
@@ -328,15 +336,15 @@ export interface DescribedAction {
 
 /** Describes a decision that an operator may make: its effect, and the facts that it requires. */
 export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInquiry): DescribedAction {
-  const words = actionWords(action, inquiry);
+  const words = describeHoldAction(action, inquiry);
   const { failureType, productCode } = inquiry;
-  const sentences = (more?: Parameters<typeof consequences>[2]) => consequences(action, inquiry, more).join(' ');
+  const sentences = (more?: Parameters<typeof describeEffects>[2]) => describeEffects(action, inquiry, more).join(' ');
   if (action === 'seen' || failureType === null) {
     return { action, words, does: sentences(), providerSaid: [], needsProviderSaid: false };
   }
   const judged = { failureType, productCode };
   if (action !== 'accept') {
-    const permitting = [...wordsThatPermit(judged, { action })];
+    const permitting = [...listPermittingStatements(judged, { action })];
     const does = sentences({ keepsApplicants: true });
     return { action, words, does, providerSaid: permitting, needsProviderSaid: !permitting.includes('notAsked') };
   }
@@ -344,7 +352,7 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
     outcome,
     words: outcome === 'record' && productCode === 'SECONDUSE' ? 'it was posted' : OUTCOME_WORDS[outcome],
     does: sentences({ outcome, isPosted: outcome === 'record' }),
-    providerSaid: [...wordsThatPermit(judged, { action, outcome })],
+    providerSaid: [...listPermittingStatements(judged, { action, outcome })],
     ...(outcome === 'record' ? { needs: ['reference' as const] } : {}),
   }));
   const permitting = PROVIDER_SAID.filter((word) => outcomes.some(({ providerSaid }) => providerSaid.includes(word)));
@@ -354,7 +362,7 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   };
 }
 
-function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
+function describeResendEffects({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
   if (failureType === 'AnotherNumber') {
     return [
       'The inquiry is posted under this number all the same, once.',
@@ -376,7 +384,7 @@ function wasClaimed(failureType: FailureType | null): boolean {
   return failureType === null || FAILURES[failureType].state !== null;
 }
 
-function afterAbandon({ run, shareId }: DecidedInquiry): string {
+function describeAbandonEffect({ run, shareId }: DecidedInquiry): string {
   switch (run) {
     case 'journey':
       if (shareId !== undefined) return 'The journey continues without this share.';

@@ -3,7 +3,7 @@
 import type { StageCode } from '../model/products.ts';
 import { ID_NAMES, parseRunKey } from '../model/run-key.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
-import { type RunView, runKeyIn } from './runs.ts';
+import { type RunView, readRunKey } from './runs.ts';
 
 export interface NextStep {
   title: string;
@@ -18,21 +18,21 @@ const SIGNED = '--by WHO --reason WHY';
 /** Returns the steps that end the run's wait, unless it waits for a decision. */
 export function findNextSteps(view: RunView): NextStep[] {
   const { status, holds, isEnding = false } = view;
-  const runKey = runKeyIn(status);
+  const runKey = readRunKey(status);
   if (holds.length > 0 || isEnding || 'reviewId' in status || 'pullId' in status) return [];
   if ('shareId' in status) {
     const [applicantId] = status.consentsMissing;
     if (applicantId === undefined) return [];
-    return consentSteps({ runKey, shareId: status.shareId, applicantId, secondaryUser: view.sharedWith ?? {} });
+    return listConsentSteps({ runKey, shareId: status.shareId, applicantId, secondaryUser: view.sharedWith ?? {} });
   }
   const { stages = status.stages, gate } = view;
   const shares: NonNullable<RunView['shares']> = view.shares ?? status.shares;
-  if (gate) return gateSteps(status.journeyId, { before: gate.before, stages, tooOld: status.reportTooOld });
+  if (gate) return listGateSteps(status.journeyId, { before: gate.before, stages, tooOld: status.reportTooOld });
   if (stages.some(({ state }) => state === 'running') || shares.some(({ state }) => state === 'posting')) return [];
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
   const [applicantId] = waiting?.waitingFor ?? [];
   if (!waiting || applicantId === undefined) return [];
-  return consentSteps({ runKey, shareId: waiting.shareId, applicantId, secondaryUser: waiting.sharedWith ?? {} });
+  return listConsentSteps({ runKey, shareId: waiting.shareId, applicantId, secondaryUser: waiting.sharedWith ?? {} });
 }
 
 interface ClosedGate {
@@ -42,7 +42,7 @@ interface ClosedGate {
   tooOld: StageCode | undefined;
 }
 
-function gateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): NextStep[] {
+function listGateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate): NextStep[] {
   const shell = `credit-journey advance ${journeyId} \\\n`;
   const pending = stages.filter(({ state }) => state === 'pending').map(({ productCode }) => productCode);
   const after = pending[pending.indexOf(before) + 1];
@@ -89,7 +89,7 @@ interface ConsentWait {
   secondaryUser: SecondaryUser;
 }
 
-function consentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWait): NextStep[] {
+function listConsentSteps({ runKey, shareId, applicantId, secondaryUser }: ConsentWait): NextStep[] {
   const isOwnRun = parseRunKey(runKey).kind === 'share';
   const { endUserCode, endUser } = secondaryUser;
   const user = [

@@ -14,10 +14,10 @@ import type {
 } from '../ledger/audit/audited.ts';
 import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
 import { FAILURES, isFailureType } from '../model/failure-types.ts';
-import { runName } from '../model/run-key.ts';
-import { nameOfUser } from '../model/stage-end-user.ts';
-import { answerParts, inquiryWords, reasonWords } from './holds.ts';
-import { AS_TEXT, countWords, inSeconds } from './writer.ts';
+import { formatRunName } from '../model/run-key.ts';
+import { describeSecondaryUser } from '../model/stage-end-user.ts';
+import { describeReason, formatInquiryName, listAnswerParts } from './holds.ts';
+import { AS_TEXT, countWords, dropMilliseconds } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
 
@@ -70,10 +70,10 @@ export function describeConsent(consent: ListedConsent): ListedRecord {
   const uses = permittedAttempts === 0 ? 'no attempts' : countWords(permittedAttempts, 'attempt');
   return {
     at: consent.recordedAt,
-    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId} with ${nameOfUser(consent)}, ${consent.consentId}.${news}`,
+    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId} with ${describeSecondaryUser(consent)}, ${consent.consentId}.${news}`,
     runKey: consent.runKey,
     facts: [
-      `decided at ${inSeconds(consent.decidedAt)}`,
+      `decided at ${dropMilliseconds(consent.decidedAt)}`,
       ...(evidence ? [`evidence: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}`] : []),
       ...(consent.proof === undefined ? [] : ['proven by its consent system']),
       ...(consent.decision === 'granted' ? [`sent under it: ${uses}`] : []),
@@ -93,16 +93,16 @@ export function describeShare(share: AuditedShare): ListedRecord {
   const purpose = permissiblePurposeCode === undefined ? '' : `, purpose ${permissiblePurposeCode}`;
   return {
     at: share.claimedAt,
-    text: `Share ${shareId} (${POSTED_WORDS[share.posted]}): ${sharedBy} → ${nameOfUser(share)}`,
+    text: `Share ${shareId} (${POSTED_WORDS[share.posted]}): ${sharedBy} → ${describeSecondaryUser(share)}`,
     runKey,
     facts: [
       report
-        ? `${report.productCode} of ${runName(report.runKey)}, ${report.customerTraceNumber}`
+        ? `${report.productCode} of ${formatRunName(report.runKey)}, ${report.customerTraceNumber}`
         : 'a report that the ledger does not know',
       `${share.customerTraceNumber} attempt ${share.attempt}${purpose}`,
       ...share.consents.map(({ applicantId, consentId, decidedAt, evidence }) => {
         const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
-        return `consent of ${applicantId}, ${consentId}, decided at ${inSeconds(decidedAt)}${proof}`;
+        return `consent of ${applicantId}, ${consentId}, decided at ${dropMilliseconds(decidedAt)}${proof}`;
       }),
     ],
   };
@@ -127,7 +127,7 @@ export function describeAttempt(audited: AuditedAttempt): ListedRecord {
     audited;
   const { accesses, late, disposedAt, permissiblePurposeCode } = audited;
   const user = audited.endUserCode ?? audited.endUser;
-  const codes = answerParts(audited, AS_TEXT);
+  const codes = listAnswerParts(audited, AS_TEXT);
   const answered = codes.length === 0 ? '' : `, ${codes.join(', ')}`;
   const facts = [
     `${customerTraceNumber} attempt ${attempt}${applicants === undefined ? '' : `, ${countWords(applicants, 'applicant')}`}`,
@@ -135,24 +135,24 @@ export function describeAttempt(audited: AuditedAttempt): ListedRecord {
     sentTraceNumber && `sent as ${sentTraceNumber}`,
     consents.length > 0 &&
       `consents ${consents.map(({ applicantId, consentId }) => `${applicantId} ${consentId}`).join(', ')}`,
-    permittedBy && `permitted: ${decisionText(permittedBy)}`,
-    decision && `decided: ${decisionText(decision)}`,
+    permittedBy && `permitted: ${describeRecordedDecision(permittedBy)}`,
+    decision && `decided: ${describeRecordedDecision(decision)}`,
     accesses &&
-      `read ${countWords(accesses.count, 'time')}, ${accesses.reissues} of them served it again, last at ${inSeconds(accesses.lastAt)}`,
-    late && `answered late, at ${inSeconds(late.at)}: ${late.outcome ?? 'no outcome'}`,
+      `read ${countWords(accesses.count, 'time')}, ${accesses.reissues} of them served it again, last at ${dropMilliseconds(accesses.lastAt)}`,
+    late && `answered late, at ${dropMilliseconds(late.at)}: ${late.outcome ?? 'no outcome'}`,
     ...audited.legalHolds.map(({ runKey: held, matter, setAt, by }) => {
-      return `under a legal hold on ${held}, matter ${matter}, set by ${by} at ${inSeconds(setAt)}`;
+      return `under a legal hold on ${held}, matter ${matter}, set by ${by} at ${dropMilliseconds(setAt)}`;
     }),
-    disposedAt && `disposed of at ${inSeconds(disposedAt)}`,
+    disposedAt && `disposed of at ${dropMilliseconds(disposedAt)}`,
   ].filter((fact) => typeof fact === 'string' && fact !== '') as string[];
   return {
     at: audited.claimedAt,
-    text: `${inquiryWords(audited)}, attempt ${attempt}: ${audited.outcome} (${POSTED_WORDS[audited.posted]})${answered}.`,
+    text: `${formatInquiryName(audited)}, attempt ${attempt}: ${audited.outcome} (${POSTED_WORDS[audited.posted]})${answered}.`,
     ...{ customerTraceNumber, attempt, runKey, facts },
   };
 }
 
-function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
+function describeRecordedDecision({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
   const proof = provenBy === undefined ? '' : `, proven by key ${provenBy}`;
   return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
@@ -161,7 +161,7 @@ function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }
 export function describeLateAnswer(audited: AuditedAttempt): RecordLine | undefined {
   const { customerTraceNumber, attempt, late } = audited;
   if (!late) return undefined;
-  const text = `${inquiryWords(audited)}, attempt ${attempt}, was answered late: ${late.outcome ?? 'no outcome'}.`;
+  const text = `${formatInquiryName(audited)}, attempt ${attempt}, was answered late: ${late.outcome ?? 'no outcome'}.`;
   return { at: late.at, text, customerTraceNumber, attempt };
 }
 
@@ -185,13 +185,14 @@ export function describeDisposal(disposal: AuditedDisposal): ListedRecord {
 
 type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 
-export function workWords({ kind, reason, productCode, shareId }: NamedWork): string {
-  const about = productCode === undefined ? '' : ` ${inquiryWords({ productCode, ...(shareId ? { shareId } : {}) })}:`;
+export function describeWork({ kind, reason, productCode, shareId }: NamedWork): string {
+  const about =
+    productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
-  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reasonWords(reason)}.`;
+  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason)}.`;
 }
 
-/** Absent if a decision's own record says it. */
+/** Absent if the record of a decision has it. */
 const ENDED: Record<WorkEnd['how'], string | undefined> = {
   decided: undefined,
   overtaken: undefined,
@@ -202,8 +203,8 @@ const ENDED: Record<WorkEnd['how'], string | undefined> = {
   disposed: 'it was disposed of',
 };
 
-export function workEndWords(row: NamedWork, { how }: WorkEnd): string | undefined {
+export function describeWorkEnd(row: NamedWork, { how }: WorkEnd): string | undefined {
   const words = ENDED[how];
-  const about = row.productCode === undefined ? '' : `${inquiryWords({ ...row, productCode: row.productCode })}: `;
+  const about = row.productCode === undefined ? '' : `${formatInquiryName({ ...row, productCode: row.productCode })}: `;
   return words === undefined ? undefined : `No longer waits: ${about}${row.reason}; ${words}.`;
 }

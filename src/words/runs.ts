@@ -14,12 +14,12 @@ import type {
 import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
 import type { ConsumerResult, PullStatus } from '../messages/pull/shapes.ts';
 import type { ShareReportStatus } from '../messages/share/shapes.ts';
-import { problemWords } from '../model/problems.ts';
+import { formatProblem } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import { ID_NAMES, type RunKind, runName, toRunKey } from '../model/run-key.ts';
-import { nameOfUser, type SecondaryUser } from '../model/stage-end-user.ts';
-import { ATTENTION_GUIDE, answerParts, endingSentence } from './holds.ts';
-import { AS_TEXT, countWords, inWords, type Writer } from './writer.ts';
+import { formatRunName, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { describeSecondaryUser, type SecondaryUser } from '../model/stage-end-user.ts';
+import { ATTENTION_GUIDE, describeEnding, listAnswerParts } from './holds.ts';
+import { AS_TEXT, countWords, splitCamelCase, type Writer } from './writer.ts';
 
 export type AnyStatus = RunAnswers[RunKind]['status'];
 
@@ -39,7 +39,7 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   stages?: readonly (StageStatus & { since?: string })[];
   shares?: readonly (ShareStatus & { since?: string; sharedWith?: SecondaryUser })[];
   gate?: Gate | undefined;
-  /** Everything has settled; the run takes further shares until then. */
+  /** All inquiries have settled, and the run accepts further shares until then. */
   openUntil?: string | undefined;
   /** When the pull entered its state. */
   since?: string | undefined;
@@ -51,12 +51,12 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   files?: { path: string; away: string } | undefined;
 }
 
-export function runKind(status: AnyStatus): RunKind {
+export function readRunKind(status: AnyStatus): RunKind {
   return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in status) ?? 'journey';
 }
 
-export function runKeyIn(status: AnyStatus): string {
-  const kind = runKind(status);
+export function readRunKey(status: AnyStatus): string {
+  const kind = readRunKind(status);
   return toRunKey(kind, (status as unknown as Record<string, string>)[ID_NAMES[kind]] ?? '');
 }
 
@@ -75,7 +75,7 @@ export function needsPerson(
 }
 
 /** Makes a view from a status alone. */
-export function viewStatus<Status extends AnyStatus>(status: Status): RunView<Status> {
+export function toRunView<Status extends AnyStatus>(status: Status): RunView<Status> {
   return { status, holds: status.holds, ...('stages' in status ? { gate: findGate(status) } : {}) };
 }
 
@@ -87,7 +87,7 @@ function findGate({ state, waitingFor, waitingUntil }: JourneyStatus): Gate | un
 type JudgedHold = Pick<HoldStatus, 'productCode' | 'failureType' | 'since'>;
 
 /** @param others how many more wait for an operator */
-export function decisionSentence(hold: JudgedHold, { plain, time }: Writer, others = 0): string {
+export function describePendingDecision(hold: JudgedHold, { plain, time }: Writer, others = 0): string {
   const more = others > 0 ? `, and about ${others} more` : '';
   return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
 }
@@ -98,11 +98,11 @@ export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: 
 /** Describes the run's state and its wait in a sentence or two. */
 export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const { status, holds } = view;
-  const kind = runKind(status);
+  const kind = readRunKind(status);
   const [hold] = holds.filter(({ isDecided }) => !isDecided);
-  const end = endSentence(kind, status.state);
-  const ending = view.isEnding && end === null ? ` ${endingSentence(kind)}` : '';
-  const decision = hold ? decisionSentence(hold, w, holds.length - 1) : 'A decision is being recorded.';
+  const end = describeEnd(kind, status.state);
+  const ending = view.isEnding && end === null ? ` ${describeEnding(kind)}` : '';
+  const decision = hold ? describePendingDecision(hold, w, holds.length - 1) : 'A decision is being recorded.';
   const isWaiting = holds.length > 0;
   // A review continues beside its holds.
   const standing = isWaiting && kind !== 'portfolio' ? decision : (end ?? describeProgress(view, w));
@@ -117,9 +117,9 @@ function describeProgress(view: RunView, w: Writer): string {
     const waiting = status.waitingFor === undefined ? '' : `; it waits for ${w.plain(status.waitingFor)}`;
     return `${REVIEW_PROGRESS[status.state as OpenReview]}${waiting}.`;
   }
-  if ('pullId' in status) return underWay(`${w.plain(status.productCode)} is under way`, status, w);
-  if (status.state !== 'waitingForConsent') return underWay('The share is being posted', status, w);
-  return `Waits for ${w.plain(status.waitingFor ?? 'consent')}${untilWords(status.until, w)}.`;
+  if ('pullId' in status) return describeUnderWay(`${w.plain(status.productCode)} is under way`, status, w);
+  if (status.state !== 'waitingForConsent') return describeUnderWay('The share is being posted', status, w);
+  return `Waits for ${w.plain(status.waitingFor ?? 'consent')}${describeDeadline(status.until, w)}.`;
 }
 
 function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
@@ -133,29 +133,34 @@ function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
     return `Waits at the gate before ${gate.before} for the update advance,${since} until ${w.time(gate.until)} at the most.`;
   }
   const running = stages.find(({ state }) => state === 'running');
-  if (running) return underWay(`${running.productCode} is under way`, { ...running, waitingFor }, w);
+  if (running) return describeUnderWay(`${running.productCode} is under way`, { ...running, waitingFor }, w);
   const posting = shares.find(({ state }) => state === 'posting');
-  if (posting) return underWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
+  if (posting)
+    return describeUnderWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
-  if (waiting) return consentSentence(waiting, w);
+  if (waiting) return describeShareConsent(waiting, w);
   if (openUntil) return `Everything has settled; further shares and repeats are taken until ${w.time(openUntil)}.`;
   return 'It is under way.';
 }
 
-function underWay(what: string, inquiry: { attempts: number; waitingFor?: string | undefined }, w: Writer): string {
+function describeUnderWay(
+  what: string,
+  inquiry: { attempts: number; waitingFor?: string | undefined },
+  w: Writer,
+): string {
   const after = inquiry.attempts === 0 ? '' : ` after ${countWords(inquiry.attempts, 'attempt')}`;
   return `${what}${after}${inquiry.waitingFor === undefined ? '' : `: ${w.plain(inquiry.waitingFor)}`}.`;
 }
 
-function untilWords(until: string | undefined, { time }: Writer): string {
+function describeDeadline(until: string | undefined, { time }: Writer): string {
   return until === undefined ? '' : `, until ${time(until)}; silence means no`;
 }
 
-export function consentSentence(share: NonNullable<RunView['shares']>[number], w: Writer): string {
+export function describeShareConsent(share: NonNullable<RunView['shares']>[number], w: Writer): string {
   const { shareId, sharedWith, waitingFor, until } = share;
   const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(w.plain).join(', ')}` : 'its report';
-  const user = sharedWith === undefined ? '' : ` with ${w.plain(nameOfUser(sharedWith))}`;
-  return `Waits for ${who} to share ${w.plain(shareId)}${user}${untilWords(until, w)}.`;
+  const user = sharedWith === undefined ? '' : ` with ${w.plain(describeSecondaryUser(sharedWith))}`;
+  return `Waits for ${who} to share ${w.plain(shareId)}${user}${describeDeadline(until, w)}.`;
 }
 
 /** A list of the run's parts. The first cell of a row is the part's name, and a cell may be empty. */
@@ -167,31 +172,31 @@ export interface RunSection {
 /** Lists the run's parts; those that need an operator come first. */
 export function describeParts(view: RunView, w: Writer): RunSection[] {
   const { status, sharedWith } = view;
-  if ('reviewId' in status) return [{ title: 'Rows', rows: reviewRows(status, w) }];
+  if ('reviewId' in status) return [{ title: 'Rows', rows: formatReviewRows(status, w) }];
   if ('pullId' in status) {
     const consumers = (view.consumers ?? []).map(({ applicantId, outcome, reportReferenceNumber: number }) => {
-      return [w.plain(applicantId), inWords(outcome), number === undefined ? '' : w.reference(number)];
+      return [w.plain(applicantId), splitCamelCase(outcome), number === undefined ? '' : w.reference(number)];
     });
     return [
-      { title: 'Inquiry', rows: [inquiryRow({ ...status, since: view.since }, w)] },
+      { title: 'Inquiry', rows: [formatInquiryRow({ ...status, since: view.since }, w)] },
       { title: 'Consumers', rows: consumers },
     ].filter(({ rows }) => rows.length > 0);
   }
   if ('shareId' in status) {
     const { report } = status;
-    const of = report && (report.kind === 'given' ? 'a report that was given in full' : reportWords(report, w));
-    const [, ...cells] = inquiryRow({ ...status, productCode: 'SECONDUSE' }, w);
+    const of = report && (report.kind === 'given' ? 'a report that was given in full' : describeReport(report, w));
+    const [, ...cells] = formatInquiryRow({ ...status, productCode: 'SECONDUSE' }, w);
     return [{ title: 'Share', rows: [[of ?? 'a report', withUser(sharedWith, w), ...cells]] }];
   }
   const { stages = status.stages, shares = status.shares } = view;
-  const sorted = shares.toSorted((a, b) => urgency(a) - urgency(b));
+  const sorted = shares.toSorted((a, b) => rankUrgency(a) - rankUrgency(b));
   return [
-    { title: 'Stages', rows: stages.map((stage) => inquiryRow(stage, w)) },
-    { title: 'Shares', rows: sorted.map((share) => shareRow(share, w)) },
+    { title: 'Stages', rows: stages.map((stage) => formatInquiryRow(stage, w)) },
+    { title: 'Shares', rows: sorted.map((share) => formatShareRow(share, w)) },
   ].filter(({ rows }) => rows.length > 0);
 }
 
-function urgency({ state }: ShareStatus): number {
+function rankUrgency({ state }: ShareStatus): number {
   const place = ['held', 'posting', 'awaitingConsent'].indexOf(state);
   return place === -1 ? 3 : place;
 }
@@ -206,11 +211,11 @@ interface InquiryParts {
   reportReferenceNumber?: string;
 }
 
-function inquiryRow(inquiry: InquiryParts, w: Writer): string[] {
+function formatInquiryRow(inquiry: InquiryParts, w: Writer): string[] {
   const { productCode, occurrence, state, since, attempts = 0, customerTraceNumber, reportReferenceNumber } = inquiry;
   return [
     w.plain(occurrence === undefined ? productCode : `${productCode} (${occurrence})`),
-    inWords(state),
+    splitCamelCase(state),
     since === undefined ? '' : w.time(since),
     attempts === 0 ? '' : countWords(attempts, 'attempt'),
     customerTraceNumber === undefined ? '' : w.code(customerTraceNumber),
@@ -219,22 +224,25 @@ function inquiryRow(inquiry: InquiryParts, w: Writer): string[] {
 }
 
 function withUser(user: SecondaryUser | undefined, w: Writer): string {
-  return user === undefined ? '' : `with ${w.plain(nameOfUser(user))}`;
+  return user === undefined ? '' : `with ${w.plain(describeSecondaryUser(user))}`;
 }
 
-function shareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
+function formatShareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
   const { shareId, sharedWith, waitingFor, replacedBy } = share;
   const missing = waitingFor.length === 0 ? '' : `consent missing: ${waitingFor.map(w.plain).join(', ')}`;
   const detail = replacedBy === undefined ? missing : `replaced by ${w.plain(replacedBy)}`;
-  const [name = '', state = '', ...cells] = inquiryRow({ ...share, productCode: shareId }, w);
+  const [name = '', state = '', ...cells] = formatInquiryRow({ ...share, productCode: shareId }, w);
   return [name, state, withUser(sharedWith, w), detail, ...cells];
 }
 
-function reportWords(report: { runKey: string; productCode: string; customerTraceNumber: string }, w: Writer): string {
-  return `${report.productCode} of ${w.plain(runName(report.runKey))}, ${w.code(report.customerTraceNumber)}`;
+function describeReport(
+  report: { runKey: string; productCode: string; customerTraceNumber: string },
+  w: Writer,
+): string {
+  return `${report.productCode} of ${w.plain(formatRunName(report.runKey))}, ${w.code(report.customerTraceNumber)}`;
 }
 
-function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
+function formatReviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): string[][] {
   const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
   const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
   return [
@@ -251,32 +259,32 @@ function reviewRows({ file, digest, progress }: PortfolioStatus, w: Writer): str
 /** Describes answers beyond a record of everyone, and changes between reports. */
 export function describeNews({ status, stages }: RunView, w: Writer): string[] {
   if ('reviewId' in status) return [];
-  if ('pullId' in status) return answerSentences(status, w);
-  if ('shareId' in status) return answerSentences({ ...status, productCode: 'SECONDUSE' }, w);
+  if ('pullId' in status) return describeAnswers(status, w);
+  if ('shareId' in status) return describeAnswers({ ...status, productCode: 'SECONDUSE' }, w);
   const all = stages ?? status.stages;
   return [
-    ...all.flatMap((stage) => [...answerSentences(stage, w), ...changeSentences(stage)]),
-    ...status.shares.flatMap((share) => answerSentences({ ...share, productCode: `Share ${share.shareId}` }, w)),
+    ...all.flatMap((stage) => [...describeAnswers(stage, w), ...writeChanges(stage)]),
+    ...status.shares.flatMap((share) => describeAnswers({ ...share, productCode: `Share ${share.shareId}` }, w)),
   ];
 }
 
-function answerSentences(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
+function describeAnswers(answered: AnsweredInquiry & { productCode: string }, w: Writer): string[] {
   const { productCode, returnReasonCode, applicantOutcomes = [], remarks = [] } = answered;
   const isPlain = returnReasonCode === undefined && applicantOutcomes.every(({ outcome }) => outcome === 'record');
   const name = w.plain(productCode);
   return [
-    ...(isPlain ? [] : [`${name} answered: ${answerParts(answered, w).join(', ')}`]),
-    ...remarks.map((remark) => `${name}: ${w.plain(problemWords(remark))}`),
+    ...(isPlain ? [] : [`${name} answered: ${listAnswerParts(answered, w).join(', ')}`]),
+    ...remarks.map((remark) => `${name}: ${w.plain(formatProblem(remark))}`),
   ];
 }
 
 /** Shows only counts: the list is personal, and has its own command. */
-function changeSentences({ productCode, changes }: StageStatus): string[] {
+function writeChanges({ productCode, changes }: StageStatus): string[] {
   if (!changes) return [];
   const since = `${productCode} since ${changes.comparedWith}:`;
-  if ('unavailable' in changes) return [`${since} not compared (${inWords(changes.unavailable)})`];
+  if ('unavailable' in changes) return [`${since} not compared (${splitCamelCase(changes.unavailable)})`];
   const counts = Object.entries(changes.counts).flatMap(([name, count]) =>
-    name === 'applicantsCompared' || count === 0 ? [] : [`${inWords(name)} ${count}`],
+    name === 'applicantsCompared' || count === 0 ? [] : [`${splitCamelCase(name)} ${count}`],
   );
   return [`${since} ${counts.join(', ') || 'no change'}`];
 }
@@ -287,8 +295,8 @@ export function describeAttention({ status, files }: RunView, w: Writer): string
     const { flagged = 0 } = status.progress;
     const rows = `${countWords(flagged, 'row')}, which the result file marks`;
     return [
-      ...(status.attention === undefined ? [] : [filesSentences(files ?? { path: status.file }, w)]),
-      ...(flagged > 0 ? [attentionSentences('ssnMismatch', rows, w)] : []),
+      ...(status.attention === undefined ? [] : [describeFiles(files ?? { path: status.file }, w)]),
+      ...(flagged > 0 ? [writeAttention('ssnMismatch', rows, w)] : []),
     ];
   }
   const parts = 'stages' in status ? [...status.stages, ...status.shares] : [status];
@@ -297,18 +305,18 @@ export function describeAttention({ status, files }: RunView, w: Writer): string
     const name = 'productCode' in part ? part.productCode : `share ${part.shareId}`;
     const { customerTraceNumber: trace } = part;
     const which = `${w.plain(name)}${trace === undefined ? '' : `, trace number ${w.code(trace)}`}`;
-    return [attentionSentences(part.attention, which, w)];
+    return [writeAttention(part.attention, which, w)];
   });
 }
 
 type RunAttention = NonNullable<(StageStatus | ShareStatus)['attention']>;
 
-function attentionSentences(attention: RunAttention, which: string, w: Writer): string {
+function writeAttention(attention: RunAttention, which: string, w: Writer): string {
   const { what, advice, page } = ATTENTION_GUIDE[attention];
   return `${w.strong(what)} ${which}. ${advice} ${w.page(page)}`;
 }
 
-function filesSentences({ path, away }: { path: string; away?: string }, w: Writer): string {
+function describeFiles({ path, away }: { path: string; away?: string }, w: Writer): string {
   const why = away === undefined ? '' : `: ${w.plain(away)}`;
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
@@ -362,7 +370,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
 };
 
 /** Returns `null` for a run that has not ended. */
-export function endSentence(kind: RunKind, state: AnyStatus['state']): string | null {
+export function describeEnd(kind: RunKind, state: AnyStatus['state']): string | null {
   const ends: Readonly<Partial<Record<string, string>>> = ENDS[kind];
   return ends[state] ?? null;
 }

@@ -28,7 +28,7 @@ export const AS_TEXT: Writer = {
 };
 
 /** Values are escaped, so that none acts as markup. @param runbookUrl where the runbook is served */
-export function asMarkdown(runbookUrl?: string): Writer {
+export function createMarkdownWriter(runbookUrl?: string): Writer {
   return {
     plain: escapeMarkdown,
     strong: (sentence) => `**${sentence}**`,
@@ -48,17 +48,17 @@ function escapeMarkdown(text: string): string {
 }
 
 /** Writes text to be copied, unchanged. Backticks in it would end the block. */
-export function codeBlock(text: string): string {
+export function formatCodeBlock(text: string): string {
   return `\`\`\`\n${text.replaceAll('```', "'''")}\n\`\`\``;
 }
 
 /** `2026-01-02T03:04:05.678Z` → `2026-01-02T03:04:05Z` */
-export function inSeconds(instant: string): string {
+export function dropMilliseconds(instant: string): string {
   return instant.replace(/\.\d+/, '');
 }
 
 /** `awaitingConsent` → `awaiting consent` */
-export function inWords(name: string): string {
+export function splitCamelCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 

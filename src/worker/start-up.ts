@@ -3,12 +3,12 @@
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { seenByWatch } from '../client/connection/describe-run.ts';
+import { readWatchedAttempt } from '../client/connection/describe-run.ts';
 import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
+import { type LedgerWatchInput, type SeenAttempt, toLedgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
@@ -98,8 +98,8 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
   const client = new Client({ connection, namespace, dataConverter });
   const { ledgerId } = ledger.identity;
-  const workflowId = ledgerWatchId(ledgerId, taskQueue);
-  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));
+  const workflowId = toLedgerWatchId(ledgerId, taskQueue);
+  const { lost } = await ledger.watch(ledgerId, await readLastSeen(client, { ledgerId, taskQueue }, logger));
   if (lost)
     logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
@@ -109,16 +109,16 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   });
 }
 
-async function seenBefore(
+async function readLastSeen(
   client: Client,
   watched: { ledgerId: string; taskQueue: string },
   logger: WatchedLedger['logger'],
 ): Promise<SeenAttempt | undefined> {
   try {
-    return await seenByWatch(client, watched);
+    return await readWatchedAttempt(client, watched);
   } catch (error) {
     if (isGrpcServiceError(error)) throw error;
-    // Encrypted under a key that is gone. The watch itself finds an older copy within a minute.
+    // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
     logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
     return undefined;
   }

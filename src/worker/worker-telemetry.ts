@@ -7,14 +7,14 @@ import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
 import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { observedLedger } from '../ledger/observed-ledger.ts';
+import { createObservedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { taskQueueFilter } from '../model/run-key.ts';
+import { toTaskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
-import { type KeyRing, keyAges, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
-import { activityMetrics } from '../telemetry/activity-metrics.ts';
+import { computeKeyAges, type KeyRing, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
+import { createActivityMetrics } from '../telemetry/activity-metrics.ts';
 import { Metrics, type QueueKind, watchEventLoop } from '../telemetry/metrics.ts';
 import { countFailingRuns } from '../temporal/failing-runs.ts';
 import { TASK_QUEUE_TYPES } from '../temporal/worker-deployment.ts';
@@ -96,7 +96,7 @@ const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
 async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Map<string, number>> {
   if (!(await knows('NeedsAttention'))) return new Map();
-  const running = `ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
+  const running = `ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
   const counts = REASONS_OF_RUNS.map(async (reason): Promise<[string, number]> => {
     return [reason, (await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`)).count];
   });
@@ -112,7 +112,7 @@ async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Pr
   if (!(await knows('JourneyStage'))) return;
   const counts = await Promise.all(
     PRODUCTS.map(async (stage) => {
-      const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${taskQueueFilter(taskQueue)}`;
+      const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
       return { stage, count: (await client.workflow.count(query)).count };
     }),
   );
@@ -160,7 +160,7 @@ async function readBacklog(client: FleetFigures['client'], name: string, taskQue
 }
 
 async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
-  for (const { use, ageDays, status } of keyAges(keys.ring)) {
+  for (const { use, ageDays, status } of computeKeyAges(keys.ring)) {
     if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
   }
 }
@@ -192,11 +192,13 @@ export async function startWorkerTelemetry(config: Config) {
   return {
     metrics,
     /** Outermost first. */
-    activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), activityMetrics(metrics)],
-    observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
-    observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
+    activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), createActivityMetrics(metrics)],
+    observeGateway: combineObservers(createExchangeMetrics(metrics), tracing?.observeExchange),
+    observeTokens: combineObservers(createTokenMetrics(metrics), tracing?.observeExchange),
     observeLedger: (ledger: Ledger) =>
-      observedLedger(ledger, ({ durationMs, ...labels }) => metrics.put('ledgerLatency', durationMs / 1_000, labels)),
+      createObservedLedger(ledger, ({ durationMs, ...labels }) =>
+        metrics.put('ledgerLatency', durationMs / 1_000, labels),
+      ),
     /** Counts open work until `close`. Does nothing if metrics are off. */
     watch({ ledger, connection, keys, registeredSearchAttributes }: WatchedParts) {
       if (!telemetry.metricsAddress) return;
@@ -220,7 +222,7 @@ export async function startWorkerTelemetry(config: Config) {
   };
 }
 
-function exchangeMetrics(metrics: Metrics): ExchangeObserver {
+function createExchangeMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile, productCode }) =>
     ({ httpStatus, durationMs, markersBroken }) => {
       if (httpStatus !== undefined && productCode)
@@ -229,13 +231,13 @@ function exchangeMetrics(metrics: Metrics): ExchangeObserver {
     };
 }
 
-function tokenMetrics(metrics: Metrics): ExchangeObserver {
+function createTokenMetrics(metrics: Metrics): ExchangeObserver {
   return ({ profile }) =>
     ({ failure }) =>
       metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
 }
 
-function both(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
+function combineObservers(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
   if (!b) return a;
   return (begun: ExchangeBegun) => {
     const ends = [a(begun), b(begun)];

@@ -3,22 +3,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
 import { isRecord } from '../base/is-record.ts';
-import { bundleHasFailureConverter } from '../protection/payloads/data-converter.ts';
+import { hasFailureConverter } from '../protection/payloads/data-converter.ts';
 
 const isBuilt = import.meta.url.endsWith('.js');
 
 /** Returns the path of one of the bundle's modules: a source, or in the built program a compiled file. */
-function moduleFile(path: string): string {
+function resolveModuleFile(path: string): string {
   return fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
 }
 
-const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
+const PROMISE_STACKS = resolveModuleFile('../workflows/run/promise-stacks');
 
-const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
+const AS_REPLAYED = resolveModuleFile('../workflows/run/as-replayed');
 
-const TRACE_HEADER = moduleFile('../workflows/run/trace-header');
+const TRACE_HEADER = resolveModuleFile('../workflows/run/trace-header');
 
-const WORKFLOWS = moduleFile('../workflows/index');
+const WORKFLOWS = resolveModuleFile('../workflows/index');
 
 /** Compiles a bundle for the Node that runs it, as the built program is. The SDK would compile it for ES2017. */
 const compileForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
@@ -36,7 +36,7 @@ const compileForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config)
  */
 export const BUNDLE_OPTIONS = {
   workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED, TRACE_HEADER],
-  preloadModules: [PROMISE_STACKS, moduleFile('../messages/all-messages'), WORKFLOWS],
+  preloadModules: [PROMISE_STACKS, resolveModuleFile('../messages/all-messages'), WORKFLOWS],
   webpackConfigHook: compileForNode,
 };
 
@@ -55,7 +55,7 @@ export const BUNDLE_FILE = 'workflow-bundle.js';
  *
  * @throws Error naming the bundle's file
  */
-export function workflowSource({ bundlePath, isEncrypting }: WorkflowSourceOptions): Partial<WorkerOptions> {
+export function resolveWorkflowSource({ bundlePath, isEncrypting }: WorkflowSourceOptions): Partial<WorkerOptions> {
   const builtPath = fileURLToPath(new URL(`../../${BUNDLE_FILE}`, import.meta.url));
   const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
   if (codePath === undefined) {
@@ -63,7 +63,7 @@ export function workflowSource({ bundlePath, isEncrypting }: WorkflowSourceOptio
     return { workflowsPath: WORKFLOWS, interceptors: { workflowModules: workflowInterceptorModules }, bundlerOptions };
   }
   // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
-  if (isEncrypting && !bundleHasFailureConverter(readFileSync(codePath, 'utf8'))) {
+  if (isEncrypting && !hasFailureConverter(readFileSync(codePath, 'utf8'))) {
     throw new Error(`the workflow bundle ${codePath} does not encode failures: build it again`);
   }
   return { workflowBundle: { codePath } };

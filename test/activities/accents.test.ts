@@ -1,11 +1,11 @@
 /** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildRequest, contentAsSent } from '../../src/activities/inquiry-request.ts';
+import { buildRequest, toSentContent } from '../../src/activities/inquiry-request.ts';
 import { checkRequestCanBeBuilt } from '../../src/activities/prepared-run.ts';
 import type { Accents } from '../../src/fields/accents.ts';
 import type { ReportRequest } from '../../src/gateway/requests.ts';
-import { canonicalRequest } from '../../src/model/canonical-request.ts';
+import { toCanonicalRequest } from '../../src/model/canonical-request.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
@@ -29,7 +29,7 @@ const CONTENT: InquiryContent = {
 
 function sentWith(accents: Accents): ReportRequest {
   const profile = profileFor('http://127.0.0.1', { accents });
-  return buildRequest(profile, contentAsSent(profile, CONTENT), new Date()) as ReportRequest;
+  return buildRequest(profile, toSentContent(profile, CONTENT), new Date()) as ReportRequest;
 }
 
 function problemsWith(accents: Accents, content = CONTENT): { path: string; rule: string }[] {
@@ -86,7 +86,7 @@ test('2.3: a letter without a spelling in ASCII, and a name that grows too long 
 
 test('2.3: the digest is of the spelling that goes on the wire', () => {
   const digestOf = (accents: Accents, content: InquiryContent) => {
-    return canonicalRequest(contentAsSent({ accents }, content));
+    return toCanonicalRequest(toSentContent({ accents }, content));
   };
   const {
     applicants: [sent],

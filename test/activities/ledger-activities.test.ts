@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
-import { canonicalRequest } from '../../src/model/canonical-request.ts';
+import { toCanonicalRequest } from '../../src/model/canonical-request.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
 import { applicant } from '../gateway/fixtures.ts';
 import { claimOf, INQUIRY, keyRing } from '../ledger/fixtures.ts';
@@ -23,7 +23,7 @@ async function onTheWire(t: TestContext, content: InquiryContent) {
     await ledger.close();
     await rm(directory, { recursive: true });
   });
-  await ledger.claim(claimOf(ledger, { digest: ledger.digest(canonicalRequest(content)) }));
+  await ledger.claim(claimOf(ledger, { digest: ledger.digest(toCanonicalRequest(content)) }));
   return { activities: createLedgerActivities({ ledger }), run: ledger.identity };
 }
 

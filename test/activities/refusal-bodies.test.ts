@@ -12,11 +12,11 @@ import { InquirySlots } from '../../src/activities/inquiry-slots.ts';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import { profileFingerprint } from '../../src/gateway/profile.ts';
+import { computeProfileFingerprint } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { carriedRefusal, type SealedRefusal } from '../../src/ledger/reports/reports.ts';
+import { type SealedRefusal, toCarriedRefusal } from '../../src/ledger/reports/reports.ts';
 import { applicant, profileFor } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';
@@ -53,7 +53,7 @@ async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<
   const args = {
     run: {
       ...{ environment: 'sandbox', profile: profile.name, customerId: profile.customerId },
-      ...{ profileFingerprint: profileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
+      ...{ profileFingerprint: computeProfileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
     },
     inquiry: { ...INQUIRY, profile: profile.name, customerId: profile.customerId },
     applicants: [applicant()],
@@ -127,5 +127,5 @@ test('a refusal that the ledger cannot take goes to the later activity, sealed: 
 
 test('one that is too long for Temporal is lost, and not the failure with it', () => {
   const sealed = { body: Buffer.alloc(400_000), wrappedKey: Buffer.alloc(60), keyId: 'k', algorithm: 'A256GCM' };
-  assert.equal(carriedRefusal({ sealed, isWhole: true }), undefined);
+  assert.equal(toCarriedRefusal({ sealed, isWhole: true }), undefined);
 });

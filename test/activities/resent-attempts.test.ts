@@ -16,7 +16,7 @@ import type { ActivityDependencies } from '../../src/activities/dependencies.ts'
 import { InquirySlots } from '../../src/activities/inquiry-slots.ts';
 import { createSubmitInquiry } from '../../src/activities/submit-inquiry.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
-import { type GatewayProfile, profileFingerprint } from '../../src/gateway/profile.ts';
+import { computeProfileFingerprint, type GatewayProfile } from '../../src/gateway/profile.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { applicant, profileFor, recordBody } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
@@ -54,7 +54,7 @@ async function attemptsWith(t: TestContext, replies: readonly Reply[], changes: 
     const args = {
       run: {
         ...{ environment: 'sandbox', profile: profile.name, customerId: profile.customerId },
-        ...{ profileFingerprint: profileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
+        ...{ profileFingerprint: computeProfileFingerprint(profile), ledgerId: ledger.identity.ledgerId },
       },
       applicants: [applicant()],
       ...{ attempt, consents: [] },

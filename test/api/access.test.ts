@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { isAboutRun, isMessage, type PathParameter, parametersIn, type Route } from '../../src/api/route.ts';
+import { isAboutRun, isMessage, listPathParameters, type PathParameter, type Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { type RunKind, toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
@@ -42,7 +42,7 @@ function sample(name: PathParameter, id: string): string {
 }
 
 function pathOf({ path }: Route, id = THERE): string {
-  return parametersIn(path).reduce<string>((so, name) => so.replace(`{${name}}`, sample(name, id)), path);
+  return listPathParameters(path).reduce<string>((so, name) => so.replace(`{${name}}`, sample(name, id)), path);
 }
 
 function called(route: Route, bearer: string | null, id?: string): Promise<HttpAnswer> {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/api/options.ts';
-import { parametersIn } from '../../src/api/route.ts';
+import { listPathParameters } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, journeyInput } from '../support/journey-harness.ts';
@@ -80,7 +80,10 @@ describe('errors are problem documents', () => {
     ];
     const before = api.lines.length;
     for (const route of ROUTES.filter((one) => one.body)) {
-      const path = parametersIn(route.path).reduce<string>((so, name) => so.replace(`{${name}}`, 'T-1'), route.path);
+      const path = listPathParameters(route.path).reduce<string>(
+        (so, name) => so.replace(`{${name}}`, 'T-1'),
+        route.path,
+      );
       for (const one of bodies) {
         const { status, text, headers } = await api.call(path, { method: route.method, body: one });
         assert.ok(status >= 400 && status < 500, `${route.operationId} ${status} ${text}`);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { openApiDocument } from '../../src/api/openapi.ts';
+import { createOpenApiDocument } from '../../src/api/openapi.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../schemas/api.openapi.json', import.meta.url), 'utf8'));
-const document = openApiDocument();
+const document = createOpenApiDocument();
 
 describe('the API’s document', () => {
   test('is the one that lies in schemas/ (else: npm run schemas)', () => {

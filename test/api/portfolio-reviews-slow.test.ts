@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
 import { type Json, startTestApi, token, untilState, useApi } from './fixtures.ts';
@@ -74,7 +74,7 @@ describe('portfolio reviews over HTTP', () => {
   });
 
   test('a file belongs to its end user: a missing one is refused at once, and that of another is as a missing one', async () => {
-    await writePortfolio(portfolioDirectory, 'theirs.csv', csvText(1), portfolioFolder({ endUserCode: 'EU456' }));
+    await writePortfolio(portfolioDirectory, 'theirs.csv', csvText(1), toPortfolioFolder({ endUserCode: 'EU456' }));
     const bearer = await token({ profiles: ['default'], endUsers: ['EU123'] });
     const start = async (change: object) => {
       const answer = await api.call('/v1/portfolio-reviews', {

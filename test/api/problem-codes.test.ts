@@ -1,24 +1,24 @@
 /** The closed list of problems: each has one title, one meaning, and a place in the reference that its `type` names. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { referencePage } from '../../src/api/documents.ts';
-import { refusedMessage } from '../../src/api/problem.ts';
-import { refusedBy } from '../../src/client/connection/errors.ts';
+import { writeReferencePage } from '../../src/api/documents.ts';
+import { createMessageRefusal } from '../../src/api/problem.ts';
+import { toRefusedError } from '../../src/client/connection/errors.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/refusal.ts';
 import { REFUSAL_CAUSES } from '../../src/model/refusals.ts';
 
 test('no two problems have the same title, and each has its place in the reference', () => {
   assert.equal(new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].title)).size, PROBLEM_CODES.length);
-  const page = referencePage();
+  const page = writeReferencePage();
   for (const code of PROBLEM_CODES) assert.ok(page.includes(`<tr id="problem-${code}">`), code);
 });
 
 test('a refused message says its cause, which is a problem of the run’s state, and where', () => {
   for (const cause of REFUSAL_CAUSES) {
-    const { status, reason } = refusedMessage(refusedBy('J-1', { cause, reason: 'for a reason' }));
+    const { status, reason } = createMessageRefusal(toRefusedError('J-1', { cause, reason: 'for a reason' }));
     assert.deepEqual([status, reason], [409, cause]);
   }
   const refusal = { cause: 'inFuture', reason: '/decidedAt must not be in the future' } as const;
-  const { problems } = refusedMessage(refusedBy('J-1', refusal));
+  const { problems } = createMessageRefusal(toRefusedError('J-1', refusal));
   assert.deepEqual(problems, [{ path: '/decidedAt', rule: 'must not be in the future' }]);
 });

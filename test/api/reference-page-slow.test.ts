@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { REFERENCE_PAGE_CSP, referencePage } from '../../src/api/documents.ts';
+import { REFERENCE_PAGE_CSP, writeReferencePage } from '../../src/api/documents.ts';
 import { chromiumPath } from '../browser/ui-world.ts';
 
 const ADDRESS = 'http://127.0.0.1/v1/reference';
@@ -13,7 +13,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 test('the reference page fits each screen, breaks no rule of accessibility, and no policy of its own', async (t) => {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());
-  const body = referencePage();
+  const body = writeReferencePage();
   for (const width of [360, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });

@@ -10,7 +10,7 @@ import {
   readRefusalAnswer,
   readReportAnswer,
 } from '../../src/api/routes/reports.ts';
-import { changesBetween, sealedChangesText } from '../../src/changes/changes-between.ts';
+import { changesBetween, encodeSealedChanges } from '../../src/changes/changes-between.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
@@ -85,7 +85,7 @@ async function ledgerWithReport(): Promise<Ledger> {
   assert.ok(later);
   const applicants = [{ consumerId: 'CONSUMER-SENTINEL', consumer: {} }];
   const compared = { customerTraceNumber, productCode };
-  const text = sealedChangesText({
+  const text = encodeSealedChanges({
     earlier: compared,
     later: compared,
     changes: changesBetween({ applicants }, later),

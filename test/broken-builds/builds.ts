@@ -117,7 +117,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/gateway/who-is-who.ts',
-        find: "  if (ssnMismatch === 'hold' && ssnAgainst(entry, applicant) === 'different') {",
+        find: "  if (ssnMismatch === 'hold' && matchSsn(entry, applicant) === 'different') {",
         replace: "  if (ssnMismatch === 'hold' && expected.length === 0) {",
       },
       {
@@ -188,8 +188,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/inquiry/inquiry-protocol.ts',
-        find: "    return this.#permit() === null ? { kind: 'notPermitted' } : null;\n",
-        replace: "    return this.#attempt === 1 && this.#permit() === null ? { kind: 'notPermitted' } : null;\n",
+        find: "    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
+        replace: "    return this.#attempt === 1 && this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
       },
     ],
     tests: [

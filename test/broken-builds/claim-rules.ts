@@ -139,7 +139,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/run-workflow.ts',
-        find: '    await run.decided.untilSettled(run);\n',
+        find: '    await run.decided.waitUntilSettled(run);\n',
         replace: '',
       },
     ],
@@ -234,7 +234,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       {
         file: 'src/ledger/inquiries/inquiry-transactions.ts',
         find: 'const closedAt = await insertClosed(tx, request, decision.permittedBy);',
-        replace: 'const closedAt = utcInstant(Date.now());',
+        replace: 'const closedAt = toUtcInstant(Date.now());',
       },
     ],
     tests: [{ path: ON_SQLITE, title: 'an attempt that nobody has claimed is closed' }],

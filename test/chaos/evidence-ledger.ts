@@ -1,6 +1,6 @@
 /** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
 
-import { inParallel } from '../../src/base/in-parallel.ts';
+import { runInParallel } from '../../src/base/in-parallel.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/database/sql-session.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
@@ -26,7 +26,7 @@ export async function readLedger({
 }): Promise<LedgerEvidence> {
   const tables = await readTables(ledgerUrl);
   const callers = [...new Set(tables.inquiries.map((row) => String(row.run_key)))];
-  const views = (await inParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
+  const views = (await runInParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
   const open = (await openInquiries(ledger)).map(({ customerTraceNumber, undecided, attention }) => ({
     customerTraceNumber,
     ...(undecided ? { undecided } : {}),
@@ -205,12 +205,12 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
     const [journeyId, productCode] = [String(row.run_key), row.product_code as ProductCode];
     wanted.set(`${journeyId} ${productCode}`, { journeyId, productCode });
   }
-  return inParallel([...wanted.values()], READS_AT_ONCE, async ({ journeyId, productCode }) => {
+  return runInParallel([...wanted.values()], READS_AT_ONCE, async ({ journeyId, productCode }) => {
     try {
       const report = await readSealedReport(ledger, journeyId, productCode);
       if (!report) return { journeyId, productCode, problem: 'readReport finds none' };
       const { customerTraceNumber, attempt, body } = report;
-      const reportReferenceNumber = referenceIn(body);
+      const reportReferenceNumber = readReference(body);
       const found = { journeyId, productCode, customerTraceNumber, attempt };
       return reportReferenceNumber === undefined ? found : { ...found, reportReferenceNumber };
     } catch (error) {
@@ -219,7 +219,7 @@ async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEviden
   });
 }
 
-function referenceIn(body: string): string | undefined {
+function readReference(body: string): string | undefined {
   return /"reportReferenceNumber"\s*:\s*"([A-Za-z0-9]{1,30})"/.exec(body)?.[1];
 }
 

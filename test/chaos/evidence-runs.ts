@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
-import { inParallel } from '../../src/base/in-parallel.ts';
+import { runInParallel } from '../../src/base/in-parallel.ts';
 import { askRun } from '../../src/client/connection/run-messages.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
@@ -37,7 +37,7 @@ const QUERY_LIMIT_MS = 10_000;
 
 export async function readRuns(client: Client, taskQueue: string): Promise<RunEvidence[]> {
   const runs = await listed(client, taskQueue);
-  return inParallel(runs, RUNS_AT_ONCE, (run) => readRun(client, run));
+  return runInParallel(runs, RUNS_AT_ONCE, (run) => readRun(client, run));
 }
 
 async function listed(client: Client, taskQueue: string): Promise<WorkflowExecutionInfo[]> {

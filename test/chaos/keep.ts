@@ -2,7 +2,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { runKeyFromWorkflowId } from '../../src/model/run-key.ts';
+import { parseWorkflowId } from '../../src/model/run-key.ts';
 import type { RunEvidence } from './evidence.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import type { World } from './world.ts';
@@ -26,7 +26,7 @@ export async function keepNamedHistories(
   const named = runs.filter(({ workflowId }) => {
     // A failure names a run, not the workflow that delivers its events. The latter's history is kept, too.
     const own = workflowId.replace(/^webhooks-/, '');
-    const names = [workflowId, own, runKeyFromWorkflowId(own) ?? own];
+    const names = [workflowId, own, parseWorkflowId(own) ?? own];
     return failures.some((failure) => names.some((name) => new RegExp(`\\b${name}(?![\\w-])`).test(failure)));
   });
   if (named.length === 0) return;

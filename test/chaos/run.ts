@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { portfolioFolder, toOutputNames } from '../../src/messages/portfolio/output-files.ts';
+import { toOutputNames, toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { toRunKey } from '../../src/model/run-key.ts';
 import { askAsForeigners } from './api/foreigners.ts';
@@ -170,7 +170,7 @@ async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResul
   return Promise.all(
     reviews.map(async (review) => {
       const { reviewId } = review;
-      const { results } = toOutputNames(join(portfolioDir, portfolioFolder(review), PORTFOLIO_FILE), reviewId);
+      const { results } = toOutputNames(join(portfolioDir, toPortfolioFolder(review), PORTFOLIO_FILE), reviewId);
       const text = await readFile(results, 'utf8').catch(() => '');
       const lines = text.split('\n').filter((line) => line !== '');
       return { runKey: toRunKey('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };

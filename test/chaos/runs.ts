@@ -6,7 +6,7 @@ import type { HoldStatus, JourneyStatus } from '../../src/messages/journey/shape
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import { parseRunKey, toRunKey } from '../../src/model/run-key.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
-import { csvLine, HEADER } from '../support/portfolio-files.ts';
+import { formatCsvLine, HEADER } from '../support/portfolio-files.ts';
 import { aMomentAgo, applicantsOf, consentOf, inputOf } from './journey-inputs.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
 import type { OthersPlan, ReviewPlan, ShareReportPlan } from './plan-others.ts';
@@ -83,7 +83,7 @@ export function runsOf({ journeys, others = NONE }: Plan): PlannedRun[] {
 
 /** The rows of a review, as its file has them. */
 export function portfolioText({ ssns }: ReviewPlan): string {
-  const lines = ssns.map((ssn) => csvLine(Number(ssn.slice(1, 5)), ssn.slice(5)));
+  const lines = ssns.map((ssn) => formatCsvLine(Number(ssn.slice(1, 5)), ssn.slice(5)));
   return `${[HEADER, ...lines].join('\n')}\n`;
 }
 

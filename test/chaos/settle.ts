@@ -1,7 +1,7 @@
 /** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { inParallel } from '../../src/base/in-parallel.ts';
+import { runInParallel } from '../../src/base/in-parallel.ts';
 import { askRun } from '../../src/client/connection/run-messages.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../../src/model/run-key.ts';
@@ -38,7 +38,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   const wasReset = new Set<string>();
   const open = new Map(runsOf(plan).map((run) => [run, 'not looked at']));
   while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
-    await inParallel([...open.keys()], AT_ONCE, async (run) => {
+    await runInParallel([...open.keys()], AT_ONCE, async (run) => {
       const look = await goOn(run, scene).catch((error): Look => ({ state: String(error.name), decisions: 0 }));
       decisions += look.decisions;
       const isReset = look.state === 'at rest' && (await resetOnce(run, { scene, wasReset }));
@@ -71,7 +71,7 @@ async function deliver({ world, people }: Scene, signal: AbortSignal): Promise<s
   for await (const { workflowId } of world.client.workflow.list({ query })) open.add(workflowId);
   const endsAt = performance.now() + DELIVERIES_LIMIT_MS;
   while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
-    await inParallel([...open], AT_ONCE, async (workflowId) => {
+    await runInParallel([...open], AT_ONCE, async (workflowId) => {
       const handle = world.client.workflow.getHandle(workflowId);
       const ask = () => askRun<WebhookDeliveryStatus>(handle, 'webhookStatus');
       const status = await people.patiently(ask).catch(() => undefined);

@@ -3,7 +3,7 @@ import { consumerIdOf } from '../../sandbox/records/records.ts';
 import type { JourneyResult, JourneyStatus, ShareStatus } from '../../src/messages/journey/shapes.ts';
 import type { ProductCode, StageCode } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import { traceNumber } from '../../src/model/trace-number.ts';
+import { deriveTraceNumber } from '../../src/model/trace-number.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from './evidence.ts';
 import type { ApiAnswer } from './evidence-api.ts';
@@ -17,7 +17,7 @@ const BOTH: readonly ApplicantId[] = ['1A', '2A'];
 /** Steps of the sound storm; `at` in seconds from its start. */
 export function traceOf(runKey: string, productCode: ProductCode, ordinal = 0, shareId?: string): string {
   const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
-  return traceNumber({ ...run, runKey, productCode, ordinal, shareId });
+  return deriveTraceNumber({ ...run, runKey, productCode, ordinal, shareId });
 }
 
 export function at(seconds: number): number {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection as TemporalConnection } from '@temporalio/client';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -154,7 +154,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   const portfolioDir = join(directory, 'portfolios');
   await mkdir(portfolioDir, { mode: 0o700 });
   for (const review of plan.others?.reviews ?? []) {
-    const folder = join(portfolioDir, portfolioFolder(review));
+    const folder = join(portfolioDir, toPortfolioFolder(review));
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(join(folder, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
   }

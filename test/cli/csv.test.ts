@@ -1,7 +1,7 @@
 /** CSV that people open in a spreadsheet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvLine } from '../../src/cli/commands/listing-commands.ts';
+import { formatCsvLine } from '../../src/cli/commands/listing-commands.ts';
 
 test('no cell begins a formula, in whatever way a spreadsheet cuts the line', () => {
   for (const [cell, written] of [
@@ -16,6 +16,6 @@ test('no cell begins a formula, in whatever way a spreadsheet cuts the line', ()
     ['LOAN-1', 'LOAN-1'],
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z'],
   ] as const) {
-    assert.equal(csvLine([cell, 7]), `${written},7\r\n`);
+    assert.equal(formatCsvLine([cell, 7]), `${written},7\r\n`);
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentLines } from '../../src/cli/output/output.ts';
-import { asCalled } from '../../src/cli/output/program-call.ts';
+import { formatDocument } from '../../src/cli/output/output.ts';
+import { adaptCommands } from '../../src/cli/output/program-call.ts';
 
 test('an answer is printed with every fact, and each of its lists as a table or one row below the other', () => {
   const answer = {
@@ -15,14 +15,14 @@ test('an answer is printed with every fact, and each of its lists as a table or 
     ],
     applicants: [{ applicantId: '1A', names: [{ first: 'A', last: 'SAMPLE' }] }],
   };
-  assert.deepEqual(documentLines(answer, 80), [
+  assert.deepEqual(formatDocument(answer, 80), [
     'kind           paused',
     'pause profile  east',
     'findings  none',
     'stages',
     '  PRODUCT CODE  COUNT  NOTE  RUN KEY',
     '  PREQUAL       2            J-1',
-    `      ${asCalled('credit-journey status J-1')}`,
+    `      ${adaptCommands('credit-journey status J-1')}`,
     '  PREAPP               late  J-2',
     'applicants',
     '  applicant id  1A',
@@ -30,12 +30,12 @@ test('an answer is printed with every fact, and each of its lists as a table or 
     '    FIRST  LAST',
     '    A      SAMPLE',
   ]);
-  assert.deepEqual(documentLines({ data: [], hasMore: true }, 80), ['none', 'There are more.']);
+  assert.deepEqual(formatDocument({ data: [], hasMore: true }, 80), ['none', 'There are more.']);
 });
 
 test('nothing in an answer steers the terminal, and no line is longer than the terminal is wide', () => {
   const text = `BANK\u001b[2J\u202e ${'word '.repeat(40)}`;
-  const lines = documentLines({ fact: text, list: [text], rows: [{ text }] }, 80);
+  const lines = formatDocument({ fact: text, list: [text], rows: [{ text }] }, 80);
   assert.ok(!/\p{C}/u.test(lines.join('')));
   for (const line of lines) assert.ok(line.length <= 80, line);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
 import { parseSince } from '../../src/cli/decisions/decision-flags.ts';
-import { commandLines, rowTable } from '../../src/cli/output/output.ts';
+import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';
 import type { DecidableHold } from '../../src/operator/judge-decision.ts';
@@ -21,12 +21,12 @@ const HOLD: DecidableHold = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIR
 describe('what needs a person, in lines', () => {
   test('keeps to 80 columns, and its command can be copied whole', () => {
     const { reason, since, runKey } = HOLD;
-    const lines = rowTable([{ reason, since, runKey, command: resolveCommand(HOLD) }], 80);
+    const lines = formatRowTable([{ reason, since, runKey, command: resolveCommand(HOLD) }], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));
-    assert.deepEqual(commandLines('a b', 80, '  '), ['  a b']);
-    assert.deepEqual(commandLines('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
+    assert.deepEqual(wrapCommand('a b', 80, '  '), ['  a b']);
+    assert.deepEqual(wrapCommand('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });
 
   test('names the command to run: to decide, to mark as seen, or to read the status until the cause is mended', () => {

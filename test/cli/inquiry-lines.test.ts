@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { columnsFor, csvRow, parsePeriod, recordLines, totalLines } from '../../src/cli/commands/listing-commands.ts';
-import { rowTable } from '../../src/cli/output/output.ts';
+import {
+  formatCsvRow,
+  formatRecord,
+  formatTotals,
+  parsePeriod,
+  toColumns,
+} from '../../src/cli/commands/listing-commands.ts';
+import { formatRowTable } from '../../src/cli/output/output.ts';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
 import { inquiries } from '../../src/operations/listings.ts';
 import { describeAttempt } from '../../src/words/records.ts';
 
-const ATTEMPT_COLUMNS = columnsFor(inquiries.output);
+const ATTEMPT_COLUMNS = toColumns(inquiries.output);
 
 const ATTEMPT: AuditedAttempt = {
   customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00',
@@ -39,7 +45,7 @@ const ATTEMPT: AuditedAttempt = {
 
 describe('an inquiry', () => {
   test('keeps to 80 columns, and what people wrote steers no terminal', () => {
-    const lines = recordLines(describeAttempt(ATTEMPT), 80);
+    const lines = formatRecord(describeAttempt(ATTEMPT), 80);
     for (const line of lines) assert.ok(line.length <= 80 && !/\p{Cc}/u.test(line), line);
     const text = lines.join('\n');
     for (const part of [
@@ -65,8 +71,8 @@ describe('an inquiry', () => {
     };
     const held = { ...ATTEMPT, legalHolds: [hold, { ...hold, matter: '=2' }] };
     const words = /legal hold on portfolio:R-1, matter 2026-17, set by c at 2026-01-02T03:04:05Z/;
-    assert.match(recordLines(describeAttempt(held), 200).join('\n'), words);
-    assert.match(csvRow(ATTEMPT_COLUMNS, held), /,"2026-17; '=2",/);
+    assert.match(formatRecord(describeAttempt(held), 200).join('\n'), words);
+    assert.match(formatCsvRow(ATTEMPT_COLUMNS, held), /,"2026-17; '=2",/);
   });
 });
 
@@ -78,11 +84,11 @@ test('totals are a table of 80 columns, and CSV', () => {
     sent: 3,
     posted: 1,
   } as const;
-  const lines = totalLines(inquiries, [{ ...total, notPosted: 1, unknown: 1 }], 80);
+  const lines = formatTotals(inquiries, [{ ...total, notPosted: 1, unknown: 1 }], 80);
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.match(lines.join('\n'), /^PREQUAL +EU1 +3 +1 +1 +1$/m);
   assert.equal(lines.join('').match(/n{2,}/g)?.join('').length, 100, 'a name is cut');
-  assert.deepEqual(totalLines(inquiries, [], 80), ['no inquiries']);
+  assert.deepEqual(formatTotals(inquiries, [], 80), ['no inquiries']);
 });
 
 describe('a period', () => {
@@ -118,7 +124,7 @@ describe('lists of runs and of events on their way', () => {
   const shown = `${at.replace(/\.\d+/, '')} (3 min ago)`;
 
   test('show the age beside each instant', () => {
-    const [, row = ''] = rowTable([{ runKey: 'J-1', run: 'running', startedAt: at }], 80);
+    const [, row = ''] = formatRowTable([{ runKey: 'J-1', run: 'running', startedAt: at }], 80);
     assert.ok(row.startsWith(`running  ${shown}`) && row.endsWith('J-1'), row);
   });
 });

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { sampleJourney, samplePull } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { applicant, newSsn } from '../support/journey-harness.ts';
 import { type CommandStage, documentsOf, openCommandStage } from './command-stage.ts';
@@ -138,7 +138,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const journeyId = `J-${randomUUID()}`;
     const file = join(stage.harness.dataDir, `${journeyId}.json`);
     const applicants = [applicant('1A', newSsn('3408'))];
-    await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
+    await writeFile(file, JSON.stringify({ ...createSampleJourney({ journeyId, auto: true }), applicants }));
     const started = await cli('start', '--file', file, '--watch');
     assert.equal(started.code, 3, started.stderr);
     const [first = '', ...lines] = started.stdout.trim().split('\n');
@@ -175,7 +175,7 @@ test('what the worker refuses of an input is told by status, with the rule', asy
   const journeyId = `J-${randomUUID()}`;
   const file = join(stage.harness.dataDir, `${journeyId}.json`);
   const applicants = Array.from({ length: 9 }, (_, index) => applicant(`${index + 1}A`));
-  await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
+  await writeFile(file, JSON.stringify({ ...createSampleJourney({ journeyId, auto: true }), applicants }));
   const started = await runCli(['start', '--file', file, '--watch'], { env: stage.env, cwd: stage.harness.dataDir });
   assert.equal(started.code, 2, started.stderr);
   const { type, problems } = JSON.parse(started.stderr).error;
@@ -218,7 +218,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
   test('comes from a file too, is found by a repeated start, and not taken for another one', async () => {
     const pullId = `P-${randomUUID()}`;
     const file = join(stage.shell.directory, `${pullId}.json`);
-    const input = samplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
+    const input = createSamplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
     await writeFile(file, JSON.stringify(input));
     await told(`pull --file ${file} --watch`, 0);
     await told(`pull --file - < ${file}`, 0);

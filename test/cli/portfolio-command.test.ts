@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
-import { statusLines } from '../../src/cli/output/status-lines.ts';
+import { formatStatus } from '../../src/cli/output/status-lines.ts';
 import type { PortfolioResult, PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
@@ -106,7 +106,7 @@ describe('a review on the command line', () => {
     assert.equal(watched.code, 3, watched.stderr);
     const held = await answered(3, 'status', reviewId);
     assert.deepEqual([held.progress.flagged, held.progress.record, held.progress.held], [2, 3, 1]);
-    const lines = statusLines(held, { width: 80, colors: pc.createColors(false) }).join('\n');
+    const lines = formatStatus(held, { width: 80, colors: pc.createColors(false) }).join('\n');
     assert.match(lines, /another SSN than the request: 2 rows, which the result file\s+marks\./);
     const handle = stage.harness.client.workflow.getHandle(`portfolio-${reviewId}`);
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { runCli } from './run-cli.ts';
@@ -48,7 +48,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
     const journeyId = `J-${randomUUID()}`;
     assert.equal((await done('start', '--sample', '--journey-id', journeyId)).isNew, true);
     const file = join(harness.dataDir, `${journeyId}.json`);
-    await writeFile(file, JSON.stringify(sampleJourney({ journeyId, auto: false })));
+    await writeFile(file, JSON.stringify(createSampleJourney({ journeyId, auto: false })));
     assert.equal((await done('start', '--file', file)).isNew, false);
     const other = await remote(['start', '--sample', '--auto', '--journey-id', journeyId]);
     assert.deepEqual([other.code, JSON.parse(other.stderr).error.type], [1, 'differs']);

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { UsageError } from '../../src/cli/output/errors.ts';
 import {
   applyOptions,
-  asTyped,
-  membersIn,
-  namesByPath,
-  optionFor,
+  listSchemaMembers,
+  mapOptionsByPath,
   requireOwnOptions,
+  toOption,
+  toOptionError,
 } from '../../src/cli/output/schema-options.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 
@@ -22,7 +22,7 @@ const SCHEMA = z.union([
   z.strictObject({ shareId: z.string(), occurrence: z.int(), acceptAge: z.literal(true), kind: z.enum(['a', 'b']) }),
 ]);
 
-const members = membersIn([SCHEMA]);
+const members = listSchemaMembers([SCHEMA]);
 
 test('each member that is no list has an option: by its own name, or its path where two have one name', () => {
   assert.deepEqual(
@@ -37,7 +37,7 @@ test('each member that is no list has an option: by its own name, or its path wh
       ['/kind', '--kind', 'text'],
     ],
   );
-  const flags = members.map((member) => optionFor(member).flags);
+  const flags = members.map((member) => toOption(member).flags);
   assert.deepEqual(flags.slice(0, 2), ['--share-id <id>', '--end-user-code <code>']);
   assert.equal(flags[5], '--accept-age');
   assert.equal(members.at(-1)?.words, 'a, b');
@@ -54,14 +54,14 @@ test('options stand above the file, member by member', () => {
 });
 
 test('a problem is named by what was typed; one of a file keeps its path', () => {
-  const names = namesByPath(members);
+  const names = mapOptionsByPath(members);
   assert.equal(names['/user'], '--end-user-code, --user-name');
   const error = new InvalidInputError([
     { path: '/user/endUserCode', rule: 'is wrong' },
     { path: '/shareId', rule: 'is wrong' },
   ]);
   const optionsOf = (given: Record<string, unknown>) =>
-    asTyped(error, names, given).problems.map((one) => 'option' in one && one.option);
+    toOptionError(error, names, given).problems.map((one) => 'option' in one && one.option);
   assert.deepEqual(optionsOf({}), ['--end-user-code', '--share-id']);
   assert.deepEqual(optionsOf({ file: '-', shareId: 'S-1' }), [false, '--share-id']);
 });

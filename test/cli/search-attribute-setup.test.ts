@@ -1,7 +1,10 @@
 /** Search attributes: those that a server has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askSearchAttributes, registeredSearchAttributes } from '../../src/temporal/registered-search-attributes.ts';
+import {
+  askSearchAttributes,
+  listRegisteredSearchAttributes,
+} from '../../src/temporal/registered-search-attributes.ts';
 
 const KEYWORD = 2;
 const KEYWORD_LIST = 7;
@@ -37,5 +40,5 @@ test('a server that keeps its operator service to itself is asked for the namesp
 });
 
 test('a server that says nothing has none, and a run upserts none', async () => {
-  assert.deepEqual(await registeredSearchAttributes(services(new Error('UNIMPLEMENTED')), 'default')(), []);
+  assert.deepEqual(await listRegisteredSearchAttributes(services(new Error('UNIMPLEMENTED')), 'default')(), []);
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { hasCode, TEMPORAL_AWAY, TEMPORAL_REFUSES, translatedServerError } from '../../src/client/connection/errors.ts';
+import { hasCode, TEMPORAL_AWAY, TEMPORAL_REFUSES, translateServerError } from '../../src/client/connection/errors.ts';
 import { testServer } from '../support/temporal.ts';
 import { runCli } from './run-cli.ts';
 
@@ -49,7 +49,7 @@ describe('each command that talks to Temporal', { concurrency: 2 }, () => {
 test('a call about no run never blames a worker, and other errors pass through', () => {
   const status = (code: number, details = 'SENTINEL') => Object.assign(new Error('m'), { code, details, metadata: {} });
   for (const code of [1, 4, 14]) {
-    const told = translatedServerError(new Error('wrapped', { cause: status(code) }));
+    const told = translateServerError(new Error('wrapped', { cause: status(code) }));
     assert.ok(hasCode(told, ...TEMPORAL_AWAY), String(code));
     assert.doesNotMatch(told.message, /SENTINEL|worker/);
   }
@@ -64,10 +64,10 @@ test('a call about no run never blames a worker, and other errors pass through',
     [new NamespaceNotFoundError('x'), 'namespaceNotFound'],
   ] as const;
   for (const [error, code] of named) {
-    const told = translatedServerError(error);
+    const told = translateServerError(error);
     assert.ok(hasCode(told, ...TEMPORAL_REFUSES));
     assert.equal(told.code, code);
   }
   const bug = new SyntaxError('a bug');
-  assert.equal(translatedServerError(bug), bug);
+  assert.equal(translateServerError(bug), bug);
 });

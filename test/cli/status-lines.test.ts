@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { table, wrap } from '../../src/cli/output/output.ts';
-import { statusLines } from '../../src/cli/output/status-lines.ts';
+import { formatTable, wrap } from '../../src/cli/output/output.ts';
+import { formatStatus } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
 import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
 import { needsPerson } from '../../src/words/runs.ts';
@@ -33,7 +33,7 @@ test('what changed before closing is counted, and why it could not be', () => {
   const { totals } = changesBetween({ applicants: [] }, { applicants: [] }).summary;
   const lines = (changes: StageChanges) => {
     const stages: StageStatus[] = [{ productCode: 'PRECLOSE', state: 'record', attempts: 1, changes }];
-    return statusLines({ ...STATUS, stages }, output);
+    return formatStatus({ ...STATUS, stages }, output);
   };
   assert.ok(lines({ comparedWith: 'PREAPP', counts, totals }).includes('  PRECLOSE since PREAPP: new accounts 2'));
   const none = lines({ comparedWith: 'PREAPP', unavailable: 'noReport' });
@@ -66,7 +66,7 @@ const HELD: JourneyStatus = {
 
 describe('a status on a terminal', () => {
   test('reads as sentences', () => {
-    assert.deepEqual(statusLines(STATUS, output), [
+    assert.deepEqual(formatStatus(STATUS, output), [
       'Journey J-1 · sandbox · Waits for the consent of 1A, 2A to share S-1.',
       'Stages',
       '  PREQUAL   record     2 attempts  reference R-1',
@@ -86,7 +86,7 @@ describe('a status on a terminal', () => {
       reportTooOld: 'PREQUAL',
       waitingUntil: UNTIL,
     } as const;
-    const lines = statusLines({ ...STATUS, ...tooOld, stages, shares: [] }, output);
+    const lines = formatStatus({ ...STATUS, ...tooOld, stages, shares: [] }, output);
     const copied = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     for (const part of [
       '  PREQUAL (2)  record   1 attempt\n',
@@ -98,7 +98,7 @@ describe('a status on a terminal', () => {
   });
 
   test('says what a hold is about, how it may be decided, and what was refused', () => {
-    const text = statusLines(HELD, output).join('\n');
+    const text = formatStatus(HELD, output).join('\n');
     const command = 'credit-journey resolve J-1 PQABCDEFGHIJKLMNOPQRSTUVWX00 --attempt 2';
     assert.ok(text.replaceAll(/ \\\n\s*/g, ' ').includes(command), 'it can be copied as it stands');
     const prose = text.replaceAll(/\n\s*/g, ' ');
@@ -119,15 +119,15 @@ describe('a status on a terminal', () => {
     const [hold] = HELD.holds;
     const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
     const holds = hold ? [{ ...hold, failureType: 'InvalidInput' as const, problems }] : [];
-    const lines = statusLines({ ...HELD, holds, stages: [{ ...FLAGGED, attempts: 2 }] }, output);
+    const lines = formatStatus({ ...HELD, holds, stages: [{ ...FLAGGED, attempts: 2 }] }, output);
     assert.ok(lines.includes('    Problem: /applicants/0/ssn must have 9 digits'), lines.join('\n'));
     const text = lines.join('\n').replaceAll(/\n\s*/g, ' ');
     assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
   test('keeps to 80 columns', () => {
-    const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
-    for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);
+    const lines = formatStatus({ ...HELD, journeyId: 'x'.repeat(64) }, output);
+    for (const line of [...lines, ...formatStatus(HELD, output)]) assert.ok(line.length <= 80, line);
     assert.match(lines.join(' '), /A person must decide/, 'a long id hides nothing');
   });
 
@@ -145,7 +145,7 @@ describe('a status on a terminal', () => {
 describe('lines', () => {
   test('are broken between words and aligned, and nothing is cut from them', () => {
     assert.deepEqual(
-      table(
+      formatTable(
         [
           ['name', '1', '234567'],
           ['a longer name', '1', '234567'],
@@ -154,7 +154,7 @@ describe('lines', () => {
       ),
       ['name           1', '    234567', 'a longer name  1', '    234567'],
     );
-    assert.deepEqual(table([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
+    assert.deepEqual(formatTable([['abcdef', '12345678', 'id']], 12), ['abcdef', '    12345678', '    id']);
     assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
   });
 });

@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
-import { sampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
-import { asCalled, programCall } from '../../src/cli/output/program-call.ts';
+import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-call.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { runCli, spawnCli } from './run-cli.ts';
@@ -74,7 +74,7 @@ function decision(action: string, attempt = '1'): string[] {
   return attempt === '' ? all : [...all, '--attempt', attempt];
 }
 
-const SAMPLE = sampleJourney({ journeyId: 'J1', auto: false });
+const SAMPLE = createSampleJourney({ journeyId: 'J1', auto: false });
 
 describe('what cannot be right is told with exit code 2 and needs no server:', { concurrency: 4 }, () => {
   const cases: [string, string[], RegExp, string?][] = [
@@ -206,7 +206,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
 
 test('commands are printed as they work where the program was called', () => {
   const cwd = () => '/home';
-  const call = (path: string, env = {}) => programCall({ argv: ['node', path], env, cwd });
+  const call = (path: string, env = {}) => resolveProgramCall({ argv: ['node', path], env, cwd });
   assert.equal(call('/usr/bin/credit-journey'), 'credit-journey');
   assert.equal(call('/home/node_modules/.bin/credit-journey'), 'npx credit-journey');
   assert.equal(call('/home/src/cli.ts', { npm_command: 'exec' }), 'npx credit-journey');
@@ -215,8 +215,8 @@ test('commands are printed as they work where the program was called', () => {
   const text = '`credit-journey holds`, `npx credit-journey list`, credit-journey-cli, credit-journey --help';
   const expected =
     '`npx credit-journey holds`, `npx credit-journey list`, credit-journey-cli, npx credit-journey --help';
-  assert.equal(asCalled(text, 'npx credit-journey'), expected);
-  assert.equal(asCalled(text, 'credit-journey'), text);
+  assert.equal(adaptCommands(text, 'npx credit-journey'), expected);
+  assert.equal(adaptCommands(text, 'credit-journey'), text);
 });
 
 test('a server that is not there is told with exit code 1, and a stack trace only when asked for', async () => {

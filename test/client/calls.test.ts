@@ -8,7 +8,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
 import { hasCode, TEMPORAL_AWAY, TEMPORAL_REFUSES } from '../../src/client/connection/errors.ts';
-import { whyUnreachable } from '../../src/client/connection/why-unreachable.ts';
+import { diagnoseUnreachable } from '../../src/client/connection/why-unreachable.ts';
 import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import {
   type CallError,
@@ -196,8 +196,8 @@ async function listening(t: TestContext, kind: 'plain' | 'tls', options?: TlsOpt
   return `127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
-async function unreachable(to: Parameters<typeof whyUnreachable>[0]): Promise<CallError> {
-  const error = await whyUnreachable(to, 10_000);
+async function unreachable(to: Parameters<typeof diagnoseUnreachable>[0]): Promise<CallError> {
+  const error = await diagnoseUnreachable(to, 10_000);
   assert.ok(hasCode(error, ...TEMPORAL_AWAY), inspect(error));
   return error;
 }
@@ -244,7 +244,7 @@ describe('a connection that does not come about', () => {
       assert.match(error.message, right);
       for (const name of ['authority', 'stranger', 'other', 'BEGIN']) assert.ok(!inspect(error).includes(`=${name}`));
     }
-    const mute = await whyUnreachable({ address: await listening(t, 'tls', asks), tls: by(good) }, 1_000);
+    const mute = await diagnoseUnreachable({ address: await listening(t, 'tls', asks), tls: by(good) }, 1_000);
     assert.ok(hasCode(mute, ...TEMPORAL_AWAY) && mute.code === 'timedOut', inspect(mute));
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lateConsentWorkflowId, toUpdateId } from '../../src/client/connection/run-messages.ts';
+import { toLateConsentWorkflowId, toUpdateId } from '../../src/client/connection/run-messages.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 
@@ -23,7 +23,11 @@ test('each message has a random id of its own, which a retry of the same message
   assert.match(toUpdateId('withdraw'), /^withdraw-[0-9a-f-]{36}$/);
   assert.notEqual(toUpdateId('withdraw'), toUpdateId('withdraw'));
   assert.equal(toUpdateId('withdraw', 'm-1'), 'withdraw-m-1');
-  const ids = [lateConsentWorkflowId('J1'), lateConsentWorkflowId('J1', 'm-1'), lateConsentWorkflowId('J1', 'm-1')];
+  const ids = [
+    toLateConsentWorkflowId('J1'),
+    toLateConsentWorkflowId('J1', 'm-1'),
+    toLateConsentWorkflowId('J1', 'm-1'),
+  ];
   assert.match(ids[0] ?? '', /^late-consent-J1-[0-9a-f]{16}$/);
   assert.notEqual(ids[0], ids[1]);
   assert.equal(ids[1], ids[2]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { PayloadCodec } from '@temporalio/common';
-import { configuredDataConverter } from '../../src/client/connection/connect.ts';
+import { loadDataConverter } from '../../src/client/connection/connect.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
 import { createKeyRing, loadKeyRing, rotateKeys } from '../../src/protection/keys/key-ring.ts';
@@ -28,8 +28,8 @@ test('a client that is connected reads what workers encrypt under the next paylo
   const settings = {
     payloads: { kind: 'keyRing', file },
     temporal: { namespace },
-  } as unknown as Parameters<typeof configuredDataConverter>[0];
-  const { dataConverter, keys } = await configuredDataConverter(settings);
+  } as unknown as Parameters<typeof loadDataConverter>[0];
+  const { dataConverter, keys } = await loadDataConverter(settings);
   t.after(() => keys?.close());
   await rotateKeys(file);
   const worker = createPayloadCodec({ keys: await loadKeyRing(file), namespace, mode: 'client' });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { CodecWork, UNDECODABLE_METADATA } from '../../src/codec/codec-work.ts';
 import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
-import { jsonPayload, type PayloadJson, payloadJson } from '../../src/http/payload-json.ts';
-import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
+import { encodeJsonPayload, type PayloadJson, toPayloadJson } from '../../src/http/payload-json.ts';
+import { createUndecodable, isUndecodable } from '../../src/model/undecodable.ts';
 import { MASKED, redact } from '../../src/protection/redaction/redaction.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { rawPayload } from '../protection/codec-fixtures.ts';
@@ -29,7 +29,7 @@ test('what is encoded is encrypted, and a service decodes it as it was', async (
     body: encoded.json,
     origin: UI,
   });
-  assert.deepEqual(decoded.json, { payloads: [clear(value), payloadJson(rawPayload('binary/null'))] });
+  assert.deepEqual(decoded.json, { payloads: [clear(value), toPayloadJson(rawPayload('binary/null'))] });
   assert.equal(decoded.headers.get('access-control-allow-origin'), UI);
   assert.equal(decoded.headers.get('cache-control'), 'no-store');
 });
@@ -83,7 +83,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
       for (const caller of [people, service]) {
         const { status, json } = await server.call('/decode', { token: caller, body: { payloads: [spoil(ok), ok] } });
         assert.equal(status, 200);
-        assert.deepEqual(decodedOf(json.payloads[0]), undecodable(reason as 'tampered'));
+        assert.deepEqual(decodedOf(json.payloads[0]), createUndecodable(reason as 'tampered'));
         assert.ok(isUndecodable(decodedOf(json.payloads[0])));
         assert.equal(decodedOf(json.payloads[1]), 'fine');
       }
@@ -94,7 +94,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
   test('one of another namespace', async () => {
     const body = { payloads: [await server.encrypted('theirs', 'elsewhere')] };
     const { json } = await server.call('/decode', { token: service, body });
-    assert.deepEqual(decodedOf(json.payloads[0]), undecodable('foreignNamespace'));
+    assert.deepEqual(decodedOf(json.payloads[0]), createUndecodable('foreignNamespace'));
   });
 
   test('one of another namespace that is accepted', async (t) => {
@@ -105,7 +105,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
   });
 
   test('one in an encoding of others is given back as it came, with a mark', async () => {
-    const theirs = { ...payloadJson(rawPayload('binary/protobuf', 'x')), externalPayloads: [{ sizeBytes: '7' }] };
+    const theirs = { ...toPayloadJson(rawPayload('binary/protobuf', 'x')), externalPayloads: [{ sizeBytes: '7' }] };
     const { json } = await server.call('/decode', { token: people, body: { payloads: [theirs] } });
     const { metadata, ...rest } = json.payloads[0];
     assert.deepEqual(
@@ -147,17 +147,22 @@ describe('encode refuses', () => {
       'redacted',
       '/payloads/1/data',
     ],
-    ['masked bytes', payloadJson(rawPayload('binary/plain', MASKED)), 'redacted', '/payloads/1/data'],
-    ['the marker of what cannot be decoded', jsonPayload(undecodable('tampered')), 'notEncodable', '/payloads/1/data'],
+    ['masked bytes', toPayloadJson(rawPayload('binary/plain', MASKED)), 'redacted', '/payloads/1/data'],
+    [
+      'the marker of what cannot be decoded',
+      encodeJsonPayload(createUndecodable('tampered')),
+      'notEncodable',
+      '/payloads/1/data',
+    ],
     ['what is not JSON', rawJson('{"ssn": 912'), 'notEncodable', '/payloads/1/data'],
     ['JSON without measure', rawJson(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), 'notEncodable', '/payloads/1/data'],
     [
       'another encoding',
-      payloadJson(rawPayload('json/protobuf', '{}')),
+      toPayloadJson(rawPayload('json/protobuf', '{}')),
       'notEncodable',
       '/payloads/1/metadata/encoding',
     ],
-    ['no encoding', payloadJson(rawPayload(undefined, '{}')), 'notEncodable', '/payloads/1/metadata/encoding'],
+    ['no encoding', toPayloadJson(rawPayload(undefined, '{}')), 'notEncodable', '/payloads/1/metadata/encoding'],
   ];
   for (const [title, payload, reason, path] of cases) {
     test(title, async () => {
@@ -237,5 +242,5 @@ function flipped(data: string): string {
 }
 
 function rawJson(text: string): PayloadJson {
-  return payloadJson(rawPayload('json/plain', text));
+  return toPayloadJson(rawPayload('json/plain', text));
 }

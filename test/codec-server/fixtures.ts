@@ -6,7 +6,7 @@ import type { Payload } from '@temporalio/common';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { type RunningCodecServer, startCodecServer } from '../../src/codec/server.ts';
 import type { CodecServerOptions } from '../../src/codec/settings.ts';
-import { type PayloadJson, payloadJson } from '../../src/http/payload-json.ts';
+import { type PayloadJson, toPayloadJson } from '../../src/http/payload-json.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { keyRing } from '../ledger/fixtures.ts';
@@ -122,7 +122,7 @@ export async function startServer(
     encrypted: async (value, namespace = NAMESPACE) => {
       const codec = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
       const [payload] = await codec.encode([payloadOf(value)]);
-      return payloadJson(payload as Payload);
+      return toPayloadJson(payload as Payload);
     },
   };
 }
@@ -146,5 +146,5 @@ export function decodedOf(payload: PayloadJson): any {
 }
 
 export function clear(value: unknown): PayloadJson {
-  return payloadJson(payloadOf(value));
+  return toPayloadJson(payloadOf(value));
 }

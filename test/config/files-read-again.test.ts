@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiTokenVerifier } from '../../src/api/caller.ts';
-import { codecTokenVerifier } from '../../src/codec/access.ts';
+import { createApiTokenVerifier } from '../../src/api/caller.ts';
+import { createCodecTokenVerifier } from '../../src/codec/access.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { findVariables } from '../../src/config/variables.ts';
@@ -15,7 +15,7 @@ import { createKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-rin
 import { createConsentProofVerifier, createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { AUDIENCE, ISSUER, KEY_SET, token } from '../api/fixtures.ts';
 import { CONSENT_KEYS, proved } from '../support/consent-proofs.ts';
-import { DECISION_KEYS, signedDecision } from '../support/decision-proofs.ts';
+import { DECISION_KEYS, signDecision } from '../support/decision-proofs.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 import { newSigningKey } from '../support/signing-keys.ts';
 
@@ -69,7 +69,7 @@ const ofKeys = (right: object, open: (path: string) => () => Promise<boolean>): 
   open: async (path) => open(path),
   finds: [false, true],
 });
-const ofTokens = (verifier: typeof apiTokenVerifier | typeof codecTokenVerifier): Omit<Case, 'when'> =>
+const ofTokens = (verifier: typeof createApiTokenVerifier | typeof createCodecTokenVerifier): Omit<Case, 'when'> =>
   ofKeys(KEY_SET, (path) => {
     const verify = verifier({ jwks: { file: path }, issuer: ISSUER, audience: AUDIENCE }, 'sub');
     return async () =>
@@ -122,13 +122,13 @@ const CASES: Record<string, Case> = {
       const verify = createDecisionProofVerifier(path);
       const content = { action: 'abandon' } as never;
       return async () => {
-        const proof = await signedDecision(content);
+        const proof = await signDecision(content);
         return (await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof')).accepted;
       };
     }),
   },
-  API_JWKS_FILE: { when: /^when they change$/, ...ofTokens(apiTokenVerifier) },
-  CODEC_JWKS_FILE: { when: /^when they change$/, ...ofTokens(codecTokenVerifier) },
+  API_JWKS_FILE: { when: /^when they change$/, ...ofTokens(createApiTokenVerifier) },
+  CODEC_JWKS_FILE: { when: /^when they change$/, ...ofTokens(createCodecTokenVerifier) },
 };
 
 describe('a file that a variable names', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { inspectConfig, loadConfig } from '../../src/config/config.ts';
 import { EnvironmentReader } from '../../src/config/environment.ts';
-import { type DeclaredWebhooks, webhookEndpoints } from '../../src/config/gateway-profiles.ts';
+import { type DeclaredWebhooks, readWebhookEndpoints } from '../../src/config/gateway-profiles.ts';
 import type { Environment } from '../../src/model/products.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
@@ -28,7 +28,7 @@ after(() => rm(directory, { recursive: true, force: true }));
 function rulesOf(change: Partial<DeclaredWebhooks[number]>, environment: Environment = 'sandbox'): string[] {
   const reader = new EnvironmentReader({});
   const declared = { name: 'ops', url: 'https://hooks.example.com/in', secretFile: file('one'), ...change };
-  webhookEndpoints(reader, [declared], { environment, place: '/w' });
+  readWebhookEndpoints(reader, [declared], { environment, place: '/w' });
   return reader.problems.map(({ rule }) => rule);
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { apiTokenVerifier } from '../../src/api/caller.ts';
-import { codecTokenVerifier } from '../../src/codec/access.ts';
+import { createApiTokenVerifier } from '../../src/api/caller.ts';
+import { createCodecTokenVerifier } from '../../src/codec/access.ts';
 import { SCOPES, type Scope } from '../../src/operations/scopes.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { makeSecrets } from './make-secrets.ts';
@@ -35,14 +35,14 @@ test('makes a key ring that opens, and tokens that codec server and API take for
   const made = await makeSecrets(t);
   const ring = await loadKeyRing(join(made.directory, 'keys/keys.json'));
   assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
-  const verify = codecTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
+  const verify = createCodecTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
   const platform = await verify(`Bearer ${await made.read('platform_token')}`);
   assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode']);
   const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));
   // The page of the UI sees what people may see.
   const ui = await verify(header?.[1]);
   assert.deepEqual([...(ui.roles.get('default') ?? [])].toSorted(), ['decode-redacted', 'encode']);
-  const verifyForApi = apiTokenVerifier(
+  const verifyForApi = createApiTokenVerifier(
     { jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience: apiAudience },
     'sub',
   );

@@ -6,7 +6,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { CodecServerAccess } from '../../src/config/codec-server-access.ts';
 import { inspectCodecServer, inspectConfig } from '../../src/config/config.ts';
 import { createContext } from '../../src/doctor/check.ts';
-import { codecServerChecks } from '../../src/doctor/key-checks.ts';
+import { createCodecServerChecks } from '../../src/doctor/key-checks.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
 import { deadPort, startServer as startScripted } from '../gateway/scripted-server.ts';
@@ -19,7 +19,7 @@ const workersRing = await createKeyRing(keyRingFile);
 const { config } = inspectConfig({ KEY_RING_FILE: keyRingFile, TEMPORAL_NAMESPACE: NAMESPACE });
 
 async function finding(access: CodecServerAccess, problems: readonly { variable: string; rule: string }[] = []) {
-  const [check] = codecServerChecks({ access, problems });
+  const [check] = createCodecServerChecks({ access, problems });
   const context = createContext(config, [], 10_000);
   const found = await check?.run(context, new AbortController().signal);
   return found ?? assert.fail();
@@ -87,5 +87,5 @@ test('reports by its rule what clients could not use; without an address it asks
   assert.equal(status, 'fail');
   assert.match(detail, /CODEC_SERVER_URL must be https.*CODEC_SERVER_TOKEN_FILE is required/);
   assert.doesNotMatch(detail, /sentinel/);
-  assert.deepEqual(codecServerChecks(inspectCodecServer({})), []);
+  assert.deepEqual(createCodecServerChecks(inspectCodecServer({})), []);
 });

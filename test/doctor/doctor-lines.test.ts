@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentLines } from '../../src/cli/output/output.ts';
+import { formatDocument } from '../../src/cli/output/output.ts';
 import type { CheckResult } from '../../src/doctor/check.ts';
 import { toExamination } from '../../src/doctor/examine-installation.ts';
 
@@ -18,7 +18,7 @@ const CHECKS: CheckResult[] = [
 
 test('the lines of `doctor` fit into 80 columns: each check, what it found and what to do', () => {
   const examination = toExamination(CHECKS);
-  const lines = documentLines(examination, 80);
+  const lines = formatDocument(examination, 80);
   for (const line of lines) assert.ok(line.length <= 80, line);
   const text = lines.join('\n');
   for (const count of ['pass', 'warn', 'fail', 'unchecked'])

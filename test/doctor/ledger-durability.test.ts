@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
 import { ledgerDurabilityCheck } from '../../src/doctor/ledger-checks.ts';
 import {
+  countNeededStandbys,
   type Durability,
   type DurabilitySetting,
   type Follower,
   judgeDurability,
-  neededStandbys,
   ON_ONE_MACHINE,
 } from '../../src/ledger/database/durability.ts';
 
@@ -83,5 +83,5 @@ for (const [what, change, kind, setting = REPLICATION] of cases) {
 
 test('how many standbys a commit waits for is read from each form that PostgreSQL takes', () => {
   const forms = { '': 0, 'a, b': 1, '*': 1, '2 (a, b, c)': 2, 'FIRST 3 (*)': 3, 'any 2 ("a", b)': 2, 'ANY 1(a)': 1 };
-  for (const [names, needed] of Object.entries(forms)) assert.equal(neededStandbys(names), needed, names);
+  for (const [names, needed] of Object.entries(forms)) assert.equal(countNeededStandbys(names), needed, names);
 });

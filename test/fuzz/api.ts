@@ -4,8 +4,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { openApiDocument } from '../../src/api/openapi.ts';
-import { parametersIn } from '../../src/api/route.ts';
+import { createOpenApiDocument } from '../../src/api/openapi.ts';
+import { listPathParameters } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { startTestApi, type TestApi, token } from '../api/fixtures.ts';
 import { journeyInput, startHarness } from '../support/journey-harness.ts';
@@ -15,7 +15,7 @@ import { type OpenTarget, property, type Runnable } from './property.ts';
 import { assertNothingPersonal } from './sentinel.ts';
 import { hostileText, usually } from './values.ts';
 
-const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
+const { paths } = createOpenApiDocument() as { paths: Record<string, Record<string, { responses: object }>> };
 
 /** Before there is a route: an address or a method that there is not. */
 const ANYWHERE = ['400', '404', '405'];
@@ -117,7 +117,7 @@ function bodies(api: TestApi, bearer: string, open: string): Runnable {
     }),
     show: ({ route, ...more }) => ({ route: `${route.method} ${route.path}`, ...more }),
     check: async ({ route, ids, sample, tree, bytes }) => {
-      const names = parametersIn(route.path);
+      const names = listPathParameters(route.path);
       const path = names.reduce<string>(
         (so, name, at) => so.replace(`{${name}}`, (ids[at] ?? '').replace('@open@', open)),
         route.path,
@@ -169,7 +169,7 @@ function addresses(api: TestApi, bearer: string, open: string): Runnable {
     show: ({ route, ...more }) => ({ route: `${route.method} ${route.path}`, ...more }),
     check: async ({ route, method, segments, query, header, value }) => {
       const own = (one: string) => one.replace('@open@', open);
-      const path = parametersIn(route.path).reduce<string>(
+      const path = listPathParameters(route.path).reduce<string>(
         (so, name, at) => so.replace(`{${name}}`, () => own(segments[at] ?? '')),
         route.path,
       );

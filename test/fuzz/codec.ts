@@ -4,9 +4,9 @@ import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/c
 import fc from 'fast-check';
 import { CodecWork } from '../../src/codec/codec-work.ts';
 import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
-import { payloadJson, readPayloads } from '../../src/http/payload-json.ts';
+import { readPayloads, toPayloadJson } from '../../src/http/payload-json.ts';
 import { Refusal } from '../../src/http/refusal.ts';
-import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
+import { createUndecodable, isUndecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { createPayloadCodec, mayLeadToPosting, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
@@ -152,7 +152,7 @@ const decoding = property({
     if (inClient instanceof UndecodablePayloadError)
       assert.ok(isUndecodable(shown), 'the worker reads what the client does not');
     else if (!wasEncrypted(payload) && readEncoding(payload) === 'json/plain' && mayLeadToPosting(shownTo(inClient)))
-      assert.deepEqual(shown, undecodable('inTheClear'));
+      assert.deepEqual(shown, createUndecodable('inTheClear'));
     else assert.deepEqual(shown, shownTo(inClient));
     // What was encrypted is taken whole or not at all.
     if (
@@ -208,7 +208,7 @@ const bodies = fc.record({
 type BodyCase = typeof bodies extends fc.Arbitrary<infer T> ? T : never;
 
 async function bodyOf({ payloads, tree, bytes }: BodyCase): Promise<string> {
-  const json = await Promise.all(payloads.map(async (one) => payloadJson(await payloadOf(one))));
+  const json = await Promise.all(payloads.map(async (one) => toPayloadJson(await payloadOf(one))));
   return changedBytes(Buffer.from(changedText({ payloads: json }, tree)), bytes).toString('utf8');
 }
 

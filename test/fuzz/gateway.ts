@@ -1,11 +1,11 @@
 /** Answers that a gateway should never give, against what reads them. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { retryAfterMs } from '../../src/base/instants.ts';
+import { parseRetryAfterMs } from '../../src/base/instants.ts';
 import { readAnswer } from '../../src/gateway/answers.ts';
-import { bodyText } from '../../src/gateway/body-text.ts';
+import { readBodyText } from '../../src/gateway/body-text.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { refIdResolver } from '../../src/gateway/responses.ts';
+import { createRefIdResolver } from '../../src/gateway/responses.ts';
 import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
@@ -28,7 +28,7 @@ const answers = property({
   }),
   check: async (value) => {
     const { body, label } = wireOf(value);
-    const text = await bodyText(body, label, MAX_DECODED_BYTES);
+    const text = await readBodyText(body, label, MAX_DECODED_BYTES);
     if (text === null) return;
     assert.ok(Buffer.byteLength(text) <= MAX_DECODED_BYTES + 3);
     if (label === undefined) {
@@ -41,7 +41,7 @@ const answers = property({
     const stored = readResponse(text);
     for (const { consumer } of stored?.applicants ?? []) {
       if (typeof consumer !== 'object' || consumer === null) continue;
-      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) refIdResolver(consumer)(kind, 1);
+      for (const kind of ['name', 'address', 'ssn', 'phone'] as const) createRefIdResolver(consumer)(kind, 1);
     }
   },
 });
@@ -86,7 +86,7 @@ const retryAfters = property({
   weight: 1,
   cases: fc.record({ 'retry-after': headerText, date: fc.option(headerText, { nil: undefined }) }),
   check: (headers) => {
-    const ms = retryAfterMs(headers, Date.UTC(2026, 10, 1));
+    const ms = parseRetryAfterMs(headers, Date.UTC(2026, 10, 1));
     if (ms === undefined) return;
     // Ten digits of seconds, or the last date that there is.
     assert.ok(Number.isSafeInteger(ms) && ms > 0 && ms <= Math.max(1e13, 8.64e15), `${ms} ms`);

@@ -7,7 +7,7 @@ import { judgeShare } from '../../src/consent/standing.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import type { Message } from '../../src/messages/message.ts';
-import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
+import { checkOpaqueId, mayHoldSsn } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
@@ -201,7 +201,7 @@ const journeys = property({
     journey.references();
     journey.config = { environment: 'sandbox' } as never;
     journey.result('completed');
-    for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
+    for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.findGateBefore(stage);
     for (const share of journey.shares.values()) journey.listApplicants(share);
     journey.consents.take({ ...(aConsent() as object), receivedAt: new Date().toISOString() } as never, true);
     assert.equal(Object.hasOwn(Object.prototype, 'shareId'), false);
@@ -267,7 +267,7 @@ const words = property({
     }
     const duration = parseDurationMs(text);
     if (duration !== null) assert.ok(Number.isSafeInteger(duration) && duration > 0);
-    if (opaqueIdProblem(text, 64) === null) assert.ok(!mayHoldSsn(text) && !text.includes('@') && text.length <= 64);
+    if (checkOpaqueId(text, 64) === null) assert.ok(!mayHoldSsn(text) && !text.includes('@') && text.length <= 64);
   },
 });
 

@@ -10,9 +10,9 @@ import {
   type ConsumerAccount,
   type ConsumerAddress,
   type ConsumerName,
+  createRefIdResolver,
   type RefKind,
   type ResponseEntry,
-  refIdResolver,
 } from '../../src/gateway/responses.ts';
 import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { ADA, failsafeContext, failsafeEntry, read } from './reading-answers.ts';
@@ -134,8 +134,8 @@ for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference
     const { kind, list } = REFERRED[field];
     const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
     const named = list === 'names' ? { ...consumer, names: [{ refId: 2, found: field }] } : consumer;
-    assert.deepEqual(refIdResolver(named as Consumer)(kind, 2), { refId: 2, found: field });
-    assert.equal(refIdResolver(named as Consumer)(kind, 0), undefined);
+    assert.deepEqual(createRefIdResolver(named as Consumer)(kind, 2), { refId: 2, found: field });
+    assert.equal(createRefIdResolver(named as Consumer)(kind, 0), undefined);
   });
 }
 
@@ -186,16 +186,16 @@ for (const [field, value] of Object.entries(failsafeEntry())) {
 test('resolves a cross-reference to the entry of its own list that has this refId', () => {
   const phones = [{ phoneNumber: '2025550123', refId: 4 }];
   const consumer: Consumer = { names: [NAME, { first: 'A', refId: 2 }], ssn: '912345678', phones };
-  assert.equal(refIdResolver(consumer)('name', 2)?.first, 'A');
-  assert.equal(refIdResolver(consumer)('phone', 4)?.phoneNumber, '2025550123');
-  for (const refId of [undefined, 9]) assert.equal(refIdResolver(consumer)('name', refId), undefined);
-  assert.equal(refIdResolver(consumer)('ssn', 1), undefined, 'not a list');
+  assert.equal(createRefIdResolver(consumer)('name', 2)?.first, 'A');
+  assert.equal(createRefIdResolver(consumer)('phone', 4)?.phoneNumber, '2025550123');
+  for (const refId of [undefined, 9]) assert.equal(createRefIdResolver(consumer)('name', refId), undefined);
+  assert.equal(createRefIdResolver(consumer)('ssn', 1), undefined, 'not a list');
 });
 
 test('takes 0 for none, even where an entry has it', () => {
-  assert.equal(refIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
+  assert.equal(createRefIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
 });
 
 test('does not choose between two entries with one refId', () => {
-  assert.equal(refIdResolver({ names: [NAME, NAME] })('name', 1), undefined);
+  assert.equal(createRefIdResolver({ names: [NAME, NAME] })('name', 1), undefined);
 });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleJourney, samplePull } from '../../src/cli/demo/sample-runs.ts';
-import { madeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
+import { findMadeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { applicant } from './fixtures.ts';
 
-const pathsOf = (...args: Parameters<typeof madeUpProblems>) => madeUpProblems(...args).map(({ path }) => path);
+const pathsOf = (...args: Parameters<typeof findMadeUpProblems>) => findMadeUpProblems(...args).map(({ path }) => path);
 
 test('the samples’ own applicants are refused outside the sandbox, whatever the profile sends', () => {
   for (const loseAnswer of [false, true]) {
     const samples = [
-      sampleJourney({ journeyId: 'J', auto: true, loseAnswer }),
+      createSampleJourney({ journeyId: 'J', auto: true, loseAnswer }),
       ...[...REPORT_PRODUCTS, 'FAILSAFE' as const].map((productCode) =>
-        samplePull({ pullId: 'P', productCode, loseAnswer }),
+        createSamplePull({ pullId: 'P', productCode, loseAnswer }),
       ),
     ];
     for (const { applicants } of samples) {
@@ -55,6 +55,8 @@ test('an SSN that starts with 9 is sent only where the profile says so', () => {
 });
 
 test('a refusal names no value', () => {
-  const [problem] = madeUpProblems({ environment: 'uat', ssnsWithNine: 'refuse' }, [applicant({ ssn: '912345678' })]);
+  const [problem] = findMadeUpProblems({ environment: 'uat', ssnsWithNine: 'refuse' }, [
+    applicant({ ssn: '912345678' }),
+  ]);
   assert.doesNotMatch(JSON.stringify(problem), /912345678/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type GatewayProfile, hasFingerprint, profileFingerprint } from '../../src/gateway/profile.ts';
+import { computeProfileFingerprint, type GatewayProfile, hasFingerprint } from '../../src/gateway/profile.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,
@@ -245,7 +245,7 @@ test('builds FAILSAFE from the fields of the sample and no others', () => {
 });
 
 test('gives a profile another fingerprint if and only if a run would reach another gateway or customer', () => {
-  const fingerprint = profileFingerprint(PROFILE);
+  const fingerprint = computeProfileFingerprint(PROFILE);
   assert.match(fingerprint, /^[0-9a-f]{64}$/);
   const otherWays: Partial<GatewayProfile>[] = [
     { authUrl: 'http://127.0.0.2' },
@@ -259,17 +259,17 @@ test('gives a profile another fingerprint if and only if a run would reach anoth
     { softwareProviderId: 'OTHR' },
   ];
   for (const change of [...otherWays, ...otherCustomers]) {
-    const other = profileFingerprint({ ...PROFILE, ...change });
+    const other = computeProfileFingerprint({ ...PROFILE, ...change });
     assert.notEqual(other, fingerprint);
   }
   const credentials = { name: 'x', read: async () => ({ clientId: 'other', clientSecret: 'other' }) };
   for (const change of [{ name: 'x' }, { credentials }, { timeZone: 'UTC' }, { baseUrl: 'http://127.0.0.1/' }]) {
-    assert.equal(profileFingerprint({ ...PROFILE, ...change }), fingerprint);
+    assert.equal(computeProfileFingerprint({ ...PROFILE, ...change }), fingerprint);
   }
 });
 
 test('a run goes on under a profile that names where it began, and never for another customer', () => {
-  const began = profileFingerprint(PROFILE);
+  const began = computeProfileFingerprint(PROFILE);
   const { authUrl, baseUrl, audience, apiVersion } = PROFILE;
   const former = { authUrl, baseUrl, audience, apiVersion };
   const moved = { ...PROFILE, authUrl: 'http://127.0.0.2', baseUrl: 'http://127.0.0.3', apiVersion: 'grs_v002' };

@@ -57,7 +57,7 @@ async function commitsWaitFor(names: string): Promise<void> {
   await servers.query('primary', 'SELECT pg_reload_conf()');
 }
 
-async function untilReady(isWanted: boolean): Promise<{ checks: { ledger: { reason?: string } } }> {
+async function waitUntilReady(isWanted: boolean): Promise<{ checks: { ledger: { reason?: string } } }> {
   for (;;) {
     const answer = await fetch(health);
     const report = (await answer.json()) as { checks: { ledger: { reason?: string } } };
@@ -67,10 +67,10 @@ async function untilReady(isWanted: boolean): Promise<{ checks: { ledger: { reas
 }
 
 test('a production worker is not ready while commits wait for no standby, and is again once they do', async () => {
-  await untilReady(true);
+  await waitUntilReady(true);
   await commitsWaitFor('');
-  const { checks } = await untilReady(false);
+  const { checks } = await waitUntilReady(false);
   assert.match(checks.ledger.reason ?? '', /can lose what it confirms/);
   await commitsWaitFor('standby');
-  await untilReady(true);
+  await waitUntilReady(true);
 });

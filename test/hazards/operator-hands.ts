@@ -12,7 +12,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus, JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { ProductCode } from '../../src/model/products.ts';
-import { traceNumber } from '../../src/model/trace-number.ts';
+import { deriveTraceNumber } from '../../src/model/trace-number.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
@@ -212,7 +212,7 @@ export function activityCommands(
 export function traceOf(harness: Harness, runKey: string, productCode: ProductCode, shareId?: string): string {
   const { environment, profiles } = harness.config;
   const customerId = profiles.get('default')?.customerId ?? '';
-  return traceNumber({
+  return deriveTraceNumber({
     environment,
     customerId,
     workflowType: 'lendingJourney',

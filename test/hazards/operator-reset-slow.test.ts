@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
-import { traceNumber } from '../../src/model/trace-number.ts';
+import { deriveTraceNumber } from '../../src/model/trace-number.ts';
 import {
   applicant,
   consentMessage,
@@ -320,7 +320,7 @@ describe('a run that a refusal has ended, reset to each of its workflow tasks wi
         productCode: 'CR',
         ordinal: 0,
       } as const;
-      const customerTraceNumber = traceNumber({ ...run, ...product });
+      const customerTraceNumber = deriveTraceNumber({ ...run, ...product });
       await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 12 }]);
       const handle = await startPull(harness, input);
       await until(async () => (await statusOf(handle)).waitingFor !== undefined, 'the pull does not wait');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
 import { runCli } from '../cli/run-cli.ts';
 import {
   assertOwnRecord,
@@ -17,7 +17,7 @@ import {
 
 /** The watch has seen this many attempts. */
 function untilSeen({ client, ledger, workerEnv }: ProcessWorld, attempts: number): Promise<void> {
-  const watch = client.workflow.getHandle(ledgerWatchId(ledger.identity.ledgerId, workerEnv.TASK_QUEUE ?? ''));
+  const watch = client.workflow.getHandle(toLedgerWatchId(ledger.identity.ledgerId, workerEnv.TASK_QUEUE ?? ''));
   return until(`the watch has seen ${attempts}`, async () => {
     const { memo } = await watch.describe();
     return (memo?.seen as { position?: number } | undefined)?.position === attempts;

@@ -52,7 +52,7 @@ async function waitingJourney(terms: Partial<ShareInput> = {}) {
 }
 
 /** A share by itself, of a pull's report, that waits for consent. */
-async function waitingShare(terms: Partial<ShareReportInput> = {}) {
+async function findWaitingShare(terms: Partial<ShareReportInput> = {}) {
   const pull = reportPull();
   await (await startPull(harness, pull)).result();
   const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
@@ -107,7 +107,7 @@ describe('a journey’s share whose report', () => {
 describe('a share by itself whose report', () => {
   for (const [what, make] of Object.entries(GONE)) {
     test(`is ${what} while the attempt is queued ends as reportGone`, async () => {
-      const { handle, shareId, runKey, owner } = await waitingShare();
+      const { handle, shareId, runKey, owner } = await findWaitingShare();
       await withoutGatewayWorker(harness, async () => {
         await update(handle, 'recordConsent', grant(owner, shareId));
         await pendingAttempt(handle, { of: 'submitInquiry' });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { type LedgerStore, sqliteStore } from './ledger-store.ts';
@@ -27,7 +27,7 @@ after(async () => {
 
 function watch() {
   return withLedger(harness, async (ledger) => {
-    const workflowId = ledgerWatchId(ledger.identity.ledgerId, harness.config.taskQueue);
+    const workflowId = toLedgerWatchId(ledger.identity.ledgerId, harness.config.taskQueue);
     return harness.client.workflow.getHandle(workflowId);
   });
 }

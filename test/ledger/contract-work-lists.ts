@@ -1,7 +1,7 @@
 /** Part of the contract suite: lists of what needs a person, for readers who may not see all, and among very many rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countStatement, pageStatement, type WorkStatement } from '../../src/ledger/holds/work.ts';
+import { type WorkStatement, writeCountStatement, writePageStatement } from '../../src/ledger/holds/work.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
@@ -97,8 +97,8 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     // A single attempt, which PostgreSQL finds by any of its indexes.
     const ofAttempts = backend.name === 'SQLite' ? /attempts_by_state/ : /Index Scan using attempts_/;
     for (const filters of [{}, { kind: 'held' as const }, everything]) {
-      const page = await planOf(pageStatement(dialect, { filters, sinceMs: 1, workId: 'x', limit: 101 }));
-      const counts = await planOf(countStatement(dialect, filters));
+      const page = await planOf(writePageStatement(dialect, { filters, sinceMs: 1, workId: 'x', limit: 101 }));
+      const counts = await planOf(writeCountStatement(dialect, filters));
       assert.match(page, /work_open\b|work_open_by_reason/);
       assert.match(counts, /work_open|work_held_once/);
       for (const plan of [page, counts]) assert.match(plan, ofAttempts);

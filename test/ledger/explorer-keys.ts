@@ -144,7 +144,7 @@ function keyOfLedger(ledger: LedgerCopy): string {
   } = ledger;
   const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isWithdrawn ? 'w' : ''}`;
   let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
-  for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
+  for (const row of ledger.attempts) key += `,${readRowKey(row)}`;
   for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;
   return key;
 }
@@ -163,7 +163,7 @@ function alike(name: string): string {
   return ALIKE[name] ?? name;
 }
 
-function keyOfRow(row: Row): string {
+function readRowKey(row: Row): string {
   const { attempt, state, answerInMs, of, answer, accepted, closed, answeredLate } = row;
   const time = state === 'sending' ? answerInMs : '';
   return `${attempt}${closed ? 'closed' : alike(state)}${answeredLate ? 'late' : ''}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;

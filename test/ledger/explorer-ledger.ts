@@ -81,7 +81,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   if (verdict.kind !== 'latest' && verdict.kind !== 'claim') return { kind: verdict.kind };
   const settled = settleOverdue(ledger);
   if (verdict.kind === 'latest') {
-    return { kind: 'latest', ledger: withRows(all, asker.of, settled), view: standingView(settled) };
+    return { kind: 'latest', ledger: withRows(all, asker.of, settled), view: toLatestViewOrNotSent(settled) };
   }
   const row: Row = { attempt, state: 'sending', answerInMs: 1, of: asker.of };
   const others = settled.attempts.filter((other) => other.attempt !== attempt);
@@ -178,11 +178,11 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
   if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
   if (verdict.kind === 'latest') {
     const settled = settleOverdue(ledger);
-    return { kind: 'found', ledger: withRows(all, asker.of, settled), view: standingView(settled) };
+    return { kind: 'found', ledger: withRows(all, asker.of, settled), view: toLatestViewOrNotSent(settled) };
   }
   const row: Row = { attempt, state: 'notSent', answerInMs: 0, closed: true, of: asker.of };
   const closed = { ...ledger, digest: asker.of, attempts: [...ledger.attempts, row] };
-  return { kind: 'found', ledger: withRows(all, asker.of, closed), view: standingView(closed) };
+  return { kind: 'found', ledger: withRows(all, asker.of, closed), view: toLatestViewOrNotSent(closed) };
 }
 
 export type LookedUp = { kind: 'found'; view: AttemptView | null } | { kind: 'requestDiffers' | 'ledgerChanged' };
@@ -192,7 +192,7 @@ export function lookUp(all: LedgerCopy, asker: Asker): LookedUp {
   const ledger = rowsOf(all, asker.of);
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
   if (ledger.digest !== null && ledger.digest !== asker.of) return { kind: 'requestDiffers' };
-  return { kind: 'found', view: latestView(ledger) };
+  return { kind: 'found', view: toLatestView(ledger) };
 }
 
 export type Decided =
@@ -211,7 +211,7 @@ function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision, decide
   const effect = decidesAnyway ? anyway(decision) : decideDecision(ledger, decision);
   if (effect.kind === 'repeated') return { kind: 'recorded', ledger };
   const settled = settleOverdue(ledger);
-  if (effect.kind === 'overtaken') return { kind: 'overtaken', ledger: settled, view: standingView(settled) };
+  if (effect.kind === 'overtaken') return { kind: 'overtaken', ledger: settled, view: toLatestViewOrNotSent(settled) };
   const { decisionId, action, attempt, failureType } = decision;
   const written: LedgerCopy = {
     ...settled,
@@ -295,7 +295,7 @@ function settleOverdue(ledger: LedgerCopy): LedgerCopy {
   return withRow(ledger, { ...(latest as Row), state: 'unknown', failureType: 'OutcomeUnknown' });
 }
 
-function latestView(ledger: LedgerCopy): AttemptView | null {
+function toLatestView(ledger: LedgerCopy): AttemptView | null {
   const latest = ledger.attempts.at(-1);
   if (ledger.abandoned || ledger.disposal) return { attempt: latest?.attempt ?? 0, state: 'abandoned' };
   const row = effectiveAttempt(ledger) as Row | undefined;
@@ -318,6 +318,6 @@ function latestView(ledger: LedgerCopy): AttemptView | null {
   };
 }
 
-function standingView(ledger: LedgerCopy): AttemptView {
-  return latestView(ledger) ?? { attempt: 0, state: 'notSent' };
+function toLatestViewOrNotSent(ledger: LedgerCopy): AttemptView {
+  return toLatestView(ledger) ?? { attempt: 0, state: 'notSent' };
 }

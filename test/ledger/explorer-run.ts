@@ -104,7 +104,7 @@ export function inPhase(run: Run, phase: Phase): Run {
   return { ...run, phase };
 }
 
-export function failedAs(failureType: Failure['failureType'], attempt: number): Step {
+export function toFailedStep(failureType: Failure['failureType'], attempt: number): Step {
   return { kind: 'failed', recorded: true, failure: { failureType, attempt, claimed: false } };
 }
 

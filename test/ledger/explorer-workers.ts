@@ -1,6 +1,6 @@
 /** What a worker does with an attempt, step by step as `src/activities/submit-inquiry.ts`: claim, send, record, report. */
 import { type Claimed, claim, recordOutcome, rowsOf, whyNothingMayBeSent } from './explorer-ledger.ts';
-import { failedAs, inPhase, type Step, stepOfView } from './explorer-run.ts';
+import { inPhase, type Step, stepOfView, toFailedStep } from './explorer-run.ts';
 import { endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Execution, World } from './explorer-world.ts';
 
@@ -45,7 +45,7 @@ function claims(scene: Scene, execution: Execution, who: string): void {
       becomes(scene, `${who} claims`, execution, change, { ledger: claimed.ledger }, claimed.violation);
       if (budget.crashes === 0) break;
       const cut = { ...spend(scene, { crashes: budget.crashes - 1 }), ledger: claimed.ledger };
-      lands(scene, `${who} claims, and is not told`, execution, failedAs('LedgerUnavailable', attempt), cut);
+      lands(scene, `${who} claims, and is not told`, execution, toFailedStep('LedgerUnavailable', attempt), cut);
       break;
     }
     case 'latest': {
@@ -54,31 +54,31 @@ function claims(scene: Scene, execution: Execution, who: string): void {
       break;
     }
     case 'requestDiffers':
-      lands(scene, `${who} finds another request`, execution, failedAs('RequestDiffers', attempt));
+      lands(scene, `${who} finds another request`, execution, toFailedStep('RequestDiffers', attempt));
       break;
     case 'anotherNumber':
-      lands(scene, `${who} finds another number`, execution, failedAs('AnotherNumber', attempt));
+      lands(scene, `${who} finds another number`, execution, toFailedStep('AnotherNumber', attempt));
       break;
     case 'ledgerRestored':
-      lands(scene, `${who} finds an older copy`, execution, failedAs('LedgerRestored', attempt));
+      lands(scene, `${who} finds an older copy`, execution, toFailedStep('LedgerRestored', attempt));
       break;
     case 'paused':
-      lands(scene, `${who} is told that inquiries are paused`, execution, failedAs('Paused', attempt));
+      lands(scene, `${who} is told that inquiries are paused`, execution, toFailedStep('Paused', attempt));
       break;
     case 'withdrawn':
       lands(scene, `${who} is told that its run was withdrawn`, execution, { kind: 'withdrawn' });
       break;
     case 'ledgerChanged':
-      lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
+      lands(scene, `${who} finds another ledger`, execution, toFailedStep('LedgerChanged', attempt));
       break;
     case 'writerTooOld':
-      lands(scene, `${who} is told that it is too old`, execution, failedAs('LedgerUnavailable', attempt));
+      lands(scene, `${who} is told that it is too old`, execution, toFailedStep('LedgerUnavailable', attempt));
       break;
   }
   if (scene.surroundings.refusesInput) {
-    lands(scene, `${who} cannot build the request`, execution, failedAs('InvalidInput', attempt));
+    lands(scene, `${who} cannot build the request`, execution, toFailedStep('InvalidInput', attempt));
   }
-  lands(scene, `${who} cannot reach the ledger`, execution, failedAs('LedgerUnavailable', attempt));
+  lands(scene, `${who} cannot reach the ledger`, execution, toFailedStep('LedgerUnavailable', attempt));
 }
 
 function sends(scene: Scene, execution: Execution, who: string): void {

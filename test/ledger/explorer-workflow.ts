@@ -1,7 +1,7 @@
 /** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import type { AttemptView } from '../../src/model/inquiry.ts';
-import { stepInTheWay } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { toBlockingStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import {
   type Asker,
   accepted,
@@ -11,7 +11,7 @@ import {
   recordDecision,
   recordOutcome,
 } from './explorer-ledger.ts';
-import { failedAs, hold, inPhase, MAX_ATTEMPTS, ofARow, queue, stepOfView } from './explorer-run.ts';
+import { hold, inPhase, MAX_ATTEMPTS, ofARow, queue, stepOfView, toFailedStep } from './explorer-run.ts';
 import { type EndName, endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Decision, End, Failure, Hold, LedgerCopy, Request, Unrecorded } from './explorer-world.ts';
 
@@ -28,7 +28,7 @@ export function runGoesOn(scene: Scene): void {
   if (phase.kind === 'deciding') takesDecision(scene, phase.hold, phase.decision);
 }
 
-/** `afterLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
+/** `closeByLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
 function looksUp(scene: Scene, attempt: number): void {
   if (scene.mutation.closesNothing) {
     const found = foundIn(scene);
@@ -58,7 +58,7 @@ function miscounts(scene: Scene): void {
 function goesOnUnclosed(scene: Scene, attempt: number): void {
   const { run } = scene.world;
   const label = 'the run looks up: nothing';
-  if (!run.isWithdrawn) takeStep(scene, label, failedAs('ActivityFailed', attempt));
+  if (!run.isWithdrawn) takeStep(scene, label, toFailedStep('ActivityFailed', attempt));
   else scene.emit(label, { ...scene.world, run: inPhase(run, { kind: 'ended', how: 'withdrawn' }) });
 }
 
@@ -68,10 +68,10 @@ function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
   const label = 'the run looks up, and closes what nobody has claimed';
   switch (closed.kind) {
     case 'ledgerChanged':
-      takeStep(scene, `${label}: another ledger`, failedAs('LedgerChanged', attempt));
+      takeStep(scene, `${label}: another ledger`, toFailedStep('LedgerChanged', attempt));
       break;
     case 'requestDiffers':
-      takeStep(scene, `${label}: another request`, failedAs('RequestDiffers', attempt));
+      takeStep(scene, `${label}: another request`, toFailedStep('RequestDiffers', attempt));
       break;
     case 'found': {
       const { ledger, view } = closed;
@@ -82,16 +82,16 @@ function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
   }
 }
 
-/** `standsInTheWay`: whether the ledger has what a hold must speak of instead. */
+/** `findBlockingAttempt`: whether the ledger has what a hold must speak of instead. */
 function asks(scene: Scene, label: string, failure: Failure, ledger = scene.world.ledger): void {
   const { run } = scene.world;
   const found = foundIn(scene, ledger);
   if (found.kind !== 'found') {
     const failureType = found.kind === 'ledgerChanged' ? 'LedgerChanged' : 'RequestDiffers';
-    takeStep(scene, `${label}: ${found.kind}`, failedAs(failureType, run.attempt), { ledger });
+    takeStep(scene, `${label}: ${found.kind}`, toFailedStep(failureType, run.attempt), { ledger });
     return;
   }
-  const step = stepInTheWay(found.view, run.attempt);
+  const step = toBlockingStep(found.view, run.attempt);
   if (step) takeStep(scene, `${label}: ${found.view?.state ?? 'a gap'}`, ofARow(step), { ledger });
   else scene.emit(`${label}: nothing`, { ...scene.world, ledger, run: hold(run, failure) });
 }
@@ -101,10 +101,10 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
   const found = foundIn(scene, ledger);
   switch (found.kind) {
     case 'ledgerChanged':
-      takeStep(scene, `${label}: another ledger`, failedAs('LedgerChanged', attempt), { ledger });
+      takeStep(scene, `${label}: another ledger`, toFailedStep('LedgerChanged', attempt), { ledger });
       break;
     case 'requestDiffers':
-      takeStep(scene, `${label}: another request`, failedAs('RequestDiffers', attempt), { ledger });
+      takeStep(scene, `${label}: another request`, toFailedStep('RequestDiffers', attempt), { ledger });
       break;
     case 'found': {
       const { view } = found;
@@ -113,7 +113,7 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
         closes(scene, attempt);
         break;
       }
-      const step = isKnown ? stepOfView(view) : failedAs('LedgerChanged', attempt);
+      const step = isKnown ? stepOfView(view) : toFailedStep('LedgerChanged', attempt);
       takeStep(scene, `${label}: ${view?.state ?? 'nothing'}`, step, { ledger });
       break;
     }
@@ -152,7 +152,7 @@ function endOf(step: Unrecorded, of: Request): End {
   return endNamed(names[step.failure.failureType] ?? 'lost', of);
 }
 
-/** `recordTheDecision`, then what `#hold` does with its effect. */
+/** `recordJudgedDecision`, then what `#hold` does with its effect. */
 function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   const { ledger, run, budget } = scene.world;
   const { action, attempt, decisionId } = decision;
@@ -167,7 +167,7 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
       const { view } = recorded;
       const isOpen = view.attempt === attempt && !view.answer && !isOver(view);
       if (action === 'resend' && isOpen) decided(scene, `${label} stands already`, hold, decision, recorded.ledger);
-      else standsInstead(scene, `${label} is overtaken`, hold, recorded.ledger);
+      else findSupersedingStep(scene, `${label} is overtaken`, hold, recorded.ledger);
       break;
     }
     case 'recorded':
@@ -188,7 +188,7 @@ function isOver({ state, failureType }: AttemptView): boolean {
 }
 
 /** `#whatStandsInstead`. */
-function standsInstead(scene: Scene, label: string, { failure }: Hold, ledger: LedgerCopy): void {
+function findSupersedingStep(scene: Scene, label: string, { failure }: Hold, ledger: LedgerCopy): void {
   if (failure.claimed) looksAgain(scene, label, failure.attempt, ledger);
   else asks(scene, label, failure, ledger);
 }

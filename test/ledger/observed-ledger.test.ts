@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { type LedgerOperation, observedLedger } from '../../src/ledger/observed-ledger.ts';
+import { createObservedLedger, type LedgerOperation } from '../../src/ledger/observed-ledger.ts';
 
 class StandIn {
   readonly identity = { ledgerId: 'ledger-1' };
@@ -29,7 +29,7 @@ test('operations are told by name, time and result, and answered as they are', a
     told.push([operation, result]);
     throw new Error('broken');
   };
-  const ledger = observedLedger(new StandIn() as unknown as Ledger, observer) as Ledger & StandIn;
+  const ledger = createObservedLedger(new StandIn() as unknown as Ledger, observer) as Ledger & StandIn;
   assert.equal(ledger.identity.ledgerId, 'ledger-1');
   assert.equal(ledger.digest('a'), 'a7');
   assert.deepEqual(await ledger.ping(), { now: '7' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev/dev-environment.ts';
-import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/dev-variables.ts';
+import { DEFAULT_DATA_DIR, readRunningDevVariables } from '../../src/local/dev/dev-variables.ts';
 import { isPortFree } from '../../src/local/free-ports.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
@@ -49,7 +49,7 @@ test('a development environment says that its worker was killed; its next start 
   });
 
   // As commands in that folder do.
-  const found = variablesOfRunningDev({}, folder);
+  const found = readRunningDevVariables({}, folder);
   assert.deepEqual(found, first.variables);
   assert.equal(found.TEMPORAL_CONFIG_FILE, join(dataDir, 'temporal.toml'));
 
@@ -64,7 +64,7 @@ test('a development environment says that its worker was killed; its next start 
   assert.match(await first.broken, new RegExp(`^worker ${pid} was killed; its log: `));
   await first.stop();
   await assert.rejects(stat(first.envFile), { code: 'ENOENT' });
-  assert.deepEqual(variablesOfRunningDev({}, folder), {});
+  assert.deepEqual(readRunningDevVariables({}, folder), {});
 
   const second = await startDevEnvironment({ ...ports, dataDir });
   t.after(() => second.stop());

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { choosePorts, PortTakenError } from '../../src/local/dev/dev-environment.ts';
-import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeFiles } from '../../src/local/dev/dev-variables.ts';
+import { DEFAULT_DATA_DIR, readRunningDevVariables, writeFiles } from '../../src/local/dev/dev-variables.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
@@ -35,10 +35,10 @@ test('a command finds the environment that runs in its folder or above, unless v
   const below = join(folder, 'below');
   await mkdir(join(folder, DEFAULT_DATA_DIR));
   await mkdir(below);
-  assert.deepEqual(variablesOfRunningDev({}, below), {});
+  assert.deepEqual(readRunningDevVariables({}, below), {});
   const variables = { TEMPORAL_ADDRESS: '127.0.0.1:7233' };
   const remove = await writeFiles(join(folder, DEFAULT_DATA_DIR), variables, {});
-  const found = (env = {}) => variablesOfRunningDev(env, below);
+  const found = (env = {}) => readRunningDevVariables(env, below);
   assert.deepEqual(found(), variables);
   assert.deepEqual(
     found({ PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', LEDGER_URL: '', PAYLOAD_ENCRYPTION: 'off' }),

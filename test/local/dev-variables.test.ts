@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { childEnvironment, readyVariables, writeFiles } from '../../src/local/dev/dev-variables.ts';
+import { createChildEnvironment, createReadyVariables, writeFiles } from '../../src/local/dev/dev-variables.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 const ADDRESSES = {
@@ -32,7 +32,7 @@ const SHELL = {
 };
 
 test('what leads elsewhere reaches no worker, and profiles do', () => {
-  const child = childEnvironment(ADDRESSES, SHELL);
+  const child = createChildEnvironment(ADDRESSES, SHELL);
   assert.doesNotMatch(JSON.stringify(child), /sentinel/);
   assert.equal(child.PAYLOAD_ENCRYPTION, 'on');
   assert.equal(child.GATEWAY_PROFILES_FILE, resolve('profiles.json'));
@@ -40,11 +40,11 @@ test('what leads elsewhere reaches no worker, and profiles do', () => {
 });
 
 test('a command beside `dev` gets the profiles that its worker has', () => {
-  const { GATEWAY_PROFILES_FILE: found, ...rest } = readyVariables(ADDRESSES, {
+  const { GATEWAY_PROFILES_FILE: found, ...rest } = createReadyVariables(ADDRESSES, {
     GATEWAY_PROFILES_FILE: 'profiles.json',
   });
   assert.equal(found, resolve('profiles.json'));
-  assert.deepEqual(readyVariables(ADDRESSES, {}), rest);
+  assert.deepEqual(createReadyVariables(ADDRESSES, {}), rest);
 });
 
 test('a program sources one file with every variable, which its owner alone may read', async (t) => {
@@ -52,7 +52,7 @@ test('a program sources one file with every variable, which its owner alone may 
   const path = join(dataDir, 'env');
   await writeFile(path, 'a file of before', { mode: 0o644 });
   const variables: Record<string, string> = {
-    ...readyVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }, {}),
+    ...createReadyVariables({ ...ADDRESSES, dataDir: "/it's/data $HOME" }, {}),
     EMPTY: '',
     CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path',
     API_URL: 'http://127.0.0.1:7282',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileLock, tryFileLock } from '../../src/protection/keys/file-lock.ts';
+import { acquireFileLock, tryFileLock } from '../../src/protection/keys/file-lock.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 /** A process that runs this code and prints a line; the code may import from `src/local`. */
@@ -50,12 +50,12 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
 test('a lock is held against everybody else, and falls with a process that is killed', async (t) => {
   const path = join(await temporaryDirectory(t), 'some.lock');
   const { child } = await program(`
-    import { fileLock } from 'LOCAL/../protection/keys/file-lock.ts';
-    globalThis.lock = await fileLock(${JSON.stringify(path)});
+    import { acquireFileLock } from 'LOCAL/../protection/keys/file-lock.ts';
+    globalThis.lock = await acquireFileLock(${JSON.stringify(path)});
     console.log('held');
     setInterval(() => {}, 1000);`);
   assert.equal(await tryFileLock(path), null);
-  const waiting = fileLock(path);
+  const waiting = acquireFileLock(path);
   child.kill('SIGKILL');
   const lock = await waiting;
   assert.equal(await tryFileLock(path), null, 'also within one process');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Applicant } from '../../src/model/applicant.ts';
-import { canonicalRequest as text } from '../../src/model/canonical-request.ts';
+import { toCanonicalRequest as text } from '../../src/model/canonical-request.ts';
 import type { InquiryContent, InquiryDescription } from '../../src/model/inquiry.ts';
 import { type ProductCode, REPORT_PRODUCTS } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';

@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differingPaths, otherContent } from '../../src/base/differing-paths.ts';
-import { consentDifferences } from '../../src/consent/refusals.ts';
+import { describeDifference, findDifferingPaths } from '../../src/base/differing-paths.ts';
+import { findConsentDifferences } from '../../src/consent/refusals.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { memberDigests } from '../../src/model/decision-content.ts';
+import { computeMemberDigests } from '../../src/model/decision-content.ts';
 
 test('contents that say the same differ nowhere, in whatever order their members stand', () => {
-  assert.deepEqual(differingPaths({ a: 1, b: { c: [1, { d: 2 }] } }, { b: { c: [1, { d: 2 }] }, a: 1 }), []);
-  assert.deepEqual(differingPaths({ a: 1 }, { a: 1, b: undefined }), []);
-  assert.deepEqual(differingPaths({ a: 1, b: undefined }, { a: 1 }), []);
+  assert.deepEqual(findDifferingPaths({ a: 1, b: { c: [1, { d: 2 }] } }, { b: { c: [1, { d: 2 }] }, a: 1 }), []);
+  assert.deepEqual(findDifferingPaths({ a: 1 }, { a: 1, b: undefined }), []);
+  assert.deepEqual(findDifferingPaths({ a: 1, b: undefined }, { a: 1 }), []);
 });
 
 test('names every path that differs', () => {
   const kept = { to: 'PREAPP', applicants: [{ ssn: '900110001', dob: '1985-04-12' }], by: 'ops' };
   assert.deepEqual(
-    differingPaths(kept, { to: 'PREAPP', applicants: [{ ssn: '900110002', dob: '1985-04-12' }], reason: 'x' }),
+    findDifferingPaths(kept, { to: 'PREAPP', applicants: [{ ssn: '900110002', dob: '1985-04-12' }], reason: 'x' }),
     ['/applicants/0/ssn', '/by', '/reason'],
   );
-  assert.deepEqual(differingPaths(kept, { ...kept, applicants: [...kept.applicants, {}] }), ['/applicants/1']);
-  assert.deepEqual(differingPaths(kept, { ...kept, applicants: 'none' }), ['/applicants']);
-  assert.deepEqual(differingPaths(null, {}), ['']);
-  assert.deepEqual(differingPaths({ 'a/b~c': 1 }, { 'a/b~c': 2 }), ['/a~1b~0c']);
+  assert.deepEqual(findDifferingPaths(kept, { ...kept, applicants: [...kept.applicants, {}] }), ['/applicants/1']);
+  assert.deepEqual(findDifferingPaths(kept, { ...kept, applicants: 'none' }), ['/applicants']);
+  assert.deepEqual(findDifferingPaths(null, {}), ['']);
+  assert.deepEqual(findDifferingPaths({ 'a/b~c': 1 }, { 'a/b~c': 2 }), ['/a~1b~0c']);
 });
 
 test('names no member that the sender alone has put into a list’s item', () => {
   const kept = { applicants: [{ ssn: '900110001' }] };
   const sent = { applicants: [{ ssn: '900110001', 'Casey Sample': 1, more: { 'of her': 2 } }] };
-  assert.deepEqual(differingPaths(kept, sent), ['/applicants/0']);
+  assert.deepEqual(findDifferingPaths(kept, sent), ['/applicants/0']);
 });
 
 test('a refusal’s reason says what was used and where the content differs, and no more than ten paths', () => {
-  assert.equal(otherContent('/to was used', ['/by']), '/to was used before with other content: /by differs');
+  assert.equal(describeDifference('/to was used', ['/by']), '/to was used before with other content: /by differs');
   const many = Array.from({ length: 12 }, (_, index) => `/applicants/0/addresses/${index}`);
-  assert.match(otherContent('/to was used', many), /\/9 and 2 more differ$/);
+  assert.match(describeDifference('/to was used', many), /\/9 and 2 more differ$/);
 });
 
 const NOT_SINCE = { hasGrantedSince: false };
@@ -44,12 +44,12 @@ test('a consent’s proof is none of its content, nor is the evidence of a refus
     secondaryUser: { endUserCode: 'EU999' },
     evidence: { method: 'web', textVersion: 'v1', capturedAt: '2026-01-01T00:00:00Z', reference: 'doc-1' },
   } as ConsentMessage;
-  assert.deepEqual(consentDifferences(grant, { ...grant, proof: 'a.b.c' }, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(grant, { ...grant, proof: 'a.b.c' }, NOT_SINCE), []);
   const other = { ...grant, evidence: { ...grant.evidence, reference: 'doc-2' } } as ConsentMessage;
-  assert.deepEqual(consentDifferences(grant, other, NOT_SINCE), ['/evidence/reference']);
+  assert.deepEqual(findConsentDifferences(grant, other, NOT_SINCE), ['/evidence/reference']);
   const { evidence: _, ...bare } = { ...grant, decision: 'revoked' as const };
-  assert.deepEqual(consentDifferences(bare, { ...grant, decision: 'revoked' }, NOT_SINCE), []);
-  assert.deepEqual(consentDifferences(bare, { ...bare, secondaryUser: { endUser: 'X' } }, NOT_SINCE), [
+  assert.deepEqual(findConsentDifferences(bare, { ...grant, decision: 'revoked' }, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(bare, { ...bare, secondaryUser: { endUser: 'X' } }, NOT_SINCE), [
     '/secondaryUser/endUserCode',
     '/secondaryUser/endUser',
   ]);
@@ -58,11 +58,12 @@ test('a consent’s proof is none of its content, nor is the evidence of a refus
 test('digests tell members apart and are the same for the same content', () => {
   const message = { action: 'amend', applicants: [{ ssn: '900110001', dob: '1985-04-12' }] };
   const same = { applicants: [{ dob: '1985-04-12', ssn: '900110001' }], action: 'amend', outcome: undefined };
-  assert.deepEqual(differingPaths(memberDigests(message), memberDigests(same)), []);
-  assert.deepEqual(differingPaths(memberDigests(message), memberDigests({ ...same, applicants: [{}] })), [
-    '/applicants',
-  ]);
-  assert.doesNotMatch(JSON.stringify(memberDigests(message)), /900110001/);
+  assert.deepEqual(findDifferingPaths(computeMemberDigests(message), computeMemberDigests(same)), []);
+  assert.deepEqual(
+    findDifferingPaths(computeMemberDigests(message), computeMemberDigests({ ...same, applicants: [{}] })),
+    ['/applicants'],
+  );
+  assert.doesNotMatch(JSON.stringify(computeMemberDigests(message)), /900110001/);
 });
 
 test('a consent that was sent without a time keeps the time of the one before it, unless a grant came between', () => {
@@ -72,14 +73,14 @@ test('a consent that was sent without a time keeps the time of the one before it
   });
   const kept = { decision: 'granted', ...times('2026-01-01T00:00:00Z') } as ConsentMessage;
   const typed = { ...kept, ...times('2026-01-01T01:00:00Z') };
-  assert.deepEqual(consentDifferences(kept, typed, NOT_SINCE), ['/decidedAt', '/evidence/capturedAt']);
+  assert.deepEqual(findConsentDifferences(kept, typed, NOT_SINCE), ['/decidedAt', '/evidence/capturedAt']);
   const typedNow = { ...typed, decidedNow: true as const };
-  assert.deepEqual(consentDifferences(kept, typedNow, NOT_SINCE), []);
-  assert.deepEqual(consentDifferences({ ...kept, decidedNow: true }, typedNow, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(kept, typedNow, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences({ ...kept, decidedNow: true }, typedNow, NOT_SINCE), []);
   const captured = { ...typedNow, ...times('2026-01-01T01:00:00Z', '2026-01-01T00:30:00Z') };
-  assert.deepEqual(consentDifferences(kept, captured, NOT_SINCE), ['/evidence/capturedAt']);
+  assert.deepEqual(findConsentDifferences(kept, captured, NOT_SINCE), ['/evidence/capturedAt']);
   const denied = { ...kept, decision: 'denied' as const };
   const deniedNow = { ...typedNow, decision: 'denied' as const };
-  assert.deepEqual(consentDifferences(denied, deniedNow, NOT_SINCE), []);
-  assert.deepEqual(consentDifferences(denied, deniedNow, { hasGrantedSince: true }), ['/decidedAt']);
+  assert.deepEqual(findConsentDifferences(denied, deniedNow, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(denied, deniedNow, { hasGrantedSince: true }), ['/decidedAt']);
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { carriedOccurrences, occurrenceName } from '../../src/messages/webhooks/events.ts';
+import { toCarriedOccurrences, toOccurrenceName } from '../../src/messages/webhooks/events.ts';
 
 test('after 20,000 refused consents the event counts that the next run takes over are small, and complete except for events about messages', () => {
-  const occurrences = new Map([[occurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown']), 2]]);
+  const occurrences = new Map([[toOccurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown']), 2]]);
   for (let index = 0; index < 20_000; index++) {
-    occurrences.set(occurrenceName('consent.refused', [`C${index}`, 'a reason of some length']), 1);
-    occurrences.set(occurrenceName('consent.unmatched', [`X${index}`, '1A', `C${index}`, 'denied']), 1);
+    occurrences.set(toOccurrenceName('consent.refused', [`C${index}`, 'a reason of some length']), 1);
+    occurrences.set(toOccurrenceName('consent.unmatched', [`X${index}`, '1A', `C${index}`, 'denied']), 1);
   }
-  occurrences.set(occurrenceName('share.posted', ['S1']), 1);
-  const carried = carriedOccurrences(occurrences);
+  occurrences.set(toOccurrenceName('share.posted', ['S1']), 1);
+  const carried = toCarriedOccurrences(occurrences);
   assert.ok(JSON.stringify(carried).length < 100_000);
-  assert.equal(carried[occurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown'])], 2);
-  assert.equal(carried[occurrenceName('share.posted', ['S1'])], 1);
-  assert.equal(carried[occurrenceName('consent.refused', ['C19999', 'a reason of some length'])], 1);
+  assert.equal(carried[toOccurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown'])], 2);
+  assert.equal(carried[toOccurrenceName('share.posted', ['S1'])], 1);
+  assert.equal(carried[toOccurrenceName('consent.refused', ['C19999', 'a reason of some length'])], 1);
 });

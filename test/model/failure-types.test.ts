@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../src/model/failure-types.ts';
-import { type Judgment, PROVIDER_SAID, wordProblem, wordsThatPermit } from '../../src/model/provider-word.ts';
+import {
+  checkProviderStatement,
+  type Judgment,
+  listPermittingStatements,
+  PROVIDER_SAID,
+} from '../../src/model/provider-word.ts';
 
 const PROTOCOL = new URL('../../docs/protocol.md', import.meta.url);
 
@@ -38,7 +43,7 @@ function documentedWords(markdown: string): Record<string, string[]> {
 
 function cellOf(failureType: FailureType, { isShare, ...decision }: Judgment & { isShare?: true }): string {
   if (!FAILURES[failureType].actions.includes(decision.action)) return '';
-  const words = wordsThatPermit({ failureType, productCode: isShare ? 'SECONDUSE' : 'CR' }, decision);
+  const words = listPermittingStatements({ failureType, productCode: isShare ? 'SECONDUSE' : 'CR' }, decision);
   return words.length === PROVIDER_SAID.length ? 'any' : words.join(', ');
 }
 
@@ -54,7 +59,7 @@ test('a record is accepted only where the provider says that it was posted, what
   for (const failureType of FAILURE_TYPES) {
     for (const productCode of ['PREAPP', 'FAILSAFE', 'ACCTRVW', 'SECONDUSE'] as const) {
       for (const providerSaid of PROVIDER_SAID) {
-        const problem = wordProblem(
+        const problem = checkProviderStatement(
           { failureType, productCode },
           { action: 'accept', outcome: 'record', providerSaid },
         );

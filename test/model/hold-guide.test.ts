@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { FAILURE_TYPES, FAILURES, HOLD_ACTIONS } from '../../src/model/failure-types.ts';
 import { RUN_NAMES, type RunKind } from '../../src/model/run-key.ts';
-import { ATTENTION_GUIDE, consequences, runbookPage } from '../../src/words/holds.ts';
+import { ATTENTION_GUIDE, describeEffects, toRunbookPage } from '../../src/words/holds.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -17,7 +17,7 @@ describe('what the guide says of holds', () => {
     const index = plainText('docs/runbook/README.md');
     for (const type of FAILURE_TYPES) {
       const [brief] = FAILURES[type].file;
-      const page = runbookPage(type);
+      const page = toRunbookPage(type);
       const name = page.replace(/^.*\/(.*)\.md$/, '$1');
       assert.ok(index.includes(`| \`${type}\` | ${brief} | [${name}](${name}.md) |`), `README.md: ${type}`);
       assert.ok(plainText(page).includes(`On the consumer’s file: ${brief}`), page);
@@ -26,7 +26,7 @@ describe('what the guide says of holds', () => {
 
   test('is named on its page as retried where the run retries it', () => {
     for (const type of FAILURE_TYPES.filter((one) => FAILURES[one].retry?.if === 'always'))
-      assert.ok(plainText(runbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
+      assert.ok(plainText(toRunbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
   });
 
   test('names pages that exist, wherever the sources name one', () => {
@@ -34,7 +34,7 @@ describe('what the guide says of holds', () => {
       [...read(file).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => [file, page] as const),
     );
     assert.ok(named.length > 10);
-    const guided = [...FAILURE_TYPES.map(runbookPage), ...Object.values(ATTENTION_GUIDE).map(({ page }) => page)];
+    const guided = [...FAILURE_TYPES.map(toRunbookPage), ...Object.values(ATTENTION_GUIDE).map(({ page }) => page)];
     for (const [file, page] of [...named, ...guided.map((page) => ['the guide', page] as const)]) {
       assert.ok(existsSync(join(ROOT, page)), `${file} names ${page}`);
     }
@@ -46,7 +46,7 @@ describe('what the guide says of decisions', () => {
 
   test('says that a journey may stop where a stage is accepted without a record', () => {
     const said = (isPosted: boolean, more: object = {}) =>
-      consequences('accept', { ...inquiry, productCode: 'PREAPP', run: 'journey', ...more }, { isPosted }).join(' ');
+      describeEffects('accept', { ...inquiry, productCode: 'PREAPP', run: 'journey', ...more }, { isPosted }).join(' ');
     assert.match(
       said(false),
       /Without a record the journey stops here, unless its input says `onNoRecord`: `continue`\./,
@@ -65,18 +65,25 @@ describe('what the guide says of decisions', () => {
     };
     for (const [kind, end] of Object.entries(ends)) {
       const run = kind as RunKind;
-      assert.match(consequences('abandon', { ...inquiry, run }).join(' '), end);
-      const all = HOLD_ACTIONS.flatMap((action) => consequences(action, { ...inquiry, run })).join(' ');
+      assert.match(describeEffects('abandon', { ...inquiry, run }).join(' '), end);
+      const all = HOLD_ACTIONS.flatMap((action) => describeEffects(action, { ...inquiry, run })).join(' ');
       const others = Object.entries(RUN_NAMES).flatMap(([other, name]) => (other === kind ? [] : [name]));
       assert.doesNotMatch(all, new RegExp(`\\b(the|this) (${others.join('|')})\\b`, 'i'), run);
     }
-    const share = consequences('abandon', { ...inquiry, run: 'journey', productCode: 'SECONDUSE', shareId: 'S-1' });
+    const share = describeEffects('abandon', {
+      ...inquiry,
+      run: 'journey',
+      productCode: 'SECONDUSE',
+      shareId: 'S-1',
+    });
     assert.match(share.join(' '), /The journey continues without this share\./);
   });
 
   test('warns before each resend that may post a second inquiry', () => {
     for (const failureType of FAILURE_TYPES) {
-      const warns = /second inquiry/.test(consequences('resend', { ...inquiry, run: 'pull', failureType }).join(' '));
+      const warns = /second inquiry/.test(
+        describeEffects('resend', { ...inquiry, run: 'pull', failureType }).join(' '),
+      );
       assert.equal(warns, failureType === 'OutcomeUnknown' || failureType === 'AnotherNumber', failureType);
     }
   });

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import {
@@ -17,15 +17,15 @@ import {
 import {
   finishResults,
   openPortfolio,
-  outputPaths,
   PortfolioChangedError,
   PortfolioUnavailableError,
   requirePortfolio,
   requireUnchanged,
+  resolveOutputPaths,
   writeResults,
 } from '../../src/portfolio/files.ts';
 import type { RowProfile } from '../../src/portfolio/rows.ts';
-import { csvLine, csvText, FOLDER, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+import { csvText, FOLDER, formatCsvLine, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
 const PROFILE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
 
@@ -94,7 +94,7 @@ async function rowsOf({ file, columns, first, badLines }: Examined, format: 'csv
 
 const idsOf = (rows: { accountId: string }[]) => rows.map(({ accountId }) => accountId);
 const withLine = (line: string | Buffer) =>
-  Buffer.concat([Buffer.from(csvText(2)), Buffer.from(line), Buffer.from(`\n${csvLine(9)}\n`)]);
+  Buffer.concat([Buffer.from(csvText(2)), Buffer.from(line), Buffer.from(`\n${formatCsvLine(9)}\n`)]);
 
 describe('a portfolio file', () => {
   test('is read in chunks, from any of its rows', async () => {
@@ -124,7 +124,7 @@ describe('a portfolio file', () => {
   });
 
   test('may quote its fields, with commas and quotation marks in them', async () => {
-    const line = csvLine(7).replace('12 Example Street', '"12 Example Street, rear"').replace('ACC-7', '"ACC-7"');
+    const line = formatCsvLine(7).replace('12 Example Street', '"12 Example Street, rear"').replace('ACC-7', '"ACC-7"');
     const rows = await rowsOf(await examined(withLine(line)));
     assert.equal(rows[2]?.accountId, 'ACC-7');
     assert.equal(rows[2]?.applicants[0]?.addresses[0]?.line1, '12 Example Street, rear');
@@ -167,15 +167,18 @@ describe('a portfolio file', () => {
 
   test('has each bad row reported by line, place and rule, never by what is in it', async () => {
     const cases: [string | Buffer, { path: string; column?: string; rule: RegExp }][] = [
-      [csvLine(7).replace('62704', 'ABCDE'), { path: '/applicants/0/addresses/0/zip', column: 'zip', rule: /./ }],
-      [csvLine(7).replace('ACC-7', ''), { path: '/accountId', column: 'accountId', rule: /must be 1 to 64/ }],
-      [csvLine(7).replace('ACC-7', '900-12-3456'), { path: '/accountId', column: 'accountId', rule: /opaque/ }],
-      [csvLine(7).replace(',62704,', ''), { path: '', rule: /must have 17 fields, as the header has; it has 15/ }],
-      [`${csvLine(7)},more`, { path: '', rule: /it has 18/ }],
-      [csvLine(7).replace('Casey', '"Casey'), { path: '', rule: /quotation mark/ }],
-      [csvLine(7).replace('Casey', 'Ca"sey'), { path: '', rule: /quotation mark/ }],
-      [csvLine(7).replace('Casey', 'x'.repeat(1_000_000)), { path: '', rule: /longer than 65536 bytes/ }],
-      [Buffer.from(csvLine(7).replace('Casey', 'Caf\u00e9'), 'latin1'), { path: '', rule: /must be UTF-8/ }],
+      [formatCsvLine(7).replace('62704', 'ABCDE'), { path: '/applicants/0/addresses/0/zip', column: 'zip', rule: /./ }],
+      [formatCsvLine(7).replace('ACC-7', ''), { path: '/accountId', column: 'accountId', rule: /must be 1 to 64/ }],
+      [formatCsvLine(7).replace('ACC-7', '900-12-3456'), { path: '/accountId', column: 'accountId', rule: /opaque/ }],
+      [
+        formatCsvLine(7).replace(',62704,', ''),
+        { path: '', rule: /must have 17 fields, as the header has; it has 15/ },
+      ],
+      [`${formatCsvLine(7)},more`, { path: '', rule: /it has 18/ }],
+      [formatCsvLine(7).replace('Casey', '"Casey'), { path: '', rule: /quotation mark/ }],
+      [formatCsvLine(7).replace('Casey', 'Ca"sey'), { path: '', rule: /quotation mark/ }],
+      [formatCsvLine(7).replace('Casey', 'x'.repeat(1_000_000)), { path: '', rule: /longer than 65536 bytes/ }],
+      [Buffer.from(formatCsvLine(7).replace('Casey', 'Caf\u00e9'), 'latin1'), { path: '', rule: /must be UTF-8/ }],
     ];
     for (const [line, expected] of cases) {
       const found = await examined(withLine(line));
@@ -211,7 +214,7 @@ describe('a portfolio file', () => {
   });
 
   test('sends no row of two that have one id', async () => {
-    const found = await examined(`${csvText(3)}${csvLine(1, '0404')}\n${csvLine(1)}\n`);
+    const found = await examined(`${csvText(3)}${formatCsvLine(1, '0404')}\n${formatCsvLine(1)}\n`);
     assert.equal(found.rows, 2);
     assert.equal(found.badRows, 3);
     assert.deepEqual(found.badLines, [3, 5, 6]);
@@ -295,12 +298,12 @@ describe('the place of a portfolio file', () => {
     }
     await assert.rejects(openPortfolio(directory, 'link.csv'), PortfolioUnavailableError);
     await assert.rejects(openPortfolio(directory, 'missing.csv'), PortfolioUnavailableError);
-    await assert.rejects(outputPaths(directory, 'linked/x.csv', 'R-1'), InvalidInputError);
+    await assert.rejects(resolveOutputPaths(directory, 'linked/x.csv', 'R-1'), InvalidInputError);
     await rm(outside, { recursive: true });
   });
 
   test('is the folder of its end user: one of another, by whatever link, is as one that is not there', async () => {
-    const theirs = portfolioFolder({ endUserCode: 'EU456' });
+    const theirs = toPortfolioFolder({ endUserCode: 'EU456' });
     await writePortfolio(portfolios, 'theirs.csv', csvText(1), theirs);
     await writePortfolio(portfolios, 'ours.csv', csvText(1));
     await symlink(join(portfolios, theirs), join(directory, 'way'));
@@ -330,7 +333,8 @@ describe('the result file', () => {
   const result = (accountId: string, outcome: RowResult['outcome'] = 'record'): RowResult => ({
     ...{ accountId, line: 2, outcome, customerTraceNumber: 'AR', at: '2026-01-05T10:00:00Z' },
   });
-  const newOutputs = async () => outputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
+  const newOutputs = async () =>
+    resolveOutputPaths(directory, await writePortfolio(portfolios, `p${count++}.csv`, ''), 'r1');
   const accountsIn = async (path: string) =>
     (await readFile(path, 'utf8'))
       .trimEnd()

@@ -19,9 +19,9 @@ import proto from '@temporalio/proto';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { createKeyRing, refuseKey, rotateKeys, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
 import {
-  bundleHasFailureConverter,
   createDataConverter,
   FAILURE_CONVERTER_PATH,
+  hasFailureConverter,
 } from '../../src/protection/payloads/data-converter.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
@@ -184,8 +184,8 @@ describe('what Temporal stores', () => {
 
   test('shows a workflow’s failure where the bundle lacks the converter, and the check tells the two apart', async () => {
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
-    assert.equal(bundleHasFailureConverter(code), false);
-    assert.equal(bundleHasFailureConverter(bundle), true);
+    assert.equal(hasFailureConverter(code), false);
+    assert.equal(hasFailureConverter(bundle), true);
     const garbage = await rawClient(rawPayload('json/plain', '{'));
     const queues = { without: await startWorker({ code }), baked: await sharedQueue() };
     const stored = async (taskQueue: string) => {

@@ -9,7 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { contentDigest, decisionContent, type ProvableDecision, repeatContent } from '../../src/client.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
-import { DECISION_KEYS, signedDecision } from '../support/decision-proofs.ts';
+import { DECISION_KEYS, signDecision } from '../support/decision-proofs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-decision-proof-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -34,15 +34,11 @@ const DECISION: ProvableDecision = {
   ...{ by: 'operator', reason: 'asked the provider', providerSaid: 'posted', reference: REFERENCE },
 };
 const CONTENT = decisionContent('sandbox', DECISION);
-const good = await signedDecision(CONTENT, CLAIMS);
+const good = await signDecision(CONTENT, CLAIMS);
 
 async function verdictOn(
   proof: string | undefined,
-  {
-    content = CONTENT as Parameters<typeof signedDecision>[0],
-    keys = file as string | undefined,
-    trust = 'proof',
-  } = {},
+  { content = CONTENT as Parameters<typeof signDecision>[0], keys = file as string | undefined, trust = 'proof' } = {},
 ): Promise<string> {
   const decision = { content: content as typeof CONTENT, proof, receivedAt: NOW.toISOString() };
   const verdict = await createDecisionProofVerifier(keys)(decision, trust as 'proof');
@@ -75,7 +71,7 @@ describe('a proof of a decision', () => {
   for (const [member, change] of others) {
     test(`of another ${member} is refused`, async () => {
       assert.equal(
-        await verdictOn(await signedDecision({ ...CONTENT, ...change }, CLAIMS)),
+        await verdictOn(await signDecision({ ...CONTENT, ...change }, CLAIMS)),
         `is refused: differs in ${member}`,
       );
     });
@@ -88,12 +84,12 @@ describe('a proof of a decision', () => {
     const cases: [string | undefined, string][] = [
       [undefined, 'is required: the profile takes a decision only with a proof (decisionTrust)'],
       ['a.b.c', 'is refused: malformed'],
-      [await signedDecision(CONTENT, { ...CLAIMS, exp: seconds - 60 }), 'is refused: expired'],
-      [await signedDecision(CONTENT, { ...CLAIMS, exp: undefined }), 'is refused: malformed'],
-      [await signedDecision(CONTENT, { ...CLAIMS, iat: undefined }), 'is refused: malformed'],
-      [await signedDecision(CONTENT, { ...CLAIMS, sub: 'x' }), 'is refused: malformed'],
-      [await signedDecision(undefined, CLAIMS), 'is refused: differs'],
-      [await signedDecision({ ...CONTENT, confirmConsumerIds: true }, CLAIMS), 'is refused: differs'],
+      [await signDecision(CONTENT, { ...CLAIMS, exp: seconds - 60 }), 'is refused: expired'],
+      [await signDecision(CONTENT, { ...CLAIMS, exp: undefined }), 'is refused: malformed'],
+      [await signDecision(CONTENT, { ...CLAIMS, iat: undefined }), 'is refused: malformed'],
+      [await signDecision(CONTENT, { ...CLAIMS, sub: 'x' }), 'is refused: malformed'],
+      [await signDecision(undefined, CLAIMS), 'is refused: differs'],
+      [await signDecision({ ...CONTENT, confirmConsumerIds: true }, CLAIMS), 'is refused: differs'],
       [await byAnother('decisions'), 'is refused: badSignature'],
       [await byAnother('unheard-of'), 'is refused: unknownKey'],
     ];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
-import { decisionSignerChecks } from '../../src/doctor/key-checks.ts';
+import { createDecisionSignerChecks } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
 import { loadDecisionSigner, makeSigningKey } from '../../src/protection/keys/signing-keys.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
@@ -87,7 +87,7 @@ test('a key that may not sign is refused, and nothing of the file is told', asyn
 test('doctor says whether workers take what the API signs', async () => {
   const { privateKey, publicKey } = PAIRS['P-256'];
   const named = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'api-1' });
-  const [check] = decisionSignerChecks(file('doctor.json', named));
+  const [check] = createDecisionSignerChecks(file('doctor.json', named));
   const found = (decisionKeysFile: string | undefined) => {
     const config = { environment: 'sandbox', ...(decisionKeysFile ? { decisionKeysFile } : {}) };
     return check?.run({ config } as unknown as DoctorContext, new AbortController().signal);
@@ -96,16 +96,16 @@ test('doctor says whether workers take what the API signs', async () => {
   assert.equal((await found(keySetOf('known', jwk, 'api-1')))?.status, 'pass');
   assert.match((await found(keySetOf('other', jwk, 'other')))?.detail ?? '', /unknownKey/);
   assert.match((await found(undefined))?.detail ?? '', /notCheckable/);
-  const [unusable] = decisionSignerChecks(join(directory, 'none.pem'));
+  const [unusable] = createDecisionSignerChecks(join(directory, 'none.pem'));
   const missing = await unusable?.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
   assert.equal(missing?.status, 'fail');
-  assert.deepEqual(decisionSignerChecks(undefined), []);
+  assert.deepEqual(createDecisionSignerChecks(undefined), []);
 });
 
 test('doctor fails in production where every user of the machine may read the key', async () => {
   const [signer, keySet] = [join(directory, 'open.json'), join(directory, 'open-jwks.json')];
   const keyId = await makeSigningKey({ file: signer, keySet });
-  const [check] = decisionSignerChecks(signer);
+  const [check] = createDecisionSignerChecks(signer);
   const found = async (environment: string) => {
     const context = { config: { environment, decisionKeysFile: keySet } } as unknown as DoctorContext;
     const { status, detail } = (await check?.run(context, new AbortController().signal)) ?? {};

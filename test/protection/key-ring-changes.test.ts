@@ -6,10 +6,10 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyRingError, SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
 import {
+  computeKeyAges,
   createKeyRing,
   KeyRing,
   type KeyRingWatchOptions,
-  keyAges,
   loadKeyRing,
   refuseKey,
   rotateKeys,
@@ -129,7 +129,7 @@ describe('the age of keys', () => {
   const DAY_MS = 86_400_000;
   const madeMs = Date.parse('2026-01-01T00:00:00Z');
   const ring = new KeyRing([ringKey('old', 'retired'), ringKey('payload-a'), ringKey('ledger-a', 'current', 'ledger')]);
-  const at = (days: number) => keyAges(ring, madeMs + days * DAY_MS).map(({ verdict }) => verdict);
+  const at = (days: number) => computeKeyAges(ring, madeMs + days * DAY_MS).map(({ verdict }) => verdict);
 
   test('is good until day 76, then due, and overdue after 90 days; a retired key may be of any age', () => {
     assert.deepEqual(at(0), ['retired', 'good', 'good']);
@@ -137,7 +137,7 @@ describe('the age of keys', () => {
     assert.deepEqual(at(76), ['retired', 'due', 'due']);
     assert.deepEqual(at(90), ['retired', 'due', 'due']);
     assert.deepEqual(at(90.1), ['retired', 'overdue', 'overdue']);
-    assert.equal(keyAges(ring, madeMs - DAY_MS)[1]?.ageDays, 0);
+    assert.equal(computeKeyAges(ring, madeMs - DAY_MS)[1]?.ageDays, 0);
   });
 });
 

@@ -5,10 +5,10 @@ import { deflateRawSync } from 'node:zlib';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import {
+  createUndecodable,
   isUndecodable,
   UNDECODABLE_REASONS,
   type UndecodableReason,
-  undecodable,
 } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
@@ -325,7 +325,7 @@ describe('a payload in the clear', () => {
   test('is refused alone: what came beside it is decoded', async () => {
     const payloads = [await encoded(1), rawPayload('json/plain', '{'), payloadOf(2)];
     const decoded = await worker.decode(payloads);
-    assert.deepEqual(decoded.map(decodedValue), [1, undecodable('unparsable'), 2]);
+    assert.deepEqual(decoded.map(decodedValue), [1, createUndecodable('unparsable'), 2]);
   });
 
   test('is not quoted by the error', async () => {
@@ -337,7 +337,8 @@ describe('a payload in the clear', () => {
 
 describe('the marker', () => {
   test('is told from everything else', () => {
-    for (const reason of UNDECODABLE_REASONS) assert.ok(isUndecodable(JSON.parse(JSON.stringify(undecodable(reason)))));
+    for (const reason of UNDECODABLE_REASONS)
+      assert.ok(isUndecodable(JSON.parse(JSON.stringify(createUndecodable(reason)))));
     const OTHERS = [null, undefined, 1, 'x', [], {}, { undecodable: null }, { undecodable: {} }];
     for (const other of [...OTHERS, { undecodable: { reason: 'x' } }]) assert.ok(!isUndecodable(other));
   });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { FailureType } from '../../src/model/failure-types.ts';
-import { runbookPage } from '../../src/words/holds.ts';
+import { toRunbookPage } from '../../src/words/holds.ts';
 
 export const RUNBOOK = new URL('../../docs/runbook/', import.meta.url).pathname;
 
@@ -77,5 +77,5 @@ export function filled(script: string, values: Readonly<Record<string, string>>)
 
 /** `OutcomeUnknown` → `outcome-unknown`: the page that a failure type has. */
 export function pageOf(failureType: FailureType): string {
-  return basename(runbookPage(failureType), '.md');
+  return basename(toRunbookPage(failureType), '.md');
 }

@@ -9,7 +9,7 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType, type HoldAction } from '../../src/model/failure-types.ts';
 import type { ProviderSaid } from '../../src/model/provider-word.ts';
-import { runbookPage } from '../../src/words/holds.ts';
+import { toRunbookPage } from '../../src/words/holds.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -119,7 +119,7 @@ describe('every surface describes a hold in the same words, and the printed comm
       assert.ok(status.screen.replaceAll(/ \\\n\s*/g, ' ').includes(`    ${command}\n`), status.screen);
       const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
       assert.ok(currentDetails.includes(` · ${kind} · `), currentDetails);
-      assert.ok(currentDetails.includes(runbookPage(kind)), currentDetails);
+      assert.ok(currentDetails.includes(toRunbookPage(kind)), currentDetails);
       for (const text of [screen, status.screen, currentDetails]) {
         for (const { ssn, emailAddress } of input.applicants) {
           assert.ok(!text.includes(ssn) && !text.includes(emailAddress), 'personal data');
@@ -139,7 +139,7 @@ describe('every surface describes a hold in the same words, and the printed comm
       const [, , ...pasted] = command.split(' ');
       const ran = await runInTerminal(pasted, answers, env);
       assert.equal(ran.code, 0, ran.screen);
-      assert.ok(ran.screen.includes(runbookPage(kind)), ran.screen);
+      assert.ok(ran.screen.includes(toRunbookPage(kind)), ran.screen);
       assert.match(ran.screen, /decided, as D-/);
 
       const isThere = ({ state, holds }: JourneyStatus) =>

@@ -119,7 +119,7 @@ describe('each page’s commands, against the failure that it is about,', { conc
         const script = filled(block.script, await valuesFor(subject, around, { taskQueue, healthAddress }));
         const ran = await shell.run(script, own);
         assert.equal(ran.code, block.exits, `${script}\n${ran.stdout}\n${ran.stderr}`);
-        if (isDecision(block)) await untilDecided(subject);
+        if (isDecision(block)) await waitUntilDecided(subject);
       }
     });
   }
@@ -135,7 +135,7 @@ function decisionsOf(all: readonly Page[], name: string): number {
 }
 
 /** The hold is gone; where the cause is not, there may be another. */
-async function untilDecided({ held }: Subject): Promise<void> {
+async function waitUntilDecided({ held }: Subject): Promise<void> {
   if (!held) return;
   await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
 import {
@@ -47,7 +47,7 @@ async function waitingJourney(own: Harness, terms: Partial<ShareInput> = {}) {
 }
 
 /** A share by itself, of a pull's report, that waits for consent. */
-async function waitingShare(own: Harness, terms: object = {}) {
+async function findWaitingShare(own: Harness, terms: object = {}) {
   const pull = reportPull();
   await (await startPull(own, pull)).result();
   const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
@@ -150,7 +150,7 @@ async function untilWatched(own: Harness): Promise<void> {
     ledgerId: ledger.identity.ledgerId,
     newest: (await ledger.restoreState()).newest,
   }));
-  const watch = own.client.workflow.getHandle(ledgerWatchId(ledgerId, own.config.taskQueue));
+  const watch = own.client.workflow.getHandle(toLedgerWatchId(ledgerId, own.config.taskQueue));
   await until(async () => {
     const { memo } = await watch.describe();
     return (memo?.seen as { position?: number } | undefined)?.position === newest?.position;
@@ -172,7 +172,7 @@ const journeyGrantTooOld = besideOwnWorker('lendingJourney-grantTooOld', ON_GATE
 });
 
 const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', ON_GATEWAY_QUEUE, async (own) => {
-  const { handle, shareId } = await waitingShare(own, { consentValidFor });
+  const { handle, shareId } = await findWaitingShare(own, { consentValidFor });
   await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), untilTooOld);
   await untilShareIs(handle, 'waitingForConsent');
   await update(handle, 'recordConsent', grantNow(`share:${shareId}`, shareId));
@@ -192,7 +192,7 @@ const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', ON_GATEWA
 });
 
 const shareReportGone = besideOwnWorker('shareReport-reportGone', ON_GATEWAY_QUEUE, async (own) => {
-  const { handle, shareId, runKey } = await waitingShare(own);
+  const { handle, shareId, runKey } = await findWaitingShare(own);
   await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, runKey));
   await handle.result();
   return handle;

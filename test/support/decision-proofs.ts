@@ -7,7 +7,7 @@ const key = await newSigningKey('decisions');
 export const DECISION_KEYS = key.keySet;
 
 /** A proof of this content, good for an hour; `claims` stand above what it has by itself, `undefined` leaves one out. */
-export function signedDecision(decision: unknown, claims: Record<string, unknown> = {}): Promise<string> {
+export function signDecision(decision: unknown, claims: Record<string, unknown> = {}): Promise<string> {
   return key.sign({ decision, exp: inAnHour(), iat: Math.floor(Date.now() / 1000), ...claims });
 }
 
@@ -18,9 +18,9 @@ export async function provenDecision<T extends ProvableDecision>(
   claims: Record<string, unknown> = {},
 ): Promise<T & { proof: string }> {
   const content = decisionContent('sandbox', { ...message, ...change });
-  return { ...message, proof: await signedDecision(content, claims) };
+  return { ...message, proof: await signDecision(content, claims) };
 }
 
 export async function provenRepeat<T extends ProvableRepeat>(message: T): Promise<T & { proof: string }> {
-  return { ...message, proof: await signedDecision(repeatContent('sandbox', message)) };
+  return { ...message, proof: await signDecision(repeatContent('sandbox', message)) };
 }

@@ -18,7 +18,7 @@ import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyResult, JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
-import { traceNumber } from '../../src/model/trace-number.ts';
+import { deriveTraceNumber } from '../../src/model/trace-number.ts';
 import { createKeyRing, openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
@@ -211,7 +211,7 @@ async function traces(handle: JourneyHandle, { environment, profiles }: Config):
   const { journeyId: runKey, stages, shares } = await statusOf(handle);
   const customerId = profiles.get('default')?.customerId ?? '';
   const run = { environment, customerId, workflowType: 'lendingJourney' };
-  const ofStages = stages.map(({ productCode }) => traceNumber({ ...run, runKey, productCode, ordinal: 0 }));
+  const ofStages = stages.map(({ productCode }) => deriveTraceNumber({ ...run, runKey, productCode, ordinal: 0 }));
   const told = [...stages, ...shares].flatMap(({ customerTraceNumber }) => customerTraceNumber ?? []);
   return new Set([...ofStages, ...told].map((customerTraceNumber) => customerTraceNumber.slice(0, -2)));
 }

@@ -1,5 +1,5 @@
 /** Reads which inquiries need a person, by the ledger's rules about each, and not by its list. */
-import { inParallel } from '../../src/base/in-parallel.ts';
+import { runInParallel } from '../../src/base/in-parallel.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { AttentionReason, OpenInquiry } from '../../src/ledger/records.ts';
 
@@ -10,7 +10,7 @@ const READS_AT_ONCE = 8;
 export async function openInquiries(ledger: Ledger): Promise<OpenInquiry[]> {
   const numbers = new Set<string>();
   for await (const { customerTraceNumber } of ledger.inquiriesBetween()) numbers.add(customerTraceNumber);
-  const found = await inParallel([...numbers], READS_AT_ONCE, (number) => ledger.inquiry(number));
+  const found = await runInParallel([...numbers], READS_AT_ONCE, (number) => ledger.inquiry(number));
   return found
     .filter((inquiry) => inquiry !== null)
     .filter(({ undecided, attention }) => undecided || attention.length > 0);

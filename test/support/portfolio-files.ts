@@ -1,25 +1,25 @@
 /** Portfolio files with made-up people. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { portfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 
 export const HEADER =
   'accountId,first,middle,last,gen,ssn,dob,phoneNumber,phoneType,emailAddress,ipAddress,line1,line2,city,state,zip,zip4';
 
 /** SSNs that were never issued; what the sandbox does is in the last four digits. */
-export function csvLine(index: number, lastFour = '0001'): string {
+export function formatCsvLine(index: number, lastFour = '0001'): string {
   const ssn = `9${String(index % 10_000).padStart(4, '0')}${lastFour}`;
   const email = `casey.${index}@example.com`;
   return `ACC-${index},Casey,,Sample,,${ssn},1985-04-12,2025550123,MOBL,${email},192.0.2.17,12 Example Street,,Springfield,IL,62704,`;
 }
 
 export function csvText(rows: number, lastFourOf: (index: number) => string = () => '0001'): string {
-  const lines = Array.from({ length: rows }, (_, index) => csvLine(index, lastFourOf(index)));
+  const lines = Array.from({ length: rows }, (_, index) => formatCsvLine(index, lastFourOf(index)));
   return `${[HEADER, ...lines].join('\n')}\n`;
 }
 
 /** The folder of the end user that tests ask for. */
-export const FOLDER = portfolioFolder({ endUserCode: 'EU123' });
+export const FOLDER = toPortfolioFolder({ endUserCode: 'EU123' });
 
 /** Writes into an end user's folder of PORTFOLIO_DIR; returns the name that a review takes. */
 export async function writePortfolio(

@@ -14,7 +14,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { HoldStatus, JourneyResult } from '../../src/messages/journey/shapes.ts';
-import { traceNumber } from '../../src/model/trace-number.ts';
+import { deriveTraceNumber } from '../../src/model/trace-number.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus, update } from './journey-harness.ts';
 import type { PostgresServer } from './postgres.ts';
@@ -131,7 +131,7 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
 /** PREQUAL's trace number without its ordinal: known before anything of the run is. */
 function traceStem(runKey: string): string {
   const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
-  return traceNumber({ ...run, runKey, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
+  return deriveTraceNumber({ ...run, runKey, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
 }
 
 /** The directory moves away and back: the file keeps its identity. */

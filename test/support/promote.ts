@@ -3,7 +3,7 @@ import type { WorkflowService } from '@temporalio/client';
 import {
   type DeploymentVersion,
   describeDeployment,
-  stateIn,
+  findVersionState,
   type VersionState,
 } from '../../src/temporal/worker-deployment.ts';
 
@@ -21,5 +21,5 @@ export async function versionState(
   namespace: string,
   { deploymentName, buildId }: DeploymentVersion,
 ): Promise<VersionState> {
-  return stateIn(await describeDeployment(service, namespace, deploymentName), buildId);
+  return findVersionState(await describeDeployment(service, namespace, deploymentName), buildId);
 }

@@ -7,9 +7,9 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import {
+  toWebhookDeliveryId,
   type WebhookDeliveryResult,
   type WebhookDeliveryStatus,
-  webhookDeliveryId,
 } from '../../src/messages/webhooks/delivery.ts';
 import { toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
 import {
@@ -91,7 +91,7 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
 export type Delivery = WorkflowHandle<() => Promise<WebhookDeliveryResult>>;
 
 export function deliveryOf({ harness }: WebhookStage, runKey: string): Delivery {
-  return harness.client.workflow.getHandle(webhookDeliveryId(toWorkflowId(runKey))) as Delivery;
+  return harness.client.workflow.getHandle(toWebhookDeliveryId(toWorkflowId(runKey))) as Delivery;
 }
 
 /** Polls the delivery run until it is as wanted. */

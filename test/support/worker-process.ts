@@ -63,7 +63,7 @@ export async function startWorkerProcess(env: NodeJS.ProcessEnv, cli?: string): 
     armed.delete(found);
     found.arrive(answer);
   });
-  await untilReady(child);
+  await waitUntilReady(child);
   return {
     stopAt(journeyId, point) {
       const reached = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ export async function startWorkerProcess(env: NodeJS.ProcessEnv, cli?: string): 
   };
 }
 
-async function untilReady(child: OwnedChild): Promise<void> {
+async function waitUntilReady(child: OwnedChild): Promise<void> {
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error('the worker has no output');
   const { promise, resolve, reject } = Promise.withResolvers<void>();

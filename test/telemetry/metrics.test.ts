@@ -7,7 +7,7 @@ import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, type MetricMeter } from '@temporalio/common';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
+import { createActivityMetrics } from '../../src/telemetry/activity-metrics.ts';
 import { METRICS, Metrics } from '../../src/telemetry/metrics.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { aboveZero, recordMetrics } from './recorded-metrics.ts';
@@ -88,7 +88,7 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
 for (const [what, activityType, args, activity, expected] of CASES) {
   test(`${what} counts as ${expected.join(' and ') || 'nothing'}`, async () => {
     const { metrics, of } = recordMetrics();
-    const { inbound } = activityMetrics(metrics)({ info: { activityType } } as Context);
+    const { inbound } = createActivityMetrics(metrics)({ info: { activityType } } as Context);
     const input = { args: [args], headers: {} };
     await inbound?.execute?.(input, activity).catch((error: unknown) => assert.ok(error instanceof ApplicationFailure));
     const counted = COUNTERS.flatMap((key) =>

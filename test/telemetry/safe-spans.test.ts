@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Attributes, ROOT_CONTEXT, SpanStatusCode } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { safeExporter } from '../../src/telemetry/tracing.ts';
+import { wrapExporter } from '../../src/telemetry/tracing.ts';
 
 const SENTINEL = 'Zaphod Sentinel';
 
 function exported(name: string, attributes: Attributes) {
   const memory = new InMemorySpanExporter();
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(safeExporter(memory))] });
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(wrapExporter(memory))] });
   const span = provider.getTracer('test').startSpan(name, { attributes }, ROOT_CONTEXT);
   span.recordException(new Error(SENTINEL));
   span.addEvent(SENTINEL, { text: SENTINEL });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { jsonPointer, parseWith } from '../../src/fields/problems.ts';
+import { parseWith, toJsonPointer } from '../../src/fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 
 const SCHEMA = z.strictObject({
@@ -79,5 +79,5 @@ test('collects every problem, under the given base path', () => {
 });
 
 test('escapes path parts as RFC 6901 says', () => {
-  assert.equal(jsonPointer(['a/b', 'c~d', 0]), '/a~1b/c~0d/0');
+  assert.equal(toJsonPointer(['a/b', 'c~d', 0]), '/a~1b/c~0d/0');
 });

@@ -6,9 +6,9 @@ import { GRANT_FAULTS, refuseFault } from '../../src/consent/refusals.ts';
 import type { AdvanceMessage } from '../../src/messages/advance.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';
-import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
+import { checkAdvance, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { shareObjection } from '../../src/workflows/journey/share-requests.ts';
+import { checkShareRequest } from '../../src/workflows/journey/share-requests.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };
@@ -33,26 +33,23 @@ function journeyAt(...states: StageStatus['state'][]): Journey {
 
 test('a repeat is taken of the stage that is latest, answered or on its way, and of no other', () => {
   for (const state of ['pending', 'running', 'held', 'record', 'noRecord', 'noReport'] as const) {
-    assert.equal(advanceObjection(journeyAt(state), repeatOf('PREQUAL')), null, state);
+    assert.equal(checkAdvance(journeyAt(state), repeatOf('PREQUAL')), null, state);
   }
-  assert.match(advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL'))?.reason ?? '', /PREAPP has begun/);
+  assert.match(checkAdvance(journeyAt('record', 'running'), repeatOf('PREQUAL'))?.reason ?? '', /PREAPP has begun/);
   const ended = journeyAt('noRecord', 'skipped', 'skipped');
   ended.stagesEndedAs = 'stopped';
-  assert.match(advanceObjection(ended, repeatOf('PREQUAL'))?.reason ?? '', /the stages have ended: stopped/);
+  assert.match(checkAdvance(ended, repeatOf('PREQUAL'))?.reason ?? '', /the stages have ended: stopped/);
   const closing = journeyAt('record', 'record', 'record');
   closing.isClosing = true;
-  assert.match(advanceObjection(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
+  assert.match(checkAdvance(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
 test('a repeat is numbered by whoever asks: the next number is taken, the last one is a duplicate, others are refused', () => {
   const journey = journeyAt('record');
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);
-  assert.equal(advanceObjection(journey, repeatOf('PREQUAL', 3)), null);
-  assert.match(
-    advanceObjection(journey, repeatOf('PREQUAL', 4))?.reason ?? '',
-    /must be 3: PREQUAL was asked for 2 times/,
-  );
+  assert.equal(checkAdvance(journey, repeatOf('PREQUAL', 3)), null);
+  assert.match(checkAdvance(journey, repeatOf('PREQUAL', 4))?.reason ?? '', /must be 3: PREQUAL was asked for 2 times/);
   assert.deepEqual(
     journey.stages.map(({ status }) => [status.productCode, status.occurrence]),
     [
@@ -70,8 +67,8 @@ test('a stage has a hundred trace numbers, amendments and repeats together', () 
   assert.ok(stage);
   stage.ordinal = 98;
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
-  assert.equal(journey.nextOrdinal('PREQUAL'), 99);
-  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3))?.reason ?? '', /has used its 100 trace numbers/);
+  assert.equal(journey.computeNextOrdinal('PREQUAL'), 99);
+  assert.match(checkAdvance(journey, repeatOf('PREQUAL', 3))?.reason ?? '', /has used its 100 trace numbers/);
 });
 
 test('that an old report will do adds to an advance that was kept, once', () => {
@@ -132,14 +129,14 @@ test('a refusal says its cause beside the reason', () => {
   closing.isClosing = true;
   const share = (change: object) => ({ journeyId: 'J', share: { shareId: 'S1', endUserCode: 'EU9', ...change } });
   const refusals = {
-    differs: advanceObjection(journey, { ...repeatOf('PREQUAL'), reason: 'another' } as AdvanceMessage),
-    ending: advanceObjection(closing, repeatOf('PRECLOSE')),
-    unknownPart: advanceObjection(journey, { journeyId: 'J', to: 'PREQUAL' }),
-    notNow: advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL')),
+    differs: checkAdvance(journey, { ...repeatOf('PREQUAL'), reason: 'another' } as AdvanceMessage),
+    ending: checkAdvance(closing, repeatOf('PRECLOSE')),
+    unknownPart: checkAdvance(journey, { journeyId: 'J', to: 'PREQUAL' }),
+    notNow: checkAdvance(journeyAt('record', 'running'), repeatOf('PREQUAL')),
   };
   for (const [cause, refusal] of Object.entries(refusals)) assert.equal(refusal?.cause, cause);
-  assert.equal(shareObjection(closing, share({}))?.cause, 'ending');
-  assert.equal(shareObjection(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
+  assert.equal(checkShareRequest(closing, share({}))?.cause, 'ending');
+  assert.equal(checkShareRequest(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
   for (const fault of Object.keys(GRANT_FAULTS) as GrantFault[]) {
     assert.equal(refuseFault(fault).cause, 'noLongerCounts', fault);
   }

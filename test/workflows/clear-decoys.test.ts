@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import type { Payload, Workflow } from '@temporalio/common';
-import { profileFingerprint } from '../../src/gateway/profile.ts';
+import { computeProfileFingerprint } from '../../src/gateway/profile.ts';
 import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
@@ -121,7 +121,7 @@ test('a state that a sender made is refused, also of a start with a cron schedul
   const run = {
     ...{ environment: 'uat', profile: 'default', customerId: profile.customerId, ledgerId },
     ...{
-      profileFingerprint: profileFingerprint(profile),
+      profileFingerprint: computeProfileFingerprint(profile),
       settings: config.protocol,
       searchAttributes: [],
     },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import { samplePull } from '../../src/cli/demo/sample-runs.ts';
+import { createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { CLEAR_START_MESSAGE } from '../../src/model/undecodable.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import type * as workflows from '../../src/workflows/index.ts';
@@ -51,11 +51,14 @@ const STARTS: Record<keyof typeof workflows, { workflowId: string; input: object
   },
   creditReport: {
     workflowId: `pull-${id}`,
-    input: { ...samplePull({ pullId: id, productCode: 'CR', loseAnswer: false }), applicants: [person] },
+    input: { ...createSamplePull({ pullId: id, productCode: 'CR', loseAnswer: false }), applicants: [person] },
   },
   failsafeCheck: {
     workflowId: `pull-F-${id}`,
-    input: { ...samplePull({ pullId: `F-${id}`, productCode: 'FAILSAFE', loseAnswer: false }), applicants: [person] },
+    input: {
+      ...createSamplePull({ pullId: `F-${id}`, productCode: 'FAILSAFE', loseAnswer: false }),
+      applicants: [person],
+    },
   },
   shareReport: {
     workflowId: `share-${id}`,

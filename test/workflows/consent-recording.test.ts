@@ -45,7 +45,7 @@ function recorded(runKey: string): string[] {
   return rows.map(({ consent_id, decision }) => `${consent_id} ${decision}`);
 }
 
-async function untilRecorded(runKey: string, count: number): Promise<string[]> {
+async function runUntilRecorded(runKey: string, count: number): Promise<string[]> {
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const found = recorded(runKey);
@@ -78,7 +78,7 @@ describe('what a run is told about consent', () => {
     const { evidence: _, ...rest } = grant;
     await handle.signal('consent', { ...rest, decision: 'revoked' });
     await handle.signal('consent', { ...grant, applicantId: '2A' });
-    await untilRecorded(journeyId, 2);
+    await runUntilRecorded(journeyId, 2);
     await handle.terminate();
   });
 

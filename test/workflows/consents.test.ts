@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
-import { lateConsentWorkflowId } from '../../src/client/connection/run-messages.ts';
+import { toLateConsentWorkflowId } from '../../src/client/connection/run-messages.ts';
 import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -117,7 +117,7 @@ describe('a share', { concurrency: 8 }, () => {
         const consent = consentMessage(randomUUID(), { applicantId: '1A', secondaryUser });
         const messageId = randomUUID();
         await (await startLateConsent(client, config.taskQueue, consent, messageId)).result();
-        const workflowId = lateConsentWorkflowId(consent.journeyId, messageId);
+        const workflowId = toLateConsentWorkflowId(consent.journeyId, messageId);
         const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
         const { priorityKey, fairnessKey } = events?.[0]?.workflowExecutionStartedEventAttributes?.priority ?? {};
         return [priorityKey, fairnessKey];

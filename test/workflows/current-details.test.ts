@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../src/model/failure-types.ts';
-import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
+import { checkOpaqueId } from '../../src/model/opaque-id.ts';
 import type { RunView } from '../../src/words/runs.ts';
-import { type InquirySide, runDetails, uncheckedDetails } from '../../src/workflows/run/run-details.ts';
+import { type InquirySide, writeRunDetails, writeUncheckedDetails } from '../../src/workflows/run/run-details.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';
 const SINCE = '2026-01-05T10:00:00.123Z';
@@ -14,7 +14,7 @@ const SINCE = '2026-01-05T10:00:00.123Z';
 type JourneyView = RunView<JourneyStatus> & { run: InquirySide };
 
 function currentDetails({ run, ...of }: JourneyView): string {
-  return runDetails(of, run);
+  return writeRunDetails(of, run);
 }
 
 function view(overrides: Partial<JourneyView> = {}): JourneyView {
@@ -82,7 +82,7 @@ for (const failureType of FAILURE_TYPES) {
       FAILURES[failureType].actions,
     );
     for (const input of inputs) {
-      assert.equal(opaqueIdProblem(input.decisionId as string, 64), null);
+      assert.equal(checkOpaqueId(input.decisionId as string, 64), null);
       assert.notEqual(MESSAGES.resolveInquiry.findProblem(input), null, 'as it stands it is refused');
       assert.equal(MESSAGES.resolveInquiry.findProblem(filledIn(input)), null);
       const command = `credit-journey resolve LOAN-1 \\\n ${TRACE} \\\n --attempt 1 --action ${input.action}`;
@@ -151,14 +151,14 @@ test('the first sentence says what it waits for', () => {
 });
 
 test('a run without a checked input says so, and what was wrong with it', () => {
-  assert.match(uncheckedDetails({ hasEndedBeforeAcceptance: false, problems: {} }), /input is being checked/);
+  assert.match(writeUncheckedDetails({ hasEndedBeforeAcceptance: false, problems: {} }), /input is being checked/);
   const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
-  const asking = uncheckedDetails({
+  const asking = writeUncheckedDetails({
     hasEndedBeforeAcceptance: false,
     problems: { problems: [{ path: '/profile', rule: 'is new' }] },
   });
   assert.match(asking, /^\*\*No worker that was asked has its gateway profile[\s\S]*`\/profile` is new/);
-  const refused = uncheckedDetails({ hasEndedBeforeAcceptance: true, problems: { problems } });
+  const refused = writeUncheckedDetails({ hasEndedBeforeAcceptance: true, problems: { problems } });
   assert.match(refused, /ended before its input was taken[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
 });
 

@@ -10,7 +10,7 @@ import { activityInfo } from '@temporalio/activity';
 import { Client, type HistoryAndWorkflowId, type WorkflowClientInterceptor } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { type ActivityInboundCallsInterceptor, Worker, type WorkerOptions } from '@temporalio/worker';
-import { inParallel } from '../../src/base/in-parallel.ts';
+import { runInParallel } from '../../src/base/in-parallel.ts';
 import { type Harness, type JourneyHandle, startHarness } from '../support/journey-harness.ts';
 import { RECORDED_SCENARIOS, type Scenario, type Stage } from '../support/scenarios.ts';
 import { fetchChain, replay } from '../support/temporal.ts';
@@ -176,7 +176,7 @@ async function playAll(plays: Plays, scenarios: readonly Scenario[]): Promise<vo
   const { harness, disturber, atOnce } = plays;
   const failed: string[] = [];
   const gaveUp: string[] = [];
-  await inParallel([...scenarios], atOnce, async (scenario) => {
+  await runInParallel([...scenarios], atOnce, async (scenario) => {
     const late = new AbortController();
     const tooLong = sleep(LONGEST_PLAY_MS, undefined, { signal: late.signal }).then(() => {
       throw new Error(`waited in vain: not over after ${LONGEST_PLAY_MS} ms`);

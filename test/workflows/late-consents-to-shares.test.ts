@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 /** A share by itself of an ended journey's report, which is of two applicants. */
-async function waitingShare(): Promise<Waiting> {
+async function findWaitingShare(): Promise<Waiting> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A'), applicant('2A')] });
   const { journeyId } = input;
   await (await harness.start(input)).result();
@@ -59,7 +59,7 @@ async function say(
 
 describe('said to the ended journey, for a share by itself that waits', { concurrency: 3 }, () => {
   test('the grants reach the share at once, one after the other, and it is posted', async () => {
-    const waiting = await waitingShare();
+    const waiting = await findWaitingShare();
     const { share, shareId, journeyId } = waiting;
     await say(waiting, { applicantId: '1A' });
     const { consentsMissing } = await until(share, (status) => status.consentsMissing.length < 2);
@@ -75,7 +75,7 @@ describe('said to the ended journey, for a share by itself that waits', { concur
   });
 
   test('a denial ends the share at once, although another applicant has said nothing', async () => {
-    const waiting = await waitingShare();
+    const waiting = await findWaitingShare();
     await say(waiting, { applicantId: '1A', decision: 'denied' });
     const { outcome, attempts } = await waiting.share.result();
     assert.deepEqual([outcome, attempts], ['denied', 0]);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import { sampleJourney, samplePull } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { mayLeadToPosting } from '../../src/protection/payloads/payload-codec.ts';
 import { clearClient } from '../support/clear-client.ts';
@@ -60,7 +60,7 @@ describe('made-up applicants outside the sandbox', () => {
     const sample = await refusedWith(
       'lendingJourney',
       `journey-${journeyId}`,
-      sampleJourney({ journeyId, auto: true }),
+      createSampleJourney({ journeyId, auto: true }),
     );
     assert.deepEqual(
       sample.map(({ path }) => path),
@@ -73,7 +73,7 @@ describe('made-up applicants outside the sandbox', () => {
       ['/applicants/0/ssn'],
     );
     for (const productCode of ['CR', 'FAILSAFE'] as const) {
-      const pull = samplePull({ pullId: `P-${randomUUID()}`, productCode, loseAnswer: false });
+      const pull = createSamplePull({ pullId: `P-${randomUUID()}`, productCode, loseAnswer: false });
       const workflow = productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport';
       assert.match((await refusedWith(workflow, `pull-${pull.pullId}`, pull))[0]?.path ?? '', /^\/applicants\/0/);
     }

@@ -17,7 +17,7 @@ import {
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
-import { rowRunKey } from '../../src/model/run-key.ts';
+import { toRowRunKey } from '../../src/model/run-key.ts';
 import { activityCommands, withLedger } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
 import { connectTo } from '../support/harness-client.ts';
@@ -48,7 +48,7 @@ function reviewOf(file: string, overrides: Partial<PortfolioReviewInput> = {}): 
 
 function inquiriesOf(harness: Harness, reviewId: string, rows: number) {
   return withLedger(harness, async (ledger) => {
-    const owners = Array.from({ length: rows }, (_, index) => rowRunKey(reviewId, `ACC-${index}`));
+    const owners = Array.from({ length: rows }, (_, index) => toRowRunKey(reviewId, `ACC-${index}`));
     return (await Promise.all(owners.map((owner) => ledger.inquiriesOf(owner)))).flat();
   });
 }

@@ -98,7 +98,7 @@ const pathsOf = async (share: Promise<{ result(): Promise<unknown> }>) =>
   (await problemsOf(share)).map(({ path }) => path);
 
 /** The reason of an update that the client was refused. */
-async function refusalIn(promise: Promise<unknown>): Promise<string> {
+async function unwrapRefusal(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {
@@ -184,7 +184,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
         const share = await journeys.shareReport(input);
         await until(share, 'waitingForConsent');
         const other = consent({ secondaryUser: { endUserCode: users[1 - index]?.endUserCode ?? '' } });
-        assert.match(await refusalIn(share.recordConsent(other)), /another secondary user/);
+        assert.match(await unwrapRefusal(share.recordConsent(other)), /another secondary user/);
         await share.recordConsent(consent({ secondaryUser: { endUserCode: input.endUserCode ?? '' } }));
         return share.result();
       }),

@@ -7,7 +7,7 @@ import type { PassGateMessage } from '../../src/messages/advance.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import { lendingJourney } from '../../src/messages/inputs/lending-journey.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';
-import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
+import { checkAdvance, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
 import { inquiriesOf, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
@@ -68,7 +68,7 @@ describe('what may be skipped', () => {
       ],
     ];
     for (const [journey, change, rule] of cases) {
-      const objection = advanceObjection(journey, { ...skipOf('J'), ...change });
+      const objection = checkAdvance(journey, { ...skipOf('J'), ...change });
       if (rule) assert.match(objection?.reason ?? 'none', rule);
       else assert.equal(objection, null);
     }
@@ -87,18 +87,18 @@ describe('what may be skipped', () => {
       'PRECLOSE pending',
     ]);
     assert.match(
-      advanceObjection(journey, { ...skipOf('J'), reason: 'another' })?.reason ?? '',
+      checkAdvance(journey, { ...skipOf('J'), reason: 'another' })?.reason ?? '',
       /skipping PREAPP was accepted before with other content: \/reason differs/,
     );
     assert.match(
-      advanceObjection(journey, { journeyId: 'J', to: 'PREAPP' })?.reason ?? '',
+      checkAdvance(journey, { journeyId: 'J', to: 'PREAPP' })?.reason ?? '',
       /gone beyond its gate: skipped/,
     );
     for (const occurrence of [2, 3]) {
       const repeat = { journeyId: 'J', repeat: 'PREAPP', occurrence, ...who } as const;
-      assert.match(advanceObjection(journey, repeat)?.reason ?? '', /PREAPP is skipped/);
+      assert.match(checkAdvance(journey, repeat)?.reason ?? '', /PREAPP is skipped/);
     }
-    assert.equal(advanceObjection(journey, { journeyId: 'J', to: 'PRECLOSE' }), null, 'its gate part was accepted');
+    assert.equal(checkAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }), null, 'its gate part was accepted');
     assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), false);
     assert.deepEqual(
       journey.toState().events.waiting?.map(({ type, data }) => [type, data]),
@@ -109,9 +109,9 @@ describe('what may be skipped', () => {
   test('an advance that was accepted early may be followed by a message that skips the stage before', () => {
     const journey = journeyAt('running');
     assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), true);
-    assert.equal(advanceObjection(journey, skipOf('J')), null);
+    assert.equal(checkAdvance(journey, skipOf('J')), null);
     assert.equal(takeAdvance(journey, skipOf('J'), NOW), true);
-    assert.equal(advanceObjection(journey, { ...skipOf('J'), acceptAge: true }), null);
+    assert.equal(checkAdvance(journey, { ...skipOf('J'), acceptAge: true }), null);
     assert.equal(takeAdvance(journey, { ...skipOf('J'), acceptAge: true }, NOW), true, 'its age is accepted too');
   });
 });

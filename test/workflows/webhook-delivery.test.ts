@@ -8,7 +8,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { findRuns } from '../../src/client/connection/journey-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
-import { runKeyFromWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';
+import { parseWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';
 import { decideDelivery, openDeliveries } from '../../src/operator/webhook-deliveries.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -178,7 +178,7 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   assert.deepEqual(await askDelivery(delivery, 'dropWebhooks'), { events: 3 });
   assert.deepEqual(await delivery.result(), { delivered: 9, dropped: 3, lost: 0 });
   const nothing = await cli('webhooks', 'drop', journeyId);
-  assert.match(nothing.stderr, /NothingToDeliverError/);
+  assert.match(nothing.stderr, /nothingToDeliver/);
   assert.equal(nothing.code, 1);
 
   // What the runs keep names endpoints, and holds neither their addresses nor what they are signed with.
@@ -195,7 +195,7 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   const share = await playShare(stage, pull.pullId);
   // Reset while it holds, it tells of the hold again, under the same id: the delivery, which is open, knows it.
   const review = await playReview(stage, async (handle) => {
-    await receiver.accepted('/steady', runKeyFromWorkflowId(handle.workflowId) ?? '', 1);
+    await receiver.accepted('/steady', parseWorkflowId(handle.workflowId) ?? '', 1);
     const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
     return resetTo(harness, handle, prepared?.eventId ?? assert.fail('nothing was prepared'));
   });

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import {
-  camelCase,
-  instantOfRow,
-  keyOfRow,
   type Listing,
+  readRowInstant,
+  readRowKey,
   type Totals,
+  toCamelCase,
   toOperationId,
 } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
-import { reachesAll, readersReach } from '../reach.ts';
+import { reachesAll, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
-import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
+import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
 
 type Row = Record<string, unknown> & { runKey: string };
 
@@ -23,26 +23,26 @@ interface Place {
   key: string;
 }
 
-/** The most rows that one answer counts: some seconds of reading. */
+/** The maximum number of rows that one answer counts, which takes some seconds. */
 const COUNTED_AT_ONCE = 20_000;
 
 /** The number of rows that are read before their runs are asked which profiles and end users they are for. */
 const ROWS_PER_REACH_CHECK = 1_000;
 
 export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
-  return listing.totals ? [listRoute(listing), totalsRoute(listing, listing.totals)] : [listRoute(listing)];
+  return listing.totals ? [listRoute(listing), createTotalsRoute(listing, listing.totals)] : [listRoute(listing)];
 });
 
-function routeHead(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
+function toRouteHead(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
   const { name, path = `/v1/audit/${name}` as const, scope } = listing;
   return { method: 'GET', path, operationId: toOperationId(listing), scope };
 }
 
 function listRoute(listing: Listing): Route {
   const { summary, description, input, output, name } = listing;
-  const page = pageSchema(`${camelCase(name)}Page`, output, 'The oldest first.');
+  const page = createPageSchema(`${toCamelCase(name)}Page`, output, 'The oldest first.');
   return defineRoute({
-    ...routeHead(listing),
+    ...toRouteHead(listing),
     summary: capitalize(summary),
     ...omitUndefined({ description }),
     query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
@@ -51,8 +51,8 @@ function listRoute(listing: Listing): Route {
   });
 }
 
-function totalsRoute(listing: Listing, { summary, description, row, create }: Totals<Row>): Route {
-  const { path, operationId, ...rest } = routeHead(listing);
+function createTotalsRoute(listing: Listing, { summary, description, row, create }: Totals<Row>): Route {
+  const { path, operationId, ...rest } = toRouteHead(listing);
   const schema = z
     .object({
       totals: z.array(row),
@@ -92,26 +92,30 @@ function readListing(listing: Listing, call: Call, fixed: { limit?: number } = {
     ...{ name: listing.name, query, ...fixed },
     async *read(place, limit) {
       const from = place ? { from: place.at } : {};
-      const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...readersReach(caller) });
+      const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...toReadersReach(caller) });
       yield* batches(
-        rowsAfter(listing, rows, place),
+        readRowsAfter(listing, rows, place),
         Math.min(limit, reachesAll(caller) ? limit : ROWS_PER_REACH_CHECK),
       );
     },
-    toPlace: (row) => ({ at: instantOfRow(listing, row), key: keyOfRow(listing, row) }),
+    toPlace: (row) => ({ at: readRowInstant(listing, row), key: readRowKey(listing, row) }),
   });
 }
 
 /** Yields the rows after the place. If the row at the place is gone, it yields all rows of that instant again. */
-async function* rowsAfter(listing: Listing, rows: AsyncIterable<Row>, place: Place | undefined): AsyncGenerator<Row> {
+async function* readRowsAfter(
+  listing: Listing,
+  rows: AsyncIterable<Row>,
+  place: Place | undefined,
+): AsyncGenerator<Row> {
   let before: Row[] = [];
   let isAfter = place === undefined;
   for await (const row of rows) {
     if (isAfter) yield row;
-    else if (instantOfRow(listing, row) !== place?.at) {
+    else if (readRowInstant(listing, row) !== place?.at) {
       isAfter = true;
       yield* [...before, row];
-    } else if (keyOfRow(listing, row) === place.key) {
+    } else if (readRowKey(listing, row) === place.key) {
       isAfter = true;
       before = [];
     } else before.push(row);

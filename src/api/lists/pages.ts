@@ -18,7 +18,12 @@ export const limitParameter = z
   .describe(`At most so many in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
 
 /** A page of a list, as every list has it. @param others further members, before the rows */
-export function pageSchema<Row extends z.ZodType>(id: string, row: Row, order: string, others: z.ZodRawShape = {}) {
+export function createPageSchema<Row extends z.ZodType>(
+  id: string,
+  row: Row,
+  order: string,
+  others: z.ZodRawShape = {},
+) {
   return z
     .object({
       ...others,
@@ -61,7 +66,7 @@ type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 function describeUse({ caller }: Asking, list: string, query: PagedList<never, never>['query']): string {
   const { after: _after, limit: _limit, ...filter } = query;
   return JSON.stringify([
-    ...[list, caller.issuer, caller.subject, namesIn(caller.profiles), namesIn(caller.endUsers)],
+    ...[list, caller.issuer, caller.subject, toNames(caller.profiles), toNames(caller.endUsers)],
     Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
 }
@@ -84,7 +89,7 @@ async function openPlace({ caller, services }: Asking, after: string, use: strin
   }
 }
 
-function namesIn(reach: Reach): string | readonly string[] {
+function toNames(reach: Reach): string | readonly string[] {
   return reach === '*' ? reach : [...reach].sort();
 }
 

@@ -4,15 +4,15 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
-import { translatedServerError } from '../../client/connection/errors.ts';
+import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import {
+  parseWorkflowId,
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
   type RunKind,
-  runKeyFromWorkflowId,
   toWorkflowId,
-  workflowTypesFilter,
+  toWorkflowTypesFilter,
 } from '../../model/run-key.ts';
 import {
   isWaitsFor,
@@ -21,11 +21,11 @@ import {
   WAITS_WORDS,
   type WaitsFor,
 } from '../../model/search-attributes.ts';
-import { TASKS_FAIL, whereKnown } from '../../temporal/failing-runs.ts';
-import { unknownRun } from '../problem.ts';
+import { askWhereKnown, TASKS_FAIL } from '../../temporal/failing-runs.ts';
+import { refuseUnknownRun } from '../problem.ts';
 import { keepReached, reachesAll, reachFilter } from '../reach.ts';
 import type { Call } from '../route.ts';
-import { afterParameter, limitParameter, type Page, pageSchema, readPage } from './pages.ts';
+import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 
@@ -43,7 +43,7 @@ export const listedRunSchema = z
 
 export type ListedRun = z.infer<typeof listedRunSchema>;
 
-export const runListSchema = pageSchema(
+export const runListSchema = createPageSchema(
   'runList',
   listedRunSchema,
   'Those that run first, then those that ended last.',
@@ -125,8 +125,8 @@ export async function listRuns(
     async *read(first = place, limit) {
       place = first;
       const conditions = [
-        kind === undefined ? RUNS_WITH_INQUIRIES : workflowTypesFilter(RUN_KINDS[kind]),
-        // A run that has handed over is gone on with by another, under the same id.
+        kind === undefined ? RUNS_WITH_INQUIRIES : toWorkflowTypesFilter(RUN_KINDS[kind]),
+        // A run that continued as new has a successor under the same workflow id.
         "ExecutionStatus != 'ContinuedAsNew'",
         `StartTime <= '${place.asOf}'`,
         ...(open || waitsFor ? [RUNNING] : []),
@@ -153,7 +153,7 @@ const COUNT_TIMEOUT_MS = 2_000;
 /** More is counted only for a caller who reaches every run. */
 const MOST_COUNTED = 1_000;
 
-/** Counts runs by what they wait for: each count is one call to Temporal. It has none of a search attribute that is missing. */
+/** Counts runs by their wait, with one call to Temporal for each. An unregistered search attribute counts as 0. */
 export async function countWaiting({ services, caller }: Asking): Promise<z.infer<typeof waitingSchema>> {
   const { client } = services;
   const asOf = new Date().toISOString();
@@ -166,14 +166,14 @@ export async function countWaiting({ services, caller }: Asking): Promise<z.infe
   const ask = () =>
     Promise.all(
       WAITING.map(async (waitsFor) => {
-        const counted = await whereKnown(() => count(waitsFor));
+        const counted = await askWhereKnown(() => count(waitsFor));
         return counted ? [{ waitsFor, words: WORDS[waitsFor], ...counted }] : [];
       }),
     );
   try {
     return { asOf, counts: (await client.withDeadline(Date.now() + COUNT_TIMEOUT_MS, ask)).flat() };
   } catch (error) {
-    throw translatedServerError(error);
+    throw translateServerError(error);
   }
 }
 
@@ -203,8 +203,8 @@ async function readServersPage(client: Client, { token = '', ...asked }: AskedPa
 /** @throws Refusal 400; CallError */
 async function askPage(client: Client, asked: AskedPage): ReturnType<typeof readServersPage> {
   const read = () => client.withDeadline(Date.now() + TIMEOUT_MS, () => readServersPage(client, asked));
-  const page = await whereKnown(read).catch((error: unknown) => {
-    throw translatedServerError(error);
+  const page = await askWhereKnown(read).catch((error: unknown) => {
+    throw translateServerError(error);
   });
   if (page) return page;
   // The server refuses a token that is none of its own, and a question by a search attribute that it does not know.
@@ -220,7 +220,7 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
 ];
 
 function listedRun(raw: RawInfo): ListedRun | undefined {
-  const runKey = runKeyFromWorkflowId(raw.execution?.workflowId ?? '');
+  const runKey = parseWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = toInstant(raw.startTime);
   if (runKey === null || startedAt === undefined) return undefined;
   const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
@@ -251,9 +251,9 @@ export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOU
     const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);
     if (run) return run;
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw translatedServerError(error);
+    if (!(error instanceof WorkflowNotFoundError)) throw translateServerError(error);
   }
-  throw unknownRun();
+  throw refuseUnknownRun();
 }
 
 function toInstant(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

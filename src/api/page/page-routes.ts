@@ -1,10 +1,10 @@
 /** Operations for the operators' page alone: the signed-in caller, and a search. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { inParallel } from '../../base/in-parallel.ts';
+import { runInParallel } from '../../base/in-parallel.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import { parseRunKey, RUN_KINDS, type RunKind, runKeyProblem, toRunKey } from '../../model/run-key.ts';
+import { checkRunKey, parseRunKey, RUN_KINDS, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { Reach } from '../caller.ts';
 import { isReached, reaches } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
@@ -93,9 +93,9 @@ export const searchRoutes: readonly Route[] = [
     answer: searchSchema,
     async run(call) {
       const { q } = call.query;
-      // No record has such a name. It may be a person's own, so the search does not look for it.
-      if (runKeyProblem(q) !== null) return { matches: [] };
-      const sources = await Promise.allSettled([runsNamed(call, q), recordsNamed(call, q)]);
+      // No record has a name of this form. The text may be personal, so the search does not use it.
+      if (checkRunKey(q) !== null) return { matches: [] };
+      const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
       const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
       // If one source fails, the answer has the matches of the other.
       const failed = sources.find((source) => source.status === 'rejected');
@@ -109,9 +109,9 @@ export const searchRoutes: readonly Route[] = [
 type Asking = Pick<Call, 'services' | 'caller'>;
 
 /** Finds runs with this key, and runs of each other kind with this id. */
-async function runsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
+async function findRunsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   const names = q.includes(':') ? [q] : KINDS.map((kind) => toRunKey(kind, q));
-  const found = await inParallel(names, KINDS.length, async (runKey) => {
+  const found = await runInParallel(names, KINDS.length, async (runKey) => {
     const required = await services.findRequiredReach(runKey);
     if (!required || !reaches(caller, required)) return [];
     const { kind, id, accountId } = parseRunKey(runKey);
@@ -125,10 +125,10 @@ async function runsNamed({ services, caller }: Asking, q: string): Promise<Match
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   if (q.includes(':')) return [];
   const records = await (await services.openLedger()).recordsNamed(q);
-  // Without a record, the API still asks about one run. So the answer about a foreign record takes no longer.
+  // Without a record, the API still looks up one run, so that an unknown name takes as long as a foreign one.
   const owners = records.length === 0 ? [q] : [...new Set(records.map(({ runKey }) => runKey))];
   const mine = new Set<string>();
-  await inParallel(owners, 8, async (runKey) => {
+  await runInParallel(owners, 8, async (runKey) => {
     if (await isReached({ services, caller }, runKey)) mine.add(runKey);
   });
   // A share by itself is found as a run.

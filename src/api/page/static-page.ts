@@ -11,7 +11,7 @@ const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
 );
 
-/** Its own scripts and styles, its own server, in no frame. */
+/** Allows scripts, styles and requests of this origin only, and no frame. */
 const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -66,7 +66,7 @@ export function addPage(app: FastifyInstance, options: PageOptions): void {
     const content = files?.assets.get(name);
     const type = TYPES[extname(name)];
     if (content === undefined || type === undefined) throw new Refusal('notFound', 'there is nothing at this address');
-    return asset(request, reply.type(type), content);
+    return sendAsset(request, reply.type(type), content);
   });
 }
 
@@ -77,7 +77,7 @@ function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
   return index.toString('utf8').replace('</head>', () => `<meta name="sign-in" content="${escaped}"></head>`);
 }
 
-function asset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {
+function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {
   const etag = toEtag(content);
   reply.headers({ 'cache-control': A_YEAR, etag });
   return headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(content);

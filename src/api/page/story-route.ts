@@ -1,28 +1,34 @@
-/** All about one run, in words: its state, the events it waits for, and its history. */
+/** Describes one run in words: its state, the events it waits for, and its history. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { scopeWords } from '../../ledger/pauses.ts';
+import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { parseRunKey, runName, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
   describeLateAnswer,
+  describeWork,
+  describeWorkEnd,
   type ListedRecord,
   type RecordLine,
-  workEndWords,
-  workWords,
 } from '../../words/records.ts';
-import { type AnyStatus, consentSentence, decisionSentence, describeStanding, viewStatus } from '../../words/runs.ts';
+import {
+  type AnyStatus,
+  describePendingDecision,
+  describeShareConsent,
+  describeStanding,
+  toRunView,
+} from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
 import { type ListedRun, readRun } from '../lists/runs.ts';
-import { unknownRun } from '../problem.ts';
+import { refuseUnknownRun } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -61,7 +67,7 @@ const storySchema = z
 
 type Story = z.infer<typeof storySchema>;
 
-/** A person waits: what a worker does not say within it, the ledger says. */
+/** Limits the wait for a worker, since an operator looks at the page. After it the story uses the ledger alone. */
 const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
@@ -78,8 +84,8 @@ export const storyRoutes: readonly Route[] = [
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      const [run, told] = await Promise.all([askRun(services, runKey, signal), ledgerStory(ledger, runKey)]);
-      if (run.isNowhere && told.lines.length === 0) throw unknownRun();
+      const [run, told] = await Promise.all([askRun(services, runKey, signal), readLedgerStory(ledger, runKey)]);
+      if (run.isNowhere && told.lines.length === 0) throw refuseUnknownRun();
       return { asOf, ...buildStory(services, runKey, run, told) };
     },
   }),
@@ -88,13 +94,13 @@ export const storyRoutes: readonly Route[] = [
 interface RunAnswer {
   status: AnyStatus | undefined;
   run: ListedRun | undefined;
-  /** Temporal knows no such run. */
+  /** Temporal has no run with this key. */
   isNowhere: boolean;
 }
 
-/** Asks for both at once, each for as long as a person waits. An answer that fails is left out. */
+/** Queries the status and describes the run, both at once and with a time limit. A failed answer is left out. */
 async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal): Promise<RunAnswer> {
-  // A row's run is its review's, whose status is about all of its rows.
+  // A row belongs to the run of its review, whose status covers all rows.
   const isRow = parseRunKey(runKey).accountId !== undefined;
   const [status, run] = await Promise.allSettled([
     isRow ? undefined : journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS }),
@@ -120,9 +126,9 @@ function buildStory(
   const address = `/namespaces/${encodeURIComponent(client.options.namespace)}/workflows/${encodeURIComponent(toWorkflowId(runKey))}`;
   return {
     runKey,
-    headline: status ? describeStanding(viewStatus(status)) : ledgerHeadline(runKey, answer, held),
+    headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, answer, held),
     state: status?.state ?? standing,
-    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(heldWait)), ...pauses],
+    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(toHeldWait)), ...pauses],
     lines: sortLines([
       ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
       ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
@@ -136,35 +142,36 @@ function buildStory(
   };
 }
 
-/** Returns a headline from the ledger alone. It says why the run itself adds nothing. */
-function ledgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
+/** Returns a headline from the ledger alone, and the reason why the run's status is missing. */
+function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: LedgerStory['open']): string {
   const [first] = held;
   const why = isNowhere
-    ? `Temporal has no run of ${runName(runKey)}: this is what the ledger has.`
+    ? `Temporal has no run of ${formatRunName(runKey)}: this is what the ledger has.`
     : run && run.run !== 'running'
       ? 'The run has ended, and no worker tells how: this is what the ledger has.'
       : `${run ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
-  return first ? `${why} ${heldWait(first, held.length - 1).text}` : why;
+  return first ? `${why} ${toHeldWait(first, held.length - 1).text}` : why;
 }
 
-function heldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
+function toHeldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
   const { reason, since, productCode } = row;
   const text =
     isFailureType(reason) && productCode !== undefined
-      ? decisionSentence({ failureType: reason, since, productCode }, AS_TEXT, others)
+      ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
       : `A person must look: ${reason}.`;
   return { text, since };
 }
 
 function listWaits(status: AnyStatus): Story['waitsFor'] {
   const { holds, waitingFor } = status;
-  if (holds.length > 0) return holds.map((hold) => ({ text: decisionSentence(hold, AS_TEXT), since: hold.since }));
-  const view = viewStatus(status);
+  if (holds.length > 0)
+    return holds.map((hold) => ({ text: describePendingDecision(hold, AS_TEXT), since: hold.since }));
+  const view = toRunView(status);
   const shares = 'stages' in status && !view.gate ? status.shares : [];
   const awaiting = shares.filter(({ state }) => state === 'awaitingConsent');
   if (awaiting.length > 0) {
     return awaiting.map((share) => ({
-      text: consentSentence(share, AS_TEXT),
+      text: describeShareConsent(share, AS_TEXT),
       ...omitUndefined({ until: share.until }),
     }));
   }
@@ -178,7 +185,7 @@ function listWaits(status: AnyStatus): Story['waitsFor'] {
 type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
 
 interface LedgerStory {
-  /** The oldest first. */
+  /** Oldest first. */
   lines: RecordLine[];
   /** `false` if the ledger has more records of a kind than the story. */
   isWhole: boolean;
@@ -196,15 +203,15 @@ const MOST_OPEN = 100;
 /**
  * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
  */
-export async function ledgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
+export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
   const { kind, id, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
-  // Legal holds and disposals of a review are about each of its rows.
+  // Legal holds and disposals are recorded for the whole review, so they concern each row.
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
-    isReview ? [] : some(ledger.inquiriesBetween({ runKey })),
+    isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     ledger.pauses.list(),
     ...[decisions, consents, withdrawnShares].map((listing) => readLines(listing, ledger, runKey)),
     ...owners.map((owner) => readLines(disposals, ledger, owner)),
@@ -215,13 +222,13 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
-    ...work.slice(-MOST_OF_A_KIND).flatMap(workLines),
+    ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
   ];
   const first = sortLines(lines)[0]?.at;
   for (const pause of stopping) {
     const { since, by, reason, ended } = pause;
     if (first === undefined || (ended && ended.at < first)) continue;
-    const who = capitalize(scopeWords(pause));
+    const who = capitalize(describePauseScope(pause));
     lines.push({ at: since, text: `${who} were paused.`, by, reason });
     if (ended) lines.push({ ...ended, text: `${who} were resumed.` });
   }
@@ -231,12 +238,15 @@ export async function ledgerStory(ledger: Ledger, runKey: string): Promise<Ledge
     open,
     pauses: stopping
       .filter(({ ended }) => !ended)
-      .map((pause) => ({ since: pause.since, text: `${capitalize(scopeWords(pause))} are paused: ${pause.reason}` })),
+      .map((pause) => ({
+        since: pause.since,
+        text: `${capitalize(describePauseScope(pause))} are paused: ${pause.reason}`,
+      })),
   };
 }
 
 async function readLines(listing: Listing, ledger: Ledger, runKey: string): Promise<RecordLine[]> {
-  return (await some(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
+  return (await collect(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
 }
 
 function sortLines(lines: readonly RecordLine[]): RecordLine[] {
@@ -247,20 +257,20 @@ function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {
   return line;
 }
 
-function workLines(row: LedgerWork[number]): RecordLine[] {
+function listWorkLines(row: LedgerWork[number]): RecordLine[] {
   const { closed } = row;
-  const end = closed && workEndWords(row, closed);
+  const end = closed && describeWorkEnd(row, closed);
   return [
-    { at: row.since, text: workWords(row), ...namedIn(row) },
-    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...namedIn(row) }] : []),
+    { at: row.since, text: describeWork(row), ...pickNames(row) },
+    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...pickNames(row) }] : []),
   ];
 }
 
-function namedIn({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
+function pickNames({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
   return omitUndefined({ customerTraceNumber, attempt });
 }
 
-async function some<T>(records: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const record of records) {
     found.push(record);

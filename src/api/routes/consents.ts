@@ -9,7 +9,7 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { standsSchema } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { parseRunKey } from '../../model/run-key.ts';
-import { refusedMessage } from '../problem.ts';
+import { createMessageRefusal } from '../problem.ts';
 import { requireReach } from '../reach.ts';
 import type { Call, Route } from '../route.ts';
 
@@ -90,7 +90,7 @@ function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typ
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
 function toRefusal(error: unknown): unknown {
-  if (hasCode(error, 'updateRefused')) return refusedMessage(error);
+  if (hasCode(error, 'updateRefused')) return createMessageRefusal(error);
   if (!(error instanceof InvalidInputError)) return error;
   const { problems, refusalCause = 'notNow' } = error;
   return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });

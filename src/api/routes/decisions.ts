@@ -8,14 +8,14 @@ import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { type Decided, decideMany, type Failed, type Previewed, previewMany } from '../../operator/decide.ts';
-import { refusalOfError, refusedMessage, unknownRun } from '../problem.ts';
-import { isReached, untilNextStep } from '../reach.ts';
+import { createMessageRefusal, refuseUnknownRun, translateToRefusal } from '../problem.ts';
+import { isReached, waitUntilNextStep } from '../reach.ts';
 import { type Call, defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
-import { signedDecision } from '../signing.ts';
+import { signDecision } from '../signing.ts';
 
 const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
-/** The answer does not say the run's state: that is in its status, which takes a separate scope. */
+/** The answer leaves out the run's state: the status has it, and takes a separate scope. */
 const decidedSchema = z
   .object({
     accepted: acceptedSchema.shape.accepted,
@@ -30,7 +30,7 @@ const decidedSchema = z
 
 const MOST_AT_ONCE = 100;
 
-/** One decision about many inquiries: no field belongs to a single one. */
+/** One decision about many inquiries, so no field may name a single inquiry. */
 const manyBody = z
   .strictObject({
     decisionId: given.shape.decisionId,
@@ -116,7 +116,7 @@ export const decisionRoutes: readonly Route[] = [
     },
     async handle({ services, sending, params: { runKey = '' }, body, by }) {
       const [decided] = (await decideMany(services.journeys, [{ runKey }], async () => ({
-        decision: await signedDecision(services, { ...body, by: by() }),
+        decision: await signDecision(services, { ...body, by: by() }),
         options: sending,
       }))) as [Decided<{ runKey: string }>];
       if (decided.error) throw toRefusal(decided) ?? decided.error;
@@ -164,7 +164,7 @@ export const decisionRoutes: readonly Route[] = [
       const [by, check] = [call.by(), createCheck(call)];
       const decided = await decideMany(services.journeys, inquiries, async ({ runKey, ...inquiry }) => {
         const options = await check(runKey);
-        return { decision: await signedDecision(services, { ...decision, ...inquiry, by }), options };
+        return { decision: await signDecision(services, { ...decision, ...inquiry, by }), options };
       });
       return { inquiries: decided.map(describeDecided) };
     },
@@ -209,8 +209,8 @@ function explain(failed: Failed): { status: number } & Pick<z.infer<typeof decid
 /** Names the earlier decision to the second of two operators. */
 function toRefusal({ error, earlier }: Failed): Refusal | undefined {
   if (error instanceof Refusal) return error;
-  if (!earlier) return refusalOfError(error);
-  return refusedMessage(error as CallError, { decided: earlier });
+  if (!earlier) return translateToRefusal(error);
+  return createMessageRefusal(error as CallError, { decided: earlier });
 }
 
 class OutOfTimeError extends Error {
@@ -229,8 +229,8 @@ function createCheck(asking: Asking): (runKey: string) => Promise<Call['sending'
     if (leftMs < 1) throw new OutOfTimeError('the others took too long: send it again');
     if (!(await isReached(asking, runKey))) {
       // The answer takes whole steps, as any refusal.
-      await untilNextStep(asking);
-      throw unknownRun();
+      await waitUntilNextStep(asking);
+      throw refuseUnknownRun();
     }
     return { ...sending, timeoutMs: Math.min(sending.timeoutMs, leftMs) };
   };

@@ -1,17 +1,17 @@
 /** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
 import { z } from 'zod';
-import { messageFields, text } from '../../fields/fields.ts';
+import { getMessageFields, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import { type FlagReason, placeAfter, type WorkRow } from '../../ledger/holds/work.ts';
+import { type FlagReason, toNextPlace, type WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
-import { afterParameter, limitParameter, pageSchema, readPage } from '../lists/pages.ts';
-import { readersReach, requireFound } from '../reach.ts';
+import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
+import { requireFound, toReadersReach } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
@@ -33,7 +33,7 @@ const listQuery = z.strictObject({
   ...holdFilters.shape,
 });
 
-const holdList = pageSchema('holdList', holdSchema, 'The oldest first.', {
+const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', {
   asOf: z.string().meta({ format: 'date-time' }),
   total: z.int().min(0).meta({ description: 'The number of rows on all pages.' }),
 });
@@ -54,7 +54,7 @@ const countsSchema = z
 
 const seenBody = z
   .strictObject({
-    decisionId: messageFields().decisionId,
+    decisionId: getMessageFields().decisionId,
     reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
   })
   .meta({ id: 'seen' });
@@ -82,14 +82,14 @@ export const holdRoutes: readonly Route[] = [
       const { query, caller } = call;
       const { limit: _, after: __, ...conditions } = query;
       const asOf = new Date().toISOString();
-      // For whom a run is, here the ledger alone says.
-      const filters = { ...conditions, ...readersReach(caller) };
+      // This listing judges the owner of a run by the ledger alone.
+      const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([
         readPage<WorkRow, string>(call, {
           ...{ name: 'holds', query },
           read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
-          toPlace: placeAfter,
+          toPlace: toNextPlace,
         }),
         ledger.work.counts(filters),
       ]);
@@ -109,7 +109,7 @@ export const holdRoutes: readonly Route[] = [
     async run({ services, caller, query }) {
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      return { asOf, counts: await ledger.work.counts({ ...query, ...readersReach(caller) }) };
+      return { asOf, counts: await ledger.work.counts({ ...query, ...toReadersReach(caller) }) };
     },
   }),
   defineRoute({

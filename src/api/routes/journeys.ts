@@ -9,13 +9,13 @@ import { type RequestShareMessage, requestShare } from '../../messages/request-s
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
-import { signedAdvance } from '../signing.ts';
-import { bodyWithout, runRoutes } from './runs.ts';
+import { signAdvance } from '../signing.ts';
+import { createRunRoutes, toBodySchema } from './runs.ts';
 
 const applicants = applicantsSchema;
 const GIVEN = ['journeyId', 'by'];
 
-export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
+export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({
   kind: 'journey',
   path: '/v1/journeys',
   name: 'Journey',
@@ -49,16 +49,16 @@ export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
       description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
       scope: 'journeys:advance',
       body: z.union([
-        bodyWithout(passGateSchema(applicants), GIVEN)
+        toBodySchema(passGateSchema(applicants), GIVEN)
           // Zod cannot say this: to accept an old report, or to skip a stage, needs a reason.
           .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
-        bodyWithout(repeatStageSchema(applicants), GIVEN).meta({ id: 'repeatStage' }),
+        toBodySchema(repeatStageSchema(applicants), GIVEN).meta({ id: 'repeatStage' }),
       ]),
       namesActor: false,
       async send({ services, by, sending }, journeyId, content) {
         // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
         const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
-        const message = await signedAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
+        const message = await signAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
         return services.journeys.get(journeyId).advance(message, sending);
       },
     },
@@ -68,7 +68,7 @@ export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
       operationId: 'extendJourney',
       summary: 'Extend the wait at a gate, or the wait of a share for consent',
       scope: 'journeys:advance',
-      body: bodyWithout(extend.schema(), GIVEN).meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+      body: toBodySchema(extend.schema(), GIVEN).meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
     },
     {
       message: requestShare,
@@ -78,7 +78,7 @@ export const journeyRoutes: readonly Route[] = runRoutes<LendingJourneyInput>({
       description:
         'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
       scope: 'shares:request',
-      body: bodyWithout(requestShare.schema(), GIVEN).meta({
+      body: toBodySchema(requestShare.schema(), GIVEN).meta({
         dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
       }),
       namesActor: false,

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
-import { pageSchema, toPage } from '../lists/pages.ts';
-import { unknownRun } from '../problem.ts';
+import { createPageSchema, toPage } from '../lists/pages.ts';
+import { refuseUnknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
@@ -51,7 +51,7 @@ export const legalHoldRoutes: readonly Route[] = [
     summary: 'List every legal hold in force',
     scope: 'inquiries:read',
     query: listQuery,
-    answer: pageSchema('legalHoldList', holdSchema, 'The oldest first.'),
+    answer: createPageSchema('legalHoldList', holdSchema, 'The oldest first.'),
     async run(call) {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
       return toPage(await keepReached(call, all));
@@ -69,7 +69,7 @@ export const legalHoldRoutes: readonly Route[] = [
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
       const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
-      if (!hold) throw unknownRun();
+      if (!hold) throw refuseUnknownRun();
       return hold;
     },
   }),

@@ -6,7 +6,7 @@ import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import type { ApiCaller } from '../caller.ts';
-import { pageSchema, toPage } from '../lists/pages.ts';
+import { createPageSchema, toPage } from '../lists/pages.ts';
 import { reaches, reachesAll } from '../reach.ts';
 import { defineRoute, type Route } from '../route.ts';
 
@@ -75,7 +75,7 @@ export const pauseRoutes: readonly Route[] = [
     operationId: 'listPauses',
     summary: 'List every pause, in force and past',
     scope: 'holds:read',
-    answer: pageSchema('pauseList', pauseSchema, 'The oldest first.'),
+    answer: createPageSchema('pauseList', pauseSchema, 'The oldest first.'),
     done: 'The pauses of all profiles together, and of each profile that the token reaches.',
     async run({ services, caller }) {
       return toPage(hideOtherProfiles(caller, await (await services.openLedger()).pauses.list()));

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
-import { portfolioFolder, readFolder } from '../../messages/portfolio/output-files.ts';
+import { readFolder, toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
-import { folderPath, openOutput, outputPaths, requirePortfolio } from '../../portfolio/files.ts';
-import { unknownRun } from '../problem.ts';
+import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
+import { refuseUnknownRun } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
-import { bodyWithout, readResult, runRoutes } from './runs.ts';
+import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
 
-const steering = bodyWithout(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
+const steering = toBodySchema(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
 
 const fileNameSchema = z
   .string()
@@ -26,7 +26,7 @@ const startInput = { ...portfolioReview, schema: () => startSchema };
 
 const steeringRoute = { message: steerReview, body: steering, scope: 'portfolios:control' } as const;
 
-const reviewRoutes = runRoutes<PortfolioReviewInput>({
+const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
   kind: 'portfolio',
   path: '/v1/portfolio-reviews',
   name: 'PortfolioReview',
@@ -46,7 +46,7 @@ const reviewRoutes = runRoutes<PortfolioReviewInput>({
     findDefinition: () => startInput,
     async require({ services: { portfolioDirectory } }, input) {
       if (portfolioDirectory === undefined) return;
-      await requirePortfolio(portfolioDirectory, portfolioFolder(input), input.file);
+      await requirePortfolio(portfolioDirectory, toPortfolioFolder(input), input.file);
     },
     send: (journeys, input, options) => journeys.reviewPortfolio(input, options),
   },
@@ -83,7 +83,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   const message = content as Omit<PortfolioMessage, 'reviewId'>;
   const review = services.journeys.getPortfolio(reviewId);
   await review.withdraw(message, sending).catch((error: unknown) => {
-    // It was withdrawn before, by another or for another reason. It may wait for its holds since then.
+    // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
   });
   const ledger = await services.openLedger();
@@ -124,9 +124,9 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
       }
       const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
       const { file, resultFile, badRowsFile } = result;
-      if (what === 'badRows' && badRowsFile === undefined) throw unknownRun();
-      const folder = folderPath(services.portfolioDirectory, readFolder(resultFile));
-      const handle = await openOutput((await outputPaths(folder, file, reviewId))[what]);
+      if (what === 'badRows' && badRowsFile === undefined) throw refuseUnknownRun();
+      const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));
+      const handle = await openOutput((await resolveOutputPaths(folder, file, reviewId))[what]);
       giveUpSlot();
       const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
       return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };

@@ -5,7 +5,7 @@ import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '..
 import { pullResultSchema, pullStatusSchema } from '../../messages/pull/shapes.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
 import type { Route } from '../route.ts';
-import { runRoutes } from './runs.ts';
+import { createRunRoutes } from './runs.ts';
 
 const startSchema = z.union([
   creditReport.schema(applicantsSchema).meta({ id: 'startCreditReport' }),
@@ -15,7 +15,7 @@ const startSchema = z.union([
 /** `consumerId` is personal. */
 const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
 
-export const pullRoutes: readonly Route[] = runRoutes<PullInput>({
+export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
   kind: 'pull',
   path: '/v1/pulls',
   name: 'Pull',

@@ -7,7 +7,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ReportOrigin } from '../../ledger/records.ts';
 import { listReferences } from '../../ledger/reports/report-references.ts';
-import { type Reader, readerProblems } from '../../ledger/reports/reports.ts';
+import { findReaderProblems, type Reader } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -180,7 +180,7 @@ function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>):
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
   const said = omitUndefined({ purpose, endUser });
-  const problems = readerProblems(said);
+  const problems = findReaderProblems(said);
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
 }
@@ -195,7 +195,7 @@ interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'>
   read(call: Call, ledger: Ledger, reader: Reader): Promise<StoredAnswer>;
 }
 
-function readingRoute({ read, ...form }: Reading): Route {
+function createReadingRoute({ read, ...form }: Reading): Route {
   return defineRoute({
     ...{ method: 'GET', scope: 'reports:read', description: LOGGED, done: 'The stored record.', ...form },
     problems: { ...('endUser' in form.query.shape ? OTHER_END_USER : {}), 410: 'It was disposed of.' },
@@ -209,7 +209,7 @@ function readingRoute({ read, ...form }: Reading): Route {
 }
 
 export const reportRoutes: readonly Route[] = [
-  readingRoute({
+  createReadingRoute({
     path: '/v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
@@ -225,7 +225,7 @@ export const reportRoutes: readonly Route[] = [
       return answer;
     },
   }),
-  readingRoute({
+  createReadingRoute({
     path: '/v1/runs/{runKey}/references',
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
@@ -234,7 +234,7 @@ export const reportRoutes: readonly Route[] = [
     answer: referencesSchema,
     read: ({ params: { runKey = '' } }, ledger, reader) => readReferencesAnswer(ledger, runKey, reader),
   }),
-  readingRoute({
+  createReadingRoute({
     path: '/v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
@@ -242,7 +242,7 @@ export const reportRoutes: readonly Route[] = [
     answer: changesSchema,
     read: ({ params: { journeyId = '' } }, ledger, reader) => readChangesAnswer(ledger, journeyId, reader),
   }),
-  readingRoute({
+  createReadingRoute({
     path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',

@@ -25,7 +25,7 @@ import {
   waitingSchema,
 } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
-import { type AnswerForm, type Call, defineRoute, parametersIn, type Reply, type Route } from '../route.ts';
+import { type AnswerForm, type Call, defineRoute, listPathParameters, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
 
 type Sending = Call['sending'];
@@ -48,7 +48,7 @@ export interface KindOfRun<Input extends object> {
     description: string;
     scope: Scope;
     body: z.ZodType;
-    /** Whether the start may say that its work gives way to other work. */
+    /** Whether the start may set a work class, by which its work yields to other runs. */
     hasWorkClass?: true;
     findDefinition(content: Loose): Checked;
     /** Refuses what the token may not ask for. */
@@ -65,7 +65,7 @@ export interface KindOfRun<Input extends object> {
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
 /** Returns the routes that start, list and read runs of one kind, and those of its messages. */
-export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
+export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
   const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
   const [singular, many] = words;
   const findRun = ({ services, params }: Call): EndedRun<object> =>
@@ -110,7 +110,7 @@ export function runRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): re
         return { status: 200, body: result.schema.parse(body) };
       },
     },
-    ...messages.map((message) => messageRoute(kindOfRun, message)),
+    ...messages.map((message) => createMessageRoute(kindOfRun, message)),
   ];
 }
 
@@ -268,7 +268,7 @@ const MESSAGE_PROBLEMS = {
 type Updates = Readonly<Record<string, (content: object, options: Sending) => Promise<Accepted>>>;
 
 /** Returns the schema of a message without what the path and the token give. */
-export function bodyWithout(schema: z.ZodType, names: readonly string[]) {
+export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
   const given = Object.fromEntries(names.map((name) => [name, true as const]));
   return (schema as z.ZodObject).omit(given as never);
 }
@@ -277,7 +277,7 @@ export function bodyWithout(schema: z.ZodType, names: readonly string[]) {
  * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
  * a repeated message as a duplicate.
  */
-function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
+function createMessageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
   const { kind } = kindOfRun;
   const {
     message,
@@ -297,7 +297,8 @@ function messageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules:
     method: 'POST',
     ...form,
     path,
-    body: body ?? bodyWithout(message.schema(z.never() as never), [message.address, 'by', ...parametersIn(path)]),
+    body:
+      body ?? toBodySchema(message.schema(z.never() as never), [message.address, 'by', ...listPathParameters(path)]),
     findDefinition: () => message,
     answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
     problems: MESSAGE_PROBLEMS,

@@ -7,9 +7,9 @@ import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { toRunKey } from '../../model/run-key.ts';
 import { type RequiredReach, readRequiredReach } from '../reach.ts';
 import type { Call, Route } from '../route.ts';
-import { runRoutes } from './runs.ts';
+import { createRunRoutes } from './runs.ts';
 
-export const shareRoutes: readonly Route[] = runRoutes<ShareReportInput>({
+export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
   kind: 'share',
   path: '/v1/shares',
   name: 'Share',

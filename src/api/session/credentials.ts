@@ -11,7 +11,7 @@ export type SignedInBy = 'authorization' | 'header' | 'cookie';
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
   tokenHeader?: string;
-  /** The proxies whose `tokenHeader` counts. */
+  /** The proxies whose `tokenHeader` is trusted. */
   isTrustedProxy?: ProxyCheck;
   cookieName?: string;
 }
@@ -34,7 +34,7 @@ interface SignInSettings {
   signIn?: 'token' | undefined;
 }
 
-/** The header is anybody's word, unless a known proxy alone may send it. A token in a cookie is for this machine alone. */
+/** Any sender could set the header, so a trusted proxy must set it. A token in a cookie works on this machine only. */
 export function listSignInProblems({ host, tokenHeader, trustedProxies, signIn }: SignInSettings) {
   const problems: { variable: 'API_TRUSTED_PROXIES' | 'API_HOST'; rule: string }[] = [];
   if (tokenHeader !== undefined && trustedProxies.length === 0) {
@@ -52,24 +52,24 @@ export function readCredential(
   request: Headers,
   { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
 ): Credential {
-  const authorization = onlyOne(headersNamed(request, 'authorization'));
-  const given = tokenHeader === undefined ? undefined : onlyOne(headersNamed(request, tokenHeader));
+  const authorization = refuseTwo(readHeaders(request, 'authorization'));
+  const given = tokenHeader === undefined ? undefined : refuseTwo(readHeaders(request, tokenHeader));
   if (given !== undefined && given !== '') {
     if (!isTrustedProxy?.(request.socket.remoteAddress))
       throw new Refusal('proxy', 'only the proxy may send this header');
     if (!TOKEN.test(given)) throw new Refusal('tokenMalformed', 'the header must hold one token in JWT form');
     const bearer = `Bearer ${given}`;
-    if (authorization !== undefined && authorization !== bearer) throw twoTokens();
+    if (authorization !== undefined && authorization !== bearer) throw createTwoTokensRefusal();
     return { authorization: bearer, signedInBy: 'header' };
   }
   if (authorization !== undefined) return { authorization, signedInBy: 'authorization' };
-  const cookie = cookieName === undefined ? undefined : onlyOne(cookiesNamed(request, cookieName));
+  const cookie = cookieName === undefined ? undefined : refuseTwo(readCookies(request, cookieName));
   if (cookie === undefined) return { authorization: undefined, signedInBy: 'authorization' };
   return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
 }
 
 /** Returns the headers as they arrived: Node keeps the first of two `Authorization`, and joins others. */
-function headersNamed({ raw }: Headers, name: string): string[] {
+function readHeaders({ raw }: Headers, name: string): string[] {
   const { rawHeaders } = raw;
   const found: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -78,7 +78,7 @@ function headersNamed({ raw }: Headers, name: string): string[] {
   return found;
 }
 
-function cookiesNamed({ headers }: Headers, name: string): string[] {
+function readCookies({ headers }: Headers, name: string): string[] {
   return (headers.cookie ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=');
     return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
@@ -86,12 +86,12 @@ function cookiesNamed({ headers }: Headers, name: string): string[] {
 }
 
 /** Refuses two tokens, since readers would differ in which one they take. */
-function onlyOne(values: string[]): string | undefined {
-  if (values.length > 1) throw twoTokens();
+function refuseTwo(values: string[]): string | undefined {
+  if (values.length > 1) throw createTwoTokensRefusal();
   return values[0];
 }
 
-function twoTokens(): Refusal {
+function createTwoTokensRefusal(): Refusal {
   return new Refusal('twoTokens', 'the request brings more than one token');
 }
 

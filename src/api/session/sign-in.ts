@@ -21,7 +21,7 @@ const LONGEST_SECONDS = 12 * 60 * 60;
 /** Browsers drop a longer cookie without a word. */
 const MOST_CHARACTERS = 3_800;
 
-export function sessionCookie(isSecure: boolean): SessionCookie {
+export function createSessionCookie(isSecure: boolean): SessionCookie {
   // The prefix binds it to this host and to TLS.
   return isSecure ? { name: '__Host-credit-journey', isSecure } : { name: 'credit-journey-session', isSecure };
 }

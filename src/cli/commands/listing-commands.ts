@@ -4,25 +4,25 @@ import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { isCalendarDate, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { runName } from '../../model/run-key.ts';
+import { formatRunName } from '../../model/run-key.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import type { ListedRecord } from '../../words/records.ts';
-import { inSeconds } from '../../words/writer.ts';
+import { dropMilliseconds } from '../../words/writer.ts';
 import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
-import { createOutput, type Output, rowTable, withAge, wrap } from '../output/output.ts';
+import { createOutput, formatRowTable, type Output, withAge, wrap } from '../output/output.ts';
 import {
-  leavesIn,
+  listLeaves,
+  listSchemaMembers,
   type Member,
-  membersIn,
-  namesByPath,
-  optionFor,
+  mapOptionsByPath,
   readQuery,
+  toOption,
   withTypedProblems,
 } from '../output/schema-options.ts';
 
@@ -53,7 +53,7 @@ export function registerListings(program: Command): void {
 function registerListing(program: Command, listing: Listing): void {
   const { name, summary, input, totals } = listing;
   const command = program.command(name).description(summary);
-  for (const member of conditionsIn(listing)) command.addOption(optionFor(member));
+  for (const member of listConditions(listing)) command.addOption(toOption(member));
   if (totals) command.option('--totals', 'only the totals');
   if (Object.hasOwn(input.shape, 'from')) {
     command
@@ -66,15 +66,15 @@ function registerListing(program: Command, listing: Listing): void {
   command.action((options: ListingOptions) => printListing(listing, options));
 }
 
-function conditionsIn({ input }: Listing): Member[] {
-  return membersIn([input]).filter(({ path }) => !PERIOD.includes(path));
+function listConditions({ input }: Listing): Member[] {
+  return listSchemaMembers([input]).filter(({ path }) => !PERIOD.includes(path));
 }
 
 /** @throws InvalidInputError with the options in place of paths */
 function readConditions(listing: Listing, options: ListingOptions, period: Period): Row {
-  const members = conditionsIn(listing);
+  const members = listConditions(listing);
   const given = { ...period, ...readQuery(members, options) };
-  return withTypedProblems(namesByPath(members), options, () => parseWith(listing.input, given));
+  return withTypedProblems(mapOptionsByPath(members), options, () => parseWith(listing.input, given));
 }
 
 /** A period is repeated in the answer, with the zone in which its days begin and end. */
@@ -95,7 +95,7 @@ async function printListing(listing: Listing, options: ListingOptions): Promise<
   const conditions = readConditions(listing, options, period);
   const { format = createOutput(options).isJson ? 'json' : 'table' } = options;
   const output = createOutput({ json: format === 'json' });
-  const print = options.totals ? totalsText : rowsText;
+  const print = options.totals ? formatTotalsText : formatRows;
   await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
 }
 
@@ -104,7 +104,7 @@ async function printText(text: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(text), process.stdout, { end: false });
   } catch (error) {
-    if (errorCode(error) !== 'EPIPE') throw error;
+    if (getErrorCode(error) !== 'EPIPE') throw error;
   }
 }
 
@@ -114,65 +114,72 @@ interface Printing {
   told: ToldPeriod;
 }
 
-/** Holds at most a page of the ledger, and what the reader has not taken yet. */
-async function* rowsText(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
+/** Keeps at most one page of the ledger in memory, and the text that the reader has not consumed yet. */
+async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
   const { format, output } = printing;
   const { width, colors } = output;
-  const columns = columnsFor(listing.output);
+  const columns = toColumns(listing.output);
   const totals = listing.totals?.create();
-  if (format === 'csv') yield csvLine(Object.keys(columns));
+  if (format === 'csv') yield formatCsvLine(Object.keys(columns));
   if (format === 'json') yield '{"data":[\n';
-  if (format === 'table') yield heading(printing);
+  if (format === 'table') yield formatHeading(printing);
   let count = 0;
   for await (const row of rows) {
     totals?.add(row);
-    if (format === 'csv') yield csvRow(columns, row);
+    if (format === 'csv') yield formatCsvRow(columns, row);
     else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(row)}`;
-    else yield linesText(recordLines(listing.describe(row), width));
+    else yield joinLines(formatRecord(listing.describe(row), width));
     count += 1;
   }
   if (format === 'json') yield `\n],${JSON.stringify({ hasMore: false, totals: totals?.list }).slice(1)}\n`;
   if (format !== 'table') return;
   if (count === 0) yield `no ${listing.name.replaceAll('-', ' ')}\n`;
-  else if (totals) yield linesText(['', colors.bold('Totals'), ...totalLines(listing, totals.list, width)]);
+  else if (totals) yield joinLines(['', colors.bold('Totals'), ...formatTotals(listing, totals.list, width)]);
 }
 
-async function* totalsText(listing: Listing, rows: AsyncIterable<Row>, printing: Printing): AsyncGenerator<string> {
+async function* formatTotalsText(
+  listing: Listing,
+  rows: AsyncIterable<Row>,
+  printing: Printing,
+): AsyncGenerator<string> {
   const { format, output } = printing;
   const totals = listing.totals?.create();
   if (!listing.totals || !totals) return;
   for await (const row of rows) totals.add(row);
   const { list } = totals;
-  const columns = columnsFor(listing.totals.row);
-  if (format === 'csv') yield [csvLine(Object.keys(columns)), ...list.map((row) => csvRow(columns, row))].join('');
+  const columns = toColumns(listing.totals.row);
+  if (format === 'csv')
+    yield [formatCsvLine(Object.keys(columns)), ...list.map((row) => formatCsvRow(columns, row))].join('');
   else if (format === 'json') yield `${JSON.stringify({ totals: list })}\n`;
-  else yield heading(printing) + linesText(totalLines(listing, list, output.width));
+  else yield formatHeading(printing) + joinLines(formatTotals(listing, list, output.width));
 }
 
-function heading({ told: { from, before, timeZone }, output: { width, colors } }: Printing): string {
+function formatHeading({ told: { from, before, timeZone }, output: { width, colors } }: Printing): string {
   if (timeZone === undefined) return '';
-  const period = [from && `from ${inSeconds(from)}`, before && `before ${inSeconds(before)}`].filter(Boolean);
-  return linesText(wrap(`Recorded ${period.join(', ')} (days in ${timeZone})`, width).map(colors.bold));
+  const period = [from && `from ${dropMilliseconds(from)}`, before && `before ${dropMilliseconds(before)}`].filter(
+    Boolean,
+  );
+  return joinLines(wrap(`Recorded ${period.join(', ')} (days in ${timeZone})`, width).map(colors.bold));
 }
 
-export function totalLines({ name, totals }: Listing, list: readonly object[], width: number): string[] {
-  return totals && list.length > 0 ? rowTable(list, width) : [`no ${name}`];
+export function formatTotals({ name, totals }: Listing, list: readonly object[], width: number): string[] {
+  return totals && list.length > 0 ? formatRowTable(list, width) : [`no ${name}`];
 }
 
-function linesText(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /** A record of the ledger, of at most `width` columns. */
-export function recordLines({ at, text, by, reason, runKey, facts }: ListedRecord, width: number): string[] {
+export function formatRecord({ at, text, by, reason, runKey, facts }: ListedRecord, width: number): string[] {
   const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
-  const [head = '', ...more] = readable(`${withAge(at)} ${text}`, width - 4, '');
-  const details = [runName(runKey), ...facts, ...who].flatMap((line) => readable(line, width));
+  const [head = '', ...more] = wrapSafely(`${withAge(at)} ${text}`, width - 4, '');
+  const details = [formatRunName(runKey), ...facts, ...who].flatMap((line) => wrapSafely(line, width));
   return [head, ...more.map((line) => `    ${line}`), ...details];
 }
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
-function readable(text: string, width: number, indent = '    '): string[] {
+function wrapSafely(text: string, width: number, indent = '    '): string[] {
   return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
 }
 
@@ -184,12 +191,12 @@ export type Columns<T> = Readonly<Record<string, (row: T) => Cell>>;
  * A column for each text, number and flag of the rows, in the schema's order, named by its path. A list has all of its
  * elements in one cell.
  */
-export function columnsFor(schema: z.ZodType): Columns<object> {
+export function toColumns(schema: z.ZodType): Columns<object> {
   return Object.fromEntries(
-    leavesIn(schema, { inLists: true }).map(({ path }) => [
+    listLeaves(schema, { inLists: true }).map(({ path }) => [
       path.join('.'),
       (row: object) => {
-        const values = valuesAt(row, path);
+        const values = readValuesAt(row, path);
         if (values.length === 1 && typeof values[0] === 'number') return values[0];
         return values.every((value) => value === '') ? '' : values.map(String).join('; ');
       },
@@ -197,28 +204,28 @@ export function columnsFor(schema: z.ZodType): Columns<object> {
   );
 }
 
-function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+function readValuesAt(value: unknown, path: readonly string[]): unknown[] {
   if (value === undefined || value === null) return [];
   // An element without a value keeps its place: the cells of one list fit together.
-  if (Array.isArray(value)) return value.map((element) => valuesAt(element, path).join(' '));
+  if (Array.isArray(value)) return value.map((element) => readValuesAt(element, path).join(' '));
   const [name, ...rest] = path;
-  return name === undefined ? [value] : valuesAt((value as Record<string, unknown>)[name], rest);
+  return name === undefined ? [value] : readValuesAt((value as Record<string, unknown>)[name], rest);
 }
 
-export function csvRow<T>(columns: Columns<T>, row: T): string {
-  return csvLine(Object.values(columns).map((cellOf) => cellOf(row)));
+export function formatCsvRow<T>(columns: Columns<T>, row: T): string {
+  return formatCsvLine(Object.values(columns).map((cellOf) => cellOf(row)));
 }
 
 /** A line of RFC 4180, with its end. */
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
+export function formatCsvLine(cells: readonly Cell[]): string {
+  return `${cells.map(formatCsvCell).join(',')}\r\n`;
 }
 
 /**
  * Puts an apostrophe before text that a spreadsheet would take for a formula (OWASP, CSV injection). The text may begin
  * the cell, or follow blanks, or follow a character such as a semicolon, which separates cells in some countries.
  */
-function csvCell(cell: Cell): string {
+function formatCsvCell(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
   const text = (cell ?? '').replace(/(^|[;\t\r\n"])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'").replace(/^(?=[\t\r\n])/, "'");
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,7 +1,7 @@
 /** Runs an operation on an HTTP API: a request replaces the call in this process. */
 import type { LocalCall } from '../../api/local-call.ts';
 import type { Route } from '../../api/route.ts';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -32,13 +32,13 @@ export async function callRemotely(
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   const answer = await fetch(url, {
     method,
-    // A redirect could lead the token elsewhere.
+    // A redirect could send the token to another server.
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { authorization: `Bearer ${token}`, ...(form ? { 'content-type': 'application/json' } : {}) },
     ...(form ? { body: JSON.stringify(body) } : {}),
   }).catch((error: unknown) => {
-    const code = error instanceof Error && (errorCode(error.cause) ?? error.name);
+    const code = error instanceof Error && (getErrorCode(error.cause) ?? error.name);
     throw new Error(`the API at ${url.origin} cannot be reached (${code})`);
   });
   const text = await answer.text();

@@ -6,12 +6,18 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { callLocally, checkCall, type LocalCall, ledgerServices, localServices } from '../../api/local-call.ts';
-import { PATH_PARAMETERS, type PathParameter, parametersIn, type Route } from '../../api/route.ts';
+import {
+  callLocally,
+  checkCall,
+  createLedgerServices,
+  createLocalServices,
+  type LocalCall,
+} from '../../api/local-call.ts';
+import { listPathParameters, PATH_PARAMETERS, type PathParameter, type Route } from '../../api/route.ts';
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { CallError, refusedBy } from '../../client/connection/errors.ts';
+import { CallError, toRefusedError } from '../../client/connection/errors.ts';
 import type { Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
@@ -28,19 +34,19 @@ import {
 } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
-import { createOutput, documentLines, type Output, readDocument } from '../output/output.ts';
+import { createOutput, formatDocument, type Output, readDocument } from '../output/output.ts';
 import {
   applyOptions,
-  asTyped,
   type GivenOptions,
-  kebabCase,
+  listSchemaMembers,
   type Member,
-  membersIn,
-  namesByPath,
-  optionFor,
+  mapOptionsByPath,
   readOption,
   requireOwnOptions,
   type TypedProblem,
+  toKebabCase,
+  toOption,
+  toOptionError,
 } from '../output/schema-options.ts';
 import { callRemotely, type RemoteOptions } from './remote-call.ts';
 
@@ -51,7 +57,7 @@ export interface RouteCommand {
   description?: string;
   /** The ids of its operations. The first counts whose path parameters are all given, by arguments or by options. */
   operations: readonly string[];
-  /** Whether the operation is the one that these options mean. */
+  /** Returns whether these options select this operation. */
   isMeant?(operationId: string, options: Options): boolean;
   /**
    * `<id>` names a run of any kind. Each other argument has the name of its path parameter, or of the body's member.
@@ -62,7 +68,7 @@ export interface RouteCommand {
   members?: readonly string[];
   /** Help for options by name, in place of the schema's. `null`: the member has no option. */
   words?: Readonly<Record<string, string | null>>;
-  /** Options that are no members. */
+  /** Options that are not members of the message. */
   options?: readonly (readonly [flags: string, words: string])[];
   examples: readonly string[];
   /** `ledger`: the command works while Temporal is away. Default: it works without a ledger of its own. */
@@ -141,7 +147,7 @@ function registerRoute(command: Command, spec: RouteCommand): void {
     ...new Map(operations.flatMap(({ members: own }) => own).map((member) => [member.flag, member])).values(),
   ];
   for (const argument of taken) command.argument(...argument);
-  for (const member of members) command.addOption(optionFor(member, words[member.flag] ?? WORDS[member.flag]));
+  for (const member of members) command.addOption(toOption(member, words[member.flag] ?? WORDS[member.flag]));
   for (const option of spec.options ?? []) {
     command.addOption(new Option(...option).implies(sample ? { sample: true } : {}));
   }
@@ -181,7 +187,7 @@ function isReading({ query }: Route): boolean {
 
 /** Returns the parameters of the path as arguments. `<id>` names a run of any kind. */
 function findArguments(routes: readonly Route[]): [name: string, words: string][] {
-  const [parameters = [], ...others] = routes.map(({ path }) => parametersIn(path));
+  const [parameters = [], ...others] = routes.map(({ path }) => listPathParameters(path));
   const [first, ...rest] = parameters;
   if (first === undefined) return [];
   const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description ?? ''];
@@ -195,17 +201,17 @@ function toOperation(
   named: readonly string[],
 ): Operation {
   const { path, query, body, findDefinition } = route;
-  const further = parametersIn(path).filter((parameter) => !named.includes(parameter));
+  const further = listPathParameters(path).filter((parameter) => !named.includes(parameter));
   const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
     const { description = '' } = PATH_PARAMETERS[parameter];
-    return { path: `/${parameter}`, flag: `--${kebabCase(parameter)}`, kind: 'text', words: description };
+    return { path: `/${parameter}`, flag: `--${toKebabCase(parameter)}`, kind: 'text', words: description };
   });
-  const members = membersIn([query, body].filter((schema) => schema !== undefined));
+  const members = listSchemaMembers([query, body].filter((schema) => schema !== undefined));
   // Over HTTP the token says who acts.
   const words = isReading(route) ? 'who reads it (default: the system’s user)' : 'who decides it';
   const author: Member = { path: '/by', flag: '--by', kind: 'text', words };
   const isSigned = findDefinition
-    ? membersIn([findDefinition({}).schema(z.unknown() as never)]).some((member) => member.path === author.path)
+    ? listSchemaMembers([findDefinition({}).schema(z.unknown() as never)]).some((member) => member.path === author.path)
     : body !== undefined;
   return {
     route,
@@ -243,7 +249,7 @@ function readAddress({ id, ...values }: Readonly<Record<string, string | undefin
 }
 
 function isMeant(spec: RouteCommand, { route, members }: Operation, { given }: Address, options: Options): boolean {
-  const names = parametersIn(route.path);
+  const names = listPathParameters(route.path);
   const isGiven = (name: string) =>
     name in given || members.some((member) => member.path === `/${name}` && readOption(member, options) !== undefined);
   // An option may name a part of the run, and not the run.
@@ -253,7 +259,7 @@ function isMeant(spec: RouteCommand, { route, members }: Operation, { given }: A
 
 async function run(spec: RouteCommand, operation: Operation, address: Address, options: Options): Promise<void> {
   const { route, members } = operation;
-  const names = { ...namesByPath(members), ...address.names };
+  const names = { ...mapOptionsByPath(members), ...address.names };
   try {
     const call = toLocalCall(route, await buildContent(spec, operation, address, options));
     if (options.api !== undefined) {
@@ -261,7 +267,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
       if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
       return await print(spec, await callRemotely(route, call, options), createOutput(options));
     }
-    if (isReading(route)) call.by ??= systemUser();
+    if (isReading(route)) call.by ??= getSystemUser();
     checkCall(route, call);
     const act = async (services: ApiServices, output: Output): Promise<object> => {
       const { body = {} } = await callLocally(services, route, call);
@@ -269,20 +275,20 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
       return readDocument(body);
     };
     if (spec.needs === 'ledger') {
-      await withLedger((ledger) => act(ledgerServices(ledger), createOutput(options)));
+      await withLedger((ledger) => act(createLedgerServices(ledger), createOutput(options)));
       return;
     }
     await withJourneys(
       options,
       async (journeys, output) => {
-        const runKey = findRunKey(await act(localServices(journeys, process.env), output));
+        const runKey = findRunKey(await act(createLocalServices(journeys, process.env), output));
         if (options.watch && runKey) process.exitCode = await showProgress(journeys.run(runKey), output);
       },
       spec.needs === 'both' ? { besideLedger: true } : {},
     );
   } catch (error) {
     const told = toClientError(error, address.runKey);
-    throw told instanceof InvalidInputError ? asTyped(told, names, options) : told;
+    throw told instanceof InvalidInputError ? toOptionError(told, names, options) : told;
   }
 }
 
@@ -297,7 +303,7 @@ function findRunKey(ids: object): string | undefined {
 
 async function print(spec: RouteCommand, body: object | string, output: Output, isFirst = false): Promise<void> {
   const answer = readDocument(body) as never;
-  const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? documentLines(answer, output.width));
+  const lines = output.isJson ? [] : ((await spec.lines?.(answer, output)) ?? formatDocument(answer, output.width));
   if (isFirst) output.event(answer, () => lines);
   else output.answer(body, () => lines);
   process.exitCode = spec.exitCode?.(answer) ?? process.exitCode;
@@ -320,7 +326,9 @@ async function buildContent(
     ...(sample && options.sample ? SAMPLES[sample](options) : await readObject(file)),
     ...others,
   };
-  const ofPath = Object.entries(given).filter(([name]) => parametersIn(route.path).includes(name as PathParameter));
+  const ofPath = Object.entries(given).filter(([name]) =>
+    listPathParameters(route.path).includes(name as PathParameter),
+  );
   const typed = { ...applyOptions(members, options, base), ...Object.fromEntries(ofPath) };
   return complete?.(typed, runKey, route.operationId) ?? typed;
 }
@@ -330,7 +338,7 @@ function toLocalCall(
   { path, query: form }: Route,
   { by, ...content }: Loose,
 ): Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined } {
-  const parameters: readonly string[] = parametersIn(path);
+  const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
@@ -339,7 +347,7 @@ function toLocalCall(
   return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
 }
 
-function systemUser(): string {
+function getSystemUser(): string {
   try {
     return userInfo().username;
   } catch {
@@ -359,5 +367,5 @@ function toClientError(error: unknown, runKey: string | undefined): unknown {
   const isOfRun = problems.length === 0 || message.startsWith('/');
   if (!isOfRun) return new InvalidInputError(problems);
   const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return refusedBy(runKey, { cause, reason: message });
+  return toRefusedError(runKey, { cause, reason: message });
 }

@@ -7,8 +7,8 @@ import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { documentLines, type Output, wrap } from '../output/output.ts';
-import { statusLines } from '../output/status-lines.ts';
+import { formatDocument, type Output, wrap } from '../output/output.ts';
+import { formatStatus } from '../output/status-lines.ts';
 import type { RouteCommand } from './route-command.ts';
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
@@ -33,17 +33,19 @@ function completeShare(content: Loose, runKey: string | undefined, operationId: 
   return { ...content, report: { ...(content.report as object), [ID_NAMES[kind]]: id } };
 }
 
-/** Warns of a slip of the pen, which would pause nothing. The ledger may be of another environment, which knows the name. */
-async function pausedLines(answer: Paused, { width, colors }: Output): Promise<string[]> {
+/**
+ * Warns of a misspelt profile, whose pause would have no effect. The ledger of another environment may have the name.
+ */
+async function formatPaused(answer: Paused, { width, colors }: Output): Promise<string[]> {
   const { profile } = answer.pause;
   const { inspectConfig } = await import('../../config/config.ts');
   const isUnknown = profile !== undefined && !inspectConfig(process.env).config.profiles.has(profile);
   const warning = `no gateway profile that is configured here is called ${profile}: check the name`;
-  return [...documentLines(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
+  return [...formatDocument(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
 }
 
-/** JSON for people too: a reader of a report wants all of it. */
-function jsonLines(answer: object): string[] {
+/** Prints JSON on a terminal too, since the reader of a report wants all of it. */
+function formatJson(answer: object): string[] {
   return JSON.stringify(answer, null, 2).split('\n');
 }
 
@@ -197,7 +199,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     description: 'show the status of a journey, a pull, a share or a review; exits with 3 if it needs a person',
     operations: ['getJourney', 'getPull', 'getShare', 'getPortfolioReview'],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
-    lines: statusLines,
+    lines: formatStatus,
     exitCode: (status: AnyStatus) => (needsPerson(status) ? EXIT.needsPerson : EXIT.done),
   },
   {
@@ -209,14 +211,14 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey report J-1001 PREQUAL --reveal --purpose "adverse action letter" --end-user EU123',
     ],
     needs: 'ledger',
-    lines: jsonLines,
+    lines: formatJson,
   },
   {
     name: 'refusal',
     operations: ['getRefusal'],
     examples: ['credit-journey refusal <customerTraceNumber> 1 --reveal'],
     needs: 'ledger',
-    lines: jsonLines,
+    lines: formatJson,
   },
   {
     name: 'references',
@@ -238,7 +240,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['beginPause'],
     examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
     needs: 'ledger',
-    lines: pausedLines,
+    lines: formatPaused,
   },
   {
     name: 'resume',

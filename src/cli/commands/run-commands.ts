@@ -2,16 +2,16 @@
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { listWork } from '../../operator/open-work.ts';
-import { reasonWords } from '../../words/holds.ts';
+import { describeReason } from '../../words/holds.ts';
 import { DECISION_MEMBERS, FILTERS, type ResolveOptions, readFilters } from '../decisions/decision-flags.ts';
 import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
 import { resolve } from '../decisions/resolve.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { rowTable, wrap } from '../output/output.ts';
-import { type GivenOptions, optionFor, optionKey } from '../output/schema-options.ts';
-import { pauseNotice } from '../output/status-lines.ts';
+import { formatRowTable, wrap } from '../output/output.ts';
+import { type GivenOptions, toOption, toOptionKey } from '../output/schema-options.ts';
+import { readPauseNotice } from '../output/status-lines.ts';
 
 export function registerWatchCommand(program: Command): void {
   const command = program
@@ -36,7 +36,7 @@ export function registerHoldsCommand(program: Command): void {
   const command = program
     .command('holds')
     .description('list what needs a person, with the command that resolves it: exits with 3 if there is anything');
-  for (const member of FILTERS) command.addOption(optionFor(member));
+  for (const member of FILTERS) command.addOption(toOption(member));
   withExamples(
     withServerOptions(command),
     'credit-journey holds',
@@ -48,19 +48,19 @@ export function registerHoldsCommand(program: Command): void {
       options,
       async (journeys, output) => {
         const { colors, width } = output;
-        const [work, notice] = await Promise.all([listWork(journeys, filters), pauseNotice(output)]);
+        const [work, notice] = await Promise.all([listWork(journeys, filters), readPauseNotice(output)]);
         const { list, unanswered } = work;
         const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, detail, command: resolving }) => ({
-          ...{ kind, runKey, reason: reasonWords(reason), since, productCode, attempt, detail, command: resolving },
+          ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, detail, command: resolving },
         }));
         output.answer(work, () => [
           ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
-          ...(list.length === 0 ? [] : rowTable(rows, width)),
+          ...(list.length === 0 ? [] : formatRowTable(rows, width)),
           ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
           ...unanswered.flatMap(({ runKey }) => wrap(runKey, width, '  ')),
           ...notice,
         ]);
-        // A delivery that did not answer may have given events up, so the exit code must not say that nothing needs a person.
+        // A delivery that did not answer may have given up events, so the exit code must not report success.
         return list.length > 0 ? EXIT.needsPerson : unanswered.length > 0 ? EXIT.failed : EXIT.done;
       },
       { besideLedger: true },
@@ -94,12 +94,12 @@ export function registerResolveCommand(program: Command): void {
     .command('resolve')
     .description('decide about an inquiry on hold; on a terminal the command asks for missing options');
   command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'which inquiry, if the run has several holds');
-  for (const member of DECISION_MEMBERS) command.addOption(optionFor(member, WORDS[member.flag]));
+  for (const member of DECISION_MEMBERS) command.addOption(toOption(member, WORDS[member.flag]));
   command
     .option('--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input')
     .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next options go with it')
     .option('--answers <path>', 'the provider’s answers by trace number, as CSV; - is standard input');
-  for (const member of FILTERS) command.addOption(optionFor(member));
+  for (const member of FILTERS) command.addOption(toOption(member));
   command.option('--yes', 'do not ask for confirmation');
   withExamples(
     withServerOptions(command),
@@ -113,7 +113,7 @@ export function registerResolveCommand(program: Command): void {
     if (options.all && options.type === undefined && options.answers === undefined) {
       throw new UsageError('--all needs a --type, or --answers');
     }
-    const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[optionKey(flag)] !== undefined);
+    const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[toOptionKey(flag)] !== undefined);
     if (foreign.length > 0) {
       throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
     }

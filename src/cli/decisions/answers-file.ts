@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { omitUndefined } from '../../base/defined.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { readText } from '../output/json-input.ts';
-import { applyOptions, optionKey } from '../output/schema-options.ts';
+import { applyOptions, toOptionKey } from '../output/schema-options.ts';
 import { checkDecision, DECISION_MEMBERS, type DraftDecision } from './decision-flags.ts';
 
 /** The members that an answer gives, not checked yet. */
@@ -14,7 +14,7 @@ export type Answer = Partial<DraftDecision> & { customerTraceNumber?: string };
 export type AnsweredInquiry = DraftDecision & Required<Pick<Answer, 'customerTraceNumber' | 'attempt'>>;
 
 /** Each member of a decision that an option gives is a column, under the option's name in camel case. */
-const COLUMNS = ['customerTraceNumber', ...DECISION_MEMBERS.map(({ flag }) => optionKey(flag))];
+const COLUMNS = ['customerTraceNumber', ...DECISION_MEMBERS.map(({ flag }) => toOptionKey(flag))];
 
 /** `consumerId:1A`: one column for each applicant. */
 const CONSUMER_COLUMN = /^consumerId:(?=.)/;
@@ -38,7 +38,7 @@ export async function readAnswers(file: string): Promise<Answer[]> {
  *
  * @throws InvalidInputError with every problem: its path is the answer's place, from 0, and the member
  */
-export function checkedAnswers(answers: readonly Answer[], defaults: Partial<DraftDecision>): AnsweredInquiry[] {
+export function parseAnswers(answers: readonly Answer[], defaults: Partial<DraftDecision>): AnsweredInquiry[] {
   const { outcome, ...others } = defaults;
   const decisions = answers.map((answer) => {
     const decision = { ...others, decisionId: `D-${randomUUID()}`, ...answer };
@@ -66,7 +66,7 @@ function listProblems(decision: AnsweredInquiry): readonly Problem[] {
   }
 }
 
-/** Names no word of the header: a file without one begins with an answer. */
+/** The message quotes no header field: a file without a header begins with an answer. */
 function checkHeader(header: string[]): string[] {
   const isKnown = header.every((name) => COLUMNS.includes(name) || CONSUMER_COLUMN.test(name));
   const isWhole = ['customerTraceNumber', 'attempt'].every((name) => header.includes(name));

@@ -1,17 +1,17 @@
 /** Asks on a terminal for what the options have left open. */
 import { omitUndefined } from '../../base/defined.ts';
-import { problemsIn } from '../../fields/problems.ts';
-import { sharedFields } from '../../messages/message.ts';
+import { findSchemaProblems } from '../../fields/problems.ts';
+import { getSharedFields } from '../../messages/message.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { type Hold, toDecidedInquiry } from '../../operator/holds.ts';
 import type { DecidableHold } from '../../operator/judge-decision.ts';
-import { consequences, questionSentences } from '../../words/holds.ts';
+import { describeEffects, describeQuestion } from '../../words/holds.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { type Output, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
-import { holdLines } from '../output/status-lines.ts';
+import { formatHold } from '../output/status-lines.ts';
 import type { DraftDecision } from './decision-flags.ts';
 
 /** The operator types this for an applicant of whom the provider has no record. */
@@ -19,10 +19,10 @@ const NO_RECORD = '-';
 
 export function showHold(hold: DecidableHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
   const { kind, id } = parseRunKey(hold.runKey);
-  const question = questionSentences(hold, AS_TEXT);
+  const question = describeQuestion(hold, AS_TEXT);
   prompter.say([
     `${kind} ${hold.heldBy === 'run' ? id : `${id} (it has no run)`}`,
-    ...holdLines(hold, width),
+    ...formatHold(hold, width),
     ...(question === undefined ? [] : wrap(`To ask the provider: ${question}`, width)),
   ]);
 }
@@ -70,7 +70,7 @@ export function describeConsequences(
 ): string[] {
   if (action === undefined) return [];
   const found = reference ? `${outcome}, reference ${reference.reportReferenceNumber}` : outcome;
-  return consequences(action, toDecidedInquiry(hold, hold.heldBy === 'run'), {
+  return describeEffects(action, toDecidedInquiry(hold, hold.heldBy === 'run'), {
     ...omitUndefined({ outcome: found }),
     isPosted: outcome === 'record',
     keepsApplicants: applicants === undefined,
@@ -79,11 +79,11 @@ export function describeConsequences(
 
 /** A reference in the words of the provider's books. `--file` takes the whole of it. */
 async function askReference(applicantIds: readonly string[], prompter: Prompter): Promise<ReportReference> {
-  const { reportReferenceNumber, requestedAt, applicants } = sharedFields().reference.shape;
+  const { reportReferenceNumber, requestedAt, applicants } = getSharedFields().reference.shape;
   const { consumerId } = applicants.element.shape;
-  const ask = (question: string, schema: Parameters<typeof problemsIn>[0], none?: string) =>
+  const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0], none?: string) =>
     prompter.line(question, {
-      problem: (text) => (text === none ? null : (problemsIn(schema, text)[0]?.rule ?? null)),
+      problem: (text) => (text === none ? null : (findSchemaProblems(schema, text)[0]?.rule ?? null)),
     });
   const reference: ReportReference = {
     reportReferenceNumber: await ask('reportReferenceNumber', reportReferenceNumber),

@@ -13,9 +13,9 @@ import { readObject } from '../output/json-input.ts';
 import {
   applyOptions,
   type GivenOptions,
+  listSchemaMembers,
   type Member,
-  membersIn,
-  namesByPath,
+  mapOptionsByPath,
   readQuery,
   withTypedProblems,
 } from '../output/schema-options.ts';
@@ -24,7 +24,7 @@ import {
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
 
 /** @internal The members of a decision that options give. */
-export const DECISION_MEMBERS = membersIn([decision.schema(z.unknown() as never)]).filter(
+export const DECISION_MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)]).filter(
   ({ path }) => !WITHOUT_OPTION.includes(path),
 );
 
@@ -45,7 +45,7 @@ export async function readDraft(options: ResolveOptions): Promise<DraftDecision>
   return applyOptions(DECISION_MEMBERS, options, base) as DraftDecision;
 }
 
-const NAMES = { ...namesByPath(DECISION_MEMBERS), '/customerTraceNumber': '<customerTraceNumber>' };
+const NAMES = { ...mapOptionsByPath(DECISION_MEMBERS), '/customerTraceNumber': '<customerTraceNumber>' };
 
 /**
  * Checks a decision before the command connects to a server.
@@ -63,7 +63,7 @@ const OWN: Readonly<Record<string, Partial<Member>>> = {
   '/since': { words: 'only rows from this instant on (RFC 3339), or from so long ago on (PT2H)' },
 };
 
-export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) => ({
+export const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) => ({
   ...member,
   ...OWN[member.path],
 }));
@@ -71,7 +71,7 @@ export const FILTERS: readonly Member[] = membersIn([holdFilters]).map((member) 
 /** @throws InvalidInputError, UsageError */
 export function readFilters(options: GivenOptions): WorkFilters {
   const given = readQuery(FILTERS, { ...options, since: parseSince(options.since as string | undefined) });
-  return withTypedProblems(namesByPath(FILTERS), options, () => parseWith(holdFilters, given));
+  return withTypedProblems(mapOptionsByPath(FILTERS), options, () => parseWith(holdFilters, given));
 }
 
 /** `--since`: an instant, or how long ago. Returns RFC 3339. */

@@ -4,14 +4,14 @@ import type { Client } from '@temporalio/client';
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, parseRunKey, runKeyProblem } from '../../model/run-key.ts';
+import { checkRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import type { TypedProblem } from '../output/schema-options.ts';
-import { statusLines } from '../output/status-lines.ts';
+import { formatStatus } from '../output/status-lines.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
@@ -21,7 +21,7 @@ export async function withJourneys<T>(
   /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
   more: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
-  const [{ LedgerJourneys }, { getSdkClient }, { translatedServerError }] = await Promise.all([
+  const [{ LedgerJourneys }, { getSdkClient }, { translateServerError }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
     import('../../client/credit-journeys.ts'),
     import('../../client/connection/errors.ts'),
@@ -32,7 +32,7 @@ export async function withJourneys<T>(
     return await act(journeys, createOutput(options), getSdkClient(journeys));
   } catch (error) {
     // Some commands use the SDK's own client.
-    throw translatedServerError(error);
+    throw translateServerError(error);
   } finally {
     await tracing?.close();
   }
@@ -63,7 +63,7 @@ type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
  * @throws InvalidInputError
  */
 export function requireRunKey(runKey: string, option = '<id>'): void {
-  const rule = runKeyProblem(runKey);
+  const rule = checkRunKey(runKey);
   if (!rule) return;
   const path = `/${ID_NAMES[parseRunKey(runKey).kind]}`;
   throw new InvalidInputError([{ path, rule, option } as TypedProblem]);
@@ -82,7 +82,7 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
   const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
   for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
     if (output.isJson) output.event(status, () => []);
-    else output.redraw(statusLines(status, output));
+    else output.redraw(formatStatus(status, output));
     attention = needsPerson(status);
     // A review continues beside its holds. Its state is `held` only when no other work is left.
     const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);

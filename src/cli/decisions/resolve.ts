@@ -7,7 +7,7 @@ import { describeDecided } from '../../api/routes/decisions.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { WorkFilters } from '../../ledger/holds/work.ts';
 import type { Decision } from '../../messages/resolve-inquiry.ts';
-import { runName } from '../../model/run-key.ts';
+import { formatRunName } from '../../model/run-key.ts';
 import {
   decide,
   decideMany,
@@ -17,14 +17,14 @@ import {
   readUnlisted,
 } from '../../operator/decide.ts';
 import type { Hold } from '../../operator/holds.ts';
-import { type DecidableHold, decisionProblem, type JudgedDecision } from '../../operator/judge-decision.ts';
+import { type DecidableHold, type JudgedDecision, validateDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { readHolds } from '../../operator/open-work.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { createOutput, documentLines, type Output, rowTable, wrap } from '../output/output.ts';
+import { createOutput, formatDocument, formatRowTable, type Output, wrap } from '../output/output.ts';
 import { createPrompter, isAsking, type Prompter } from '../output/prompts.ts';
-import { checkedAnswers, readAnswers } from './answers-file.ts';
+import { parseAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, describeConsequences, showHold } from './ask-decision.ts';
 import { checkDecision, type DraftDecision, type ResolveOptions, readDraft, readFilters } from './decision-flags.ts';
 import { requireRunKey, withJourneys } from './journey-action.ts';
@@ -94,7 +94,7 @@ async function planOne(
       throw new Error(`nothing is left to decide about it: \`${seen}\` takes it off the list`);
     }
     const { attempt = hold.attempt, action = hold.allowedActions[0] } = draft;
-    const problem = decisionProblem(hold, { attempt, action } as JudgedDecision);
+    const problem = validateDecision(hold, { attempt, action } as JudgedDecision);
     if (problem) throw new UsageError(problem.reason);
     showHold(hold, prompter, output);
     const decision = await askForTheRest(hold, draft, prompter);
@@ -110,7 +110,7 @@ async function chooseInquiry(journeys: LedgerJourneys, runKey: string, prompter?
     ...{ value, what: `${productCode}, ${reason}` },
   }));
   const [first, ...others] = choices;
-  if (!first) throw new Error(`nothing of ${runName(runKey)} is on hold`);
+  if (!first) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (others.length === 0) return first.value;
   if (prompter) return prompter.choice('Several inquiries are on hold', choices);
   throw new UsageError(`several inquiries are on hold: name one of ${choices.map(({ value }) => value).join(', ')}`);
@@ -129,7 +129,7 @@ async function planSame({ options, filters, output, prompter }: Asked): Promise<
       const shown = holds.map(({ productCode, attempt, customerTraceNumber, runKey }) => ({
         ...{ productCode, attempt, customerTraceNumber, runKey },
       }));
-      prompter.say(rowTable(shown, output.width));
+      prompter.say(formatRowTable(shown, output.width));
       decision = await askForTheRest(first, draft, prompter, { ofMany: true });
     }
     checkDecision({ ...decision, attempt: 1 }, 'T', options);
@@ -149,7 +149,7 @@ async function planAnswered({ options, filters, prompter }: Asked): Promise<Plan
   const { decisionId: _, ...defaults } = await readDraft(options);
   if (prompter && answers.some(({ by }) => by === undefined)) defaults.by ??= await prompter.line('Who decides');
   if (prompter && answers.some(({ reason }) => reason === undefined)) defaults.reason ??= await prompter.line('Why');
-  const checked = checkedAnswers(answers, defaults);
+  const checked = parseAnswers(answers, defaults);
   return async (journeys) => {
     const byTrace = new Map((await readHeld(journeys, filters)).map((hold) => [hold.customerTraceNumber, hold]));
     const drafts = checked.flatMap(({ customerTraceNumber, ...draft }) => {
@@ -167,7 +167,7 @@ async function planAnswered({ options, filters, prompter }: Asked): Promise<Plan
 }
 
 async function readHeld(journeys: LedgerJourneys, filters: WorkFilters): Promise<Hold[]> {
-  return readHolds(await journeys.openedLedger(), { ...filters, kind: 'held' });
+  return readHolds(await journeys.getLedger(), { ...filters, kind: 'held' });
 }
 
 /** Leaves out decisions that a run, or the ledger, would refuse. */
@@ -194,8 +194,8 @@ async function isAgreed(
   });
   const document = { planned: rows, ...(leftOut.length > 0 ? { leftOut } : {}) };
   const lines = () => [
-    ...(isOne ? [] : documentLines(document, output.width)),
-    ...consequenceLines(planned, output, isOne),
+    ...(isOne ? [] : formatDocument(document, output.width)),
+    ...formatConsequences(planned, output, isOne),
   ];
   prompter?.say(lines());
   if (planned.length === 0 || yes || (isOne && !prompter)) return true;
@@ -211,7 +211,7 @@ async function isAgreed(
 }
 
 /** Describes one decision of each kind: the others differ only in their numbers. */
-function consequenceLines(planned: readonly Planned[], { width }: Output, isOne: boolean): string[] {
+function formatConsequences(planned: readonly Planned[], { width }: Output, isOne: boolean): string[] {
   const toKind = ({ hold, draft }: Planned) => [hold?.reason, hold?.heldBy, draft.action, draft.outcome].join();
   const examples = [...Map.groupBy(planned, toKind).values()].flatMap(([first]) => (first ? [first] : []));
   return examples.flatMap(({ runKey, hold, draft }) =>
@@ -241,7 +241,7 @@ async function sendMany(journeys: LedgerJourneys, { planned, leftOut }: Plan, ou
   const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
   const document = { inquiries, ...(leftOut.length > 0 ? { leftOut } : {}) };
   output.answer(document, () => [
-    ...documentLines(document, output.width),
+    ...formatDocument(document, output.width),
     `${inquiries.length - failed.length} decided, ${failed.length} failed`,
   ]);
   return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;

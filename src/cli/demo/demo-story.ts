@@ -9,10 +9,10 @@ import type { JourneyHandle, JourneyStatus, ReportReference } from '../../client
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import { describeParts, describeStanding, viewStatus } from '../../words/runs.ts';
+import { describeParts, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import { holdLines, toListed } from '../output/status-lines.ts';
-import { sampleJourney } from './sample-runs.ts';
+import { formatHold, toListed } from '../output/status-lines.ts';
+import { createSampleJourney } from './sample-runs.ts';
 
 type Say = (text: string) => void;
 
@@ -29,7 +29,7 @@ const OUTPUT_WIDTH = 70;
 type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: JourneyStatus) => Promise<unknown>];
 
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
-export async function tellDemo(environment: DevEnvironment, say: Say): Promise<void> {
+export async function runDemo(environment: DevEnvironment, say: Say): Promise<void> {
   const { uiUrl, namespace, taskQueue, sandboxUrl, temporalAddress } = environment;
   // A connection of its own: the user's environment may hold TLS or an API key, which loopback has no use for.
   const connection = await Connection.connect({ address: temporalAddress });
@@ -41,7 +41,7 @@ export async function tellDemo(environment: DevEnvironment, say: Say): Promise<v
     ...{ connection, namespace, taskQueue, environment: 'sandbox', dataConverter },
   });
   await planTrouble(sandboxUrl);
-  const journey = await journeys.start(sampleJourney());
+  const journey = await journeys.start(createSampleJourney());
   say(`\nA joint application: journey ${journey.runKey}, applicants 1A and 2A`);
   const beganAt = performance.now();
   const tell = (text: string) => say(`${((performance.now() - beganAt) / 1000).toFixed(1).padStart(6)} s  ${text}`);
@@ -73,7 +73,7 @@ export async function tellDemo(environment: DevEnvironment, say: Say): Promise<v
 
 /** Returns what has changed since the last status: each stage and share, and the standing of the run. */
 function describeChanges(status: JourneyStatus, told: Map<string, string>): [name: string, text: string][] {
-  const view = viewStatus(status);
+  const view = toRunView(status);
   const rows = describeParts(view, AS_TEXT).flatMap((part) => part.rows);
   const parts = rows.flatMap(([name = '', ...cells]): [string, string][] =>
     cells[0] === 'pending' ? [] : [[name, cells.filter((cell) => cell !== '').join(', ')]],
@@ -117,7 +117,7 @@ async function resolveLostAnswer(
   tell: Say,
 ): Promise<void> {
   if (!hold) throw new Error('the journey has no hold');
-  for (const line of holdLines(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
+  for (const line of formatHold(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
   const { customerTraceNumber, attempts: attempt } = hold;
   const { posted, received } = await readRecords(sandboxUrl, [customerTraceNumber]);
   const [inquiry] = posted;

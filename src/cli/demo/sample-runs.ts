@@ -1,7 +1,7 @@
 /** Made-up runs that the sandbox takes: SSNs that start with 9 and have a record. */
 import { randomUUID } from 'node:crypto';
 import { loadVariable } from '../../config/environment.ts';
-import { otherEnvironmentIn } from '../../config/rules.ts';
+import { findOtherEnvironment } from '../../config/rules.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
@@ -18,10 +18,10 @@ export interface SampleOptions {
   loseAnswer?: boolean;
 }
 
-export const SAMPLES = { journey: sampleJourney, pull: samplePull };
+export const SAMPLES = { journey: createSampleJourney, pull: createSamplePull };
 
 /** Two applicants, three stages, one share that waits for both applicants' consent. */
-export function sampleJourney({
+export function createSampleJourney({
   journeyId = `J-${randomUUID()}`,
   auto = false,
   loseAnswer = false,
@@ -38,7 +38,7 @@ export function sampleJourney({
 }
 
 /** A FAILSAFE has one applicant, since the interface's entries do not say whose they are. */
-export function samplePull({
+export function createSamplePull({
   pullId = `P-${randomUUID()}`,
   productCode = 'CR',
   loseAnswer = false,
@@ -61,6 +61,6 @@ export function requireSandbox({ taskQueue }: { taskQueue?: string }): void {
   if (environment !== 'sandbox' && loadVariable(process.env, 'GATEWAY_REHEARSAL') !== 'on') {
     throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
   }
-  const named = otherEnvironmentIn(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
+  const named = findOtherEnvironment(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
   if (named) throw new UsageError(`--sample is for the sandbox alone: the task queue is called after ${named}`);
 }

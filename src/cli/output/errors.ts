@@ -2,8 +2,8 @@
 
 import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
-import { parseRunKey, runKeyFromWorkflowId } from '../../model/run-key.ts';
-import { errorFields } from '../../telemetry/log-fields.ts';
+import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
+import { toErrorFields } from '../../telemetry/log-fields.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, wrap } from './output.ts';
@@ -31,7 +31,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
     const [first = '', ...rest] = wrap(`error: ${complaint.message}`, width);
     const { hint } = complaint;
     const hints = hint === undefined ? [] : wrap(hint, width, '  ');
-    const lines = [colors.red(first), ...rest, ...problemLines(complaint, width), ...hints];
+    const lines = [colors.red(first), ...rest, ...formatProblems(complaint, width), ...hints];
     process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   }
   if (options.debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
@@ -39,14 +39,14 @@ export function reportError(error: unknown, options: OutputOptions): number {
 }
 
 /** Prints a line for each problem: its option, variable or path, and the rule. */
-function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
+function formatProblems({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
   return problems.flatMap(({ path, variable, option, rule }) =>
     wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
   );
 }
 
 /** The code that programs read, or the name of an error without one. */
-export function errorType(error: Error): string {
+export function getErrorType(error: Error): string {
   if (error instanceof CreditJourneyError) return error.code;
   return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
 }
@@ -57,7 +57,7 @@ function toComplaint(error: unknown): Complaint {
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
   return {
-    type: errorType(error),
+    type: getErrorType(error),
     message,
     ...omitUndefined({ hint: findHint(error) }),
     ...(problems.length > 0 ? { problems } : {}),
@@ -66,10 +66,10 @@ function toComplaint(error: unknown): Complaint {
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function findHint(error: Error): string | undefined {
-  const isUnknownRun = errorType(error) === 'journeyNotFound';
+  const isUnknownRun = getErrorType(error) === 'journeyNotFound';
   if (!('runKey' in error) || !(isUnknownRun || error.name === 'Refusal')) return undefined;
   const runKey = String(error.runKey);
-  const meant = runKeyFromWorkflowId(runKey);
+  const meant = parseWorkflowId(runKey);
   if (meant !== null) return `${runKey} is a workflow id: the id of that run is ${meant}`;
   if (!isUnknownRun) return undefined;
   const { kind } = parseRunKey(runKey);
@@ -91,7 +91,7 @@ export function logUncaughtErrors(): void {
     const line = {
       level: 60,
       time: Date.now(),
-      error: errorFields(error),
+      error: toErrorFields(error),
       msg: 'ended by an uncaught error',
     };
     process.stderr.write(`${JSON.stringify(line)}\n`);

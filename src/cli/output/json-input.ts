@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
@@ -25,7 +25,7 @@ async function readUtf8(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const code = errorCode(error);
+    const code = getErrorCode(error);
     throw new UsageError(`the file given with ${option} cannot be read (${code})`);
   }
 }

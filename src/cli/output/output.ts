@@ -1,8 +1,8 @@
 /** Output of a command: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
-import { inSeconds, inWords } from '../../words/writer.ts';
+import { dropMilliseconds, splitCamelCase } from '../../words/writer.ts';
 import type { OutputOptions } from './common-options.ts';
-import { asCalled } from './program-call.ts';
+import { adaptCommands } from './program-call.ts';
 
 /** Wide enough to be read, narrow enough for the smallest terminal in use. */
 const WIDTH = 80;
@@ -31,13 +31,13 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
   const colors = pc.createColors(!isJson && pc.isColorSupported);
   // A pseudo-terminal without a size says 0.
   const width = Math.min(stream.columns || WIDTH, WIDTH);
-  const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${asCalled(line)}\n`).join(''));
+  const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${adaptCommands(line)}\n`).join(''));
   let drawn = 0;
   return {
     isJson,
     width,
     colors,
-    answer: (document, human = () => documentLines(readDocument(document), width)) => {
+    answer: (document, human = () => formatDocument(readDocument(document), width)) => {
       if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
       else writeLines(human());
     },
@@ -51,9 +51,10 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
       writeLines(lines);
       drawn = lines.length;
     },
-    progress: (step) => void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : asCalled(step)}\n`),
+    progress: (step) =>
+      void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : adaptCommands(step)}\n`),
     note: (line) => {
-      if (!isJson) process.stderr.write(`${asCalled(line)}\n`);
+      if (!isJson) process.stderr.write(`${adaptCommands(line)}\n`);
     },
   };
 }
@@ -79,14 +80,14 @@ type Value = string | number | boolean | readonly unknown[];
  * Prints any answer for people: its facts as lines, then each of its lists. A list is a table, or one document below the
  * other where its rows have lists of their own.
  */
-export function documentLines(document: object, width: number, indent = ''): string[] {
+export function formatDocument(document: object, width: number, indent = ''): string[] {
   const { hasMore, ...others } = document as { hasMore?: boolean };
   const members = flatten(others).filter(([name]) => !FOR_PROGRAMS.includes(name));
   const facts = members.filter(([, value]) => !isList(value));
   const lists = members.flatMap(([name, value]) => (isList(value) ? [{ name, value }] : []));
   return [
-    ...table(
-      facts.map(([name, value]) => [inWords(name), toText(value)]),
+    ...formatTable(
+      facts.map(([name, value]) => [splitCamelCase(name), toText(value)]),
       width,
       indent,
     ),
@@ -114,40 +115,40 @@ function isDocument(value: unknown): value is object {
 
 function listLines(name: string, rows: readonly unknown[], width: number, indent: string): string[] {
   const isPage = name === 'data';
-  if (rows.length === 0) return [`${indent}${isPage ? 'none' : `${inWords(name)}  none`}`];
+  if (rows.length === 0) return [`${indent}${isPage ? 'none' : `${splitCamelCase(name)}  none`}`];
   const inner = isPage ? indent : `${indent}  `;
   const lines = rows.every(isDocument)
-    ? rowLines(rows, width, inner)
-    : rows.flatMap((row) => textLines(toText(row), width, inner));
-  return isPage ? lines : [`${indent}${inWords(name)}`, ...lines];
+    ? formatRowLines(rows, width, inner)
+    : rows.flatMap((row) => wrapText(toText(row), width, inner));
+  return isPage ? lines : [`${indent}${splitCamelCase(name)}`, ...lines];
 }
 
-function rowLines(rows: readonly object[], width: number, indent: string): string[] {
+function formatRowLines(rows: readonly object[], width: number, indent: string): string[] {
   const members = rows.flatMap((row) => flatten(row));
   const hasLists = members.some(([, value]) => isList(value) && value.some(isDocument));
   const isWide = new Set(members.map(([name]) => name)).size > MOST_COLUMNS;
-  if (!hasLists && !isWide) return rowTable(rows, width, indent);
-  return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...documentLines(row, width, indent)]);
+  if (!hasLists && !isWide) return formatRowTable(rows, width, indent);
+  return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...formatDocument(row, width, indent)]);
 }
 
 /**
  * Prints a column for each member that a row has. Members that a row lacks, or that are long, come later, and the run last,
  * since its id may be long and is copied.
  */
-export function rowTable(rows: readonly object[], width: number, indent = ''): string[] {
+export function formatRowTable(rows: readonly object[], width: number, indent = ''): string[] {
   const flat = rows.map((row) => new Map(flatten(row)));
   const names = [...new Set(flat.flatMap((row) => [...row.keys()]))].filter((name) => !BELOW.includes(name));
   const isShort = (value: Value | undefined) => value !== undefined && String(value).length <= LONGEST_CELL;
   const rank = (name: string) => (name === 'runKey' ? 2 : flat.every((row) => isShort(row.get(name))) ? 0 : 1);
   const columns = names.toSorted((a, b) => rank(a) - rank(b));
   const cells = flat.map((row) => columns.map((name) => toText(row.get(name) ?? '')));
-  const all = [columns.map((name) => inWords(name).toUpperCase()), ...cells];
-  const [head = [], ...shown] = tableRows(all, width, indent);
+  const all = [columns.map((name) => splitCamelCase(name).toUpperCase()), ...cells];
+  const [head = [], ...shown] = toTableRows(all, width, indent);
   return [
     ...head,
     ...flat.flatMap((row, index) => [
       ...(shown[index] ?? []),
-      ...BELOW.flatMap((name) => (row.has(name) ? textLines(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
+      ...BELOW.flatMap((name) => (row.has(name) ? wrapText(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
     ]),
   ];
 }
@@ -160,16 +161,16 @@ function toText(value: unknown): string {
 }
 
 /** Wraps a text. A command can still be copied whole. */
-function textLines(text: string, width: number, indent: string): string[] {
+function wrapText(text: string, width: number, indent: string): string[] {
   const isCommand = /^(?:credit-journey|temporal|tcld) /.test(text);
-  return isCommand ? commandLines(text, width, indent) : wrap(text, width, indent);
+  return isCommand ? wrapCommand(text, width, indent) : wrap(text, width, indent);
 }
 
 /** Wraps the command into lines that can be copied whole into a shell. */
-export function commandLines(command: string, width: number, indent: string): string[] {
+export function wrapCommand(command: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let line = indent;
-  for (const word of asCalled(command).split(' ')) {
+  for (const word of adaptCommands(command).split(' ')) {
     const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
     if (line.trim() !== '' && longer.length > width - 2) {
       lines.push(`${line} \\`);
@@ -182,23 +183,23 @@ export function commandLines(command: string, width: number, indent: string): st
 }
 
 /** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
-export function table(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
-  return tableRows(rows, width, indent).flat();
+export function formatTable(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
+  return toTableRows(rows, width, indent).flat();
 }
 
-function tableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
+function toTableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }
   return rows.map((row) => {
     const cells = row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)));
-    return cellLines(cells, width, indent);
+    return wrapCells(cells, width, indent);
   });
 }
 
 /** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words, and never an id. */
-function cellLines(cells: readonly string[], width: number, indent: string): string[] {
+function wrapCells(cells: readonly string[], width: number, indent: string): string[] {
   const whole = `${indent}${cells.join('  ')}`.trimEnd();
   if (whole.length <= width) return [whole];
   const lines: string[] = [];
@@ -219,11 +220,11 @@ function cellLines(cells: readonly string[], width: number, indent: string): str
 /** Formats an instant in seconds, and its age. */
 export function withAge(instant: string, nowMs = Date.now()): string {
   const ms = Date.parse(instant);
-  const text = inSeconds(instant);
-  return Number.isNaN(ms) ? text : `${text} (${age(nowMs - ms)})`;
+  const text = dropMilliseconds(instant);
+  return Number.isNaN(ms) ? text : `${text} (${formatAge(nowMs - ms)})`;
 }
 
-function age(ms: number): string {
+function formatAge(ms: number): string {
   // A clock may differ.
   if (ms < 1_000) return 'now';
   const seconds = ms / 1_000;
@@ -236,7 +237,7 @@ function age(ms: number): string {
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of asCalled(text).split(' ')) {
+  for (const word of adaptCommands(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && indent.length + longer.length > width) {
       lines.push(indent + line);

@@ -11,11 +11,11 @@ const COMMAND = /(?<![\w./-]|npx )credit-journey (?=[a-z<[-])/g;
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>;
 
 /** `credit-journey` where it is installed for every folder, `npx credit-journey` in a project, else the file. */
-export function programCall({ argv, env, cwd }: Process = process): string {
+export function resolveProgramCall({ argv, env, cwd }: Process = process): string {
   const { npm_command: command, npm_lifecycle_event: script } = env;
   if (command === 'exec' || script !== undefined) return `npx ${NAME}`;
   const [, path = ''] = argv;
-  if (basename(path) !== NAME) return `node ${shellWord(startFile(cwd()))}`;
+  if (basename(path) !== NAME) return `node ${quoteShellWord(startFile(cwd()))}`;
   return dirname(path).endsWith(`node_modules${sep}.bin`) ? `npx ${NAME}` : NAME;
 }
 
@@ -30,11 +30,11 @@ function startFile(from: string): string {
 }
 
 /** Replaces commands in the text by ones that work here. Commands that are complete already stay unchanged. */
-export function asCalled(text: string, call = programCall()): string {
+export function adaptCommands(text: string, call = resolveProgramCall()): string {
   return call === NAME ? text : text.replaceAll(COMMAND, `${call} `);
 }
 
 /** A value as a shell takes it for one word. */
-export function shellWord(text: string): string {
+export function quoteShellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

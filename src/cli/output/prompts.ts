@@ -1,8 +1,8 @@
 /** Questions on a terminal. */
 import { createInterface } from 'node:readline/promises';
-import { asCalled } from './program-call.ts';
+import { adaptCommands } from './program-call.ts';
 
-/** Ctrl-C, Ctrl-D or a terminal that has gone: nothing was decided. */
+/** Thrown after Ctrl-C, Ctrl-D or a closed terminal: no decision was made. */
 export class PromptClosedError extends Error {
   override readonly name = 'PromptClosedError';
 
@@ -32,10 +32,10 @@ export function createPrompter(
   const reader = createInterface({ input, output });
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => {});
-  // Without this a question would wait for ever, and the process would end in the middle of it.
+  // Without this the question would never resolve, and the process would end before its answer.
   reader.once('close', () => closed.reject(new PromptClosedError()));
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
-  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${asCalled(text)}\n`).join(''));
+  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
 
   /** Asks until there is no problem with the answer. */
   const line = async (

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 
-/** A member that an option gives. */
+/** A member of a message that has a command-line option. */
 export interface Member {
   /** A JSON pointer, such as `/secondaryUser/endUserCode`. */
   path: string;
@@ -23,7 +23,7 @@ interface Leaf {
 }
 
 /** Lists every member that is no object. Members of lists have no option, since `--file` gives them, but a column. */
-export function leavesIn(
+export function listLeaves(
   schema: z.ZodType,
   { inLists }: { inLists: boolean },
   path: readonly string[] = [],
@@ -36,7 +36,7 @@ export function leavesIn(
     element?: z.ZodType;
   };
   const words = z.globalRegistry.get(schema)?.description ?? outer;
-  const within = (inner: z.ZodType, at = path, outerWords = '') => leavesIn(inner, { inLists }, at, outerWords);
+  const within = (inner: z.ZodType, at = path, outerWords = '') => listLeaves(inner, { inLists }, at, outerWords);
   if (element) return inLists ? within(element) : [];
   if (innerType) return within(innerType, path, words);
   if (options) return options.flatMap((form) => within(form));
@@ -45,16 +45,16 @@ export function leavesIn(
 }
 
 /** Names a member by its own name, or by its whole path if two members share a name. */
-export function membersIn(schemas: readonly z.ZodType[]): Member[] {
+export function listSchemaMembers(schemas: readonly z.ZodType[]): Member[] {
   const leaves = new Map(
-    schemas.flatMap((schema) => leavesIn(schema, { inLists: false })).map((leaf) => [pointer(leaf.path), leaf]),
+    schemas.flatMap((schema) => listLeaves(schema, { inLists: false })).map((leaf) => [pointer(leaf.path), leaf]),
   );
   const all = [...leaves.values()];
   return all.map(({ path, schema, words }) => {
     const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));
     return {
       path: pointer(path),
-      flag: `--${(isAlone ? path.slice(-1) : path).map(kebabCase).join('-')}`,
+      flag: `--${(isAlone ? path.slice(-1) : path).map(toKebabCase).join('-')}`,
       ...describeValue(schema, words),
     };
   });
@@ -71,13 +71,13 @@ function describeValue(schema: z.ZodType, description: string): Pick<Member, 'ki
 }
 
 /** `--end-user-code <code>`. @param words in place of those of the schema */
-export function optionFor({ flag, kind, words: own }: Member, words = own): Option {
+export function toOption({ flag, kind, words: own }: Member, words = own): Option {
   return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 
 /** Returns the option's value as JSON has it; `undefined` if the option was not given. */
 export function readOption({ flag, kind }: Member, given: GivenOptions): unknown {
-  const value = given[optionKey(flag)];
+  const value = given[toOptionKey(flag)];
   return kind === 'number' && value !== undefined ? Number(value) : value;
 }
 
@@ -125,7 +125,7 @@ export function requireOwnOptions(
 }
 
 /** Maps each member's path to its option. An object maps to the options of its members. */
-export function namesByPath(members: readonly Member[]): Readonly<Record<string, string>> {
+export function mapOptionsByPath(members: readonly Member[]): Readonly<Record<string, string>> {
   const names: Record<string, string> = {};
   for (const { path, flag } of members) {
     names[path] = flag;
@@ -137,7 +137,7 @@ export function namesByPath(members: readonly Member[]): Readonly<Record<string,
   return names;
 }
 
-export function kebabCase(name: string): string {
+export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
@@ -154,7 +154,7 @@ export interface TypedProblem extends Problem {
 export type GivenOptions = { readonly [option: string]: unknown };
 
 /** The error with the options that its fields come from. Fields of a file keep their paths. */
-export function asTyped(
+export function toOptionError(
   { problems }: InvalidInputError,
   options: Readonly<Record<string, string>>,
   given: GivenOptions,
@@ -175,17 +175,17 @@ export function withTypedProblems<T>(
   try {
     return check();
   } catch (error) {
-    throw error instanceof InvalidInputError ? asTyped(error, options, given) : error;
+    throw error instanceof InvalidInputError ? toOptionError(error, options, given) : error;
   }
 }
 
 /** Returns whether the option is on the command line, or belongs there since there is no file. */
 function isTyped(option: string, given: GivenOptions): boolean {
   if (given.file === undefined || option.startsWith('<')) return true;
-  return option.split(/, | and | or /).some((name) => given[optionKey(name)] !== undefined);
+  return option.split(/, | and | or /).some((name) => given[toOptionKey(name)] !== undefined);
 }
 
 /** `--end-user-code` → `endUserCode`, as commander has it. */
-export function optionKey(option: string): string {
+export function toOptionKey(option: string): string {
   return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,10 +1,16 @@
 /** A run's status and its holds as lines for a terminal, each hold with the command that resolves it. Nothing personal is in them. */
 
 import type { HoldStatus } from '../../client.ts';
-import { pauseWords } from '../../ledger/pauses.ts';
+import { describePause } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { runName } from '../../model/run-key.ts';
-import { describeProblem, type HeldInquiry, holdFacts, holdTitle, resolveCommand } from '../../words/holds.ts';
+import { formatRunName } from '../../model/run-key.ts';
+import {
+  describeProblem,
+  formatHoldTitle,
+  type HeldInquiry,
+  listHoldFacts,
+  resolveCommand,
+} from '../../words/holds.ts';
 import { findNextSteps } from '../../words/next-steps.ts';
 import {
   type AnyStatus,
@@ -13,42 +19,45 @@ import {
   describeParts,
   describeStanding,
   needsPerson,
-  runKeyIn,
-  viewStatus,
+  readRunKey,
+  toRunView,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { commandLines, type Output, table, withAge, wrap } from './output.ts';
+import { formatTable, type Output, withAge, wrap, wrapCommand } from './output.ts';
 
-/** `credit-journey holds` has all. */
+/** The rest is in `credit-journey holds`. */
 const HOLDS_SHOWN = 3;
 /** The rest is in `--json`. */
 const REFUSED_SHOWN = 3;
 
-export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
-  const view = viewStatus(status);
+export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const view = toRunView(status);
   const { environment, holds, problems = [], refusedMessages, refusedMessagesTotal } = status;
-  const runKey = runKeyIn(status);
-  const name = capitalize(runName(runKey));
+  const runKey = readRunKey(status);
+  const name = capitalize(formatRunName(runKey));
   const head = `${name}${environment === null ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
   const steps = view.gate ? findNextSteps(view).filter(({ update }) => update === 'advance') : [];
   const notes = [...describeAttention(view, AS_TEXT), ...describeNews(view, AS_TEXT)];
   return [
     ...wrap(head, width).map(needsPerson(status) ? colors.yellow : colors.bold),
     ...problems.flatMap((problem) => wrap(describeProblem(problem, AS_TEXT), width, '  ')),
-    ...describeParts(view, AS_TEXT).flatMap(({ title, rows }) => [title, ...table(withoutEmpty(rows), width, '  ')]),
+    ...describeParts(view, AS_TEXT).flatMap(({ title, rows }) => [
+      title,
+      ...formatTable(withoutEmpty(rows), width, '  '),
+    ]),
     ...notes.flatMap((note) => wrap(note, width, '  ')),
     ...steps.flatMap(({ title, ways }) => [
       title,
       ...ways.flatMap(({ words, command }) => [
         ...(words === undefined ? [] : wrap(words, width, '  ')),
-        ...commandLines(command.replaceAll(' \\\n', ''), width, '    '),
+        ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),
       ]),
     ]),
-    ...section(
+    ...formatSection(
       holds.length > HOLDS_SHOWN ? `Needs a person (the first ${HOLDS_SHOWN} of ${holds.length})` : 'Needs a person',
-      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => holdLines(toListed(runKey, hold), width, '  ')),
+      holds.slice(0, HOLDS_SHOWN).flatMap((hold) => formatHold(toListed(runKey, hold), width, '  ')),
     ),
-    ...section(
+    ...formatSection(
       `Refused messages (${refusedMessagesTotal})`,
       refusedMessages
         .slice(-REFUSED_SHOWN)
@@ -57,7 +66,7 @@ export function statusLines(status: AnyStatus, { colors, width }: Pick<Output, '
   ];
 }
 
-function section(title: string, lines: string[]): string[] {
+function formatSection(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines];
 }
 
@@ -74,17 +83,17 @@ export function toListed(runKey: string, { failureType, attempts, ...hold }: Hol
 }
 
 /** Describes one hold in full, with the command that resolves it. */
-export function holdLines(hold: ListedInquiry, width: number, indent = ''): string[] {
+export function formatHold(hold: ListedInquiry, width: number, indent = ''): string[] {
   return [
-    ...wrap(holdTitle(hold, AS_TEXT), width, indent),
-    ...holdFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
+    ...wrap(formatHoldTitle(hold, AS_TEXT), width, indent),
+    ...listHoldFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
-    ...commandLines(resolveCommand(hold), width, `${indent}  `),
+    ...wrapCommand(resolveCommand(hold), width, `${indent}  `),
   ];
 }
 
 /** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
-export async function pauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
+export async function readPauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
   if (isJson) return [];
   const [{ loadClientLedgerAccess }, { inspect }, { readPauses }] = await Promise.all([
     import('../../config/config.ts'),
@@ -94,7 +103,7 @@ export async function pauseNotice({ isJson, width, colors }: Output): Promise<st
   try {
     const { ledger } = loadClientLedgerAccess(process.env, { besideLedger: true });
     const pauses = await inspect(ledger.url, (tx) => readPauses(tx, { inForce: true }));
-    return pauses.flatMap((pause) => wrap(pauseWords(pause), width).map(colors.yellow));
+    return pauses.flatMap((pause) => wrap(describePause(pause), width).map(colors.yellow));
   } catch {
     return [];
   }

@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
-import { CallError, CodecServerError, isLate, translatedError } from './errors.ts';
+import { CallError, CodecServerError, isLate, translateCallError } from './errors.ts';
 
 /** The options that every call takes beside its content. */
 export interface CallOptions {
   /** Ends the call: its code is `aborted`. A message that was sent may still arrive. */
   signal?: AbortSignal | undefined;
   /**
-   * How long the call may take in all, in milliseconds. Then it throws: `timedOut` where the server is away,
-   * `workerUnavailable` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
-   * starts and messages, and none for `result`.
+   * Time limit of the whole call, in milliseconds. Then the call throws `timedOut` if the server is unreachable, or
+   * `workerUnavailable` if no worker answers. Default 5,000 for questions to a run, 30,000 for starts and messages, and
+   * none for `result`.
    */
   timeoutMs?: number | undefined;
 }
@@ -20,24 +20,24 @@ export interface CallOptions {
 export const MESSAGE_TIMEOUT_MS = 30_000;
 
 /** The error of a call that is late although it waits for the server alone, never for a worker. */
-export const serverLate = () => new CallError('timedOut');
+export const createTimeoutError = () => new CallError('timedOut');
 
 interface Call {
-  /** The run key of the run that the call is about, for errors. */
+  /** The run key of the call, for errors. */
   runKey: string;
-  /** How long it may take where its options do not say. Default: as long as it takes. */
+  /** The default time limit of a call whose options give none. If absent, there is no limit. */
   defaultMs?: number;
   /** Makes the error of a call that is late while Temporal answers others. Default: `workerUnavailable`. */
   late?: () => Error;
 }
 
-/** A timer of Node takes no more. */
+/** The longest delay of a Node timer. */
 const LONGEST_MS = 2_147_483_647;
-/** Before the time is over the client asks whether the server itself answers; this long, or half of a shorter time. */
+/** Before a time-out the client probes the server, for this long or for half of a shorter limit. */
 const PROBE_MS = 2_000;
 /** A deadline that ends this much too early was the server's own. */
 const EARLY_MS = 100;
-/** How long `close` waits for cancelled calls to have ended in the SDK, too. */
+/** Limits how long `close` waits until the SDK has ended cancelled calls. */
 const LONGEST_CLOSE_MS = 1_000;
 
 /**
@@ -91,7 +91,7 @@ export class Calls {
       // The timer knows why.
       if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
       if (isOver && call.late) throw call.late();
-      throw translatedError(error, runKey);
+      throw translateCallError(error, runKey);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#open.delete(end);
@@ -100,7 +100,7 @@ export class Calls {
     }
   }
 
-  /** Waits, for as long as the client is open and the signal is not aborted. */
+  /** Waits; rejects once the client closes or the signal is aborted. */
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     await this.make({ runKey: '' }, { signal }, (ended) => sleep(ms, undefined, { signal: ended }));
   }
@@ -134,7 +134,7 @@ export class Calls {
     const expire = async () => {
       await sleep(timeoutMs, undefined, { signal });
       if (this.#codecServer?.isAsking) end(new CodecServerError('unreachable'));
-      else end(isServerThere ? late() : serverLate());
+      else end(isServerThere ? late() : createTimeoutError());
     };
     for (const started of [probe(), expire()]) started.catch(() => undefined);
     return deadline;
@@ -142,7 +142,7 @@ export class Calls {
 }
 
 /** The options of one call after another, which share one time. */
-export function inOneTime({ timeoutMs, signal }: CallOptions): () => CallOptions {
+export function shareTimeout({ timeoutMs, signal }: CallOptions): () => CallOptions {
   const startedAt = performance.now();
   return () => ({
     signal,

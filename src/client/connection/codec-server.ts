@@ -9,7 +9,7 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
-import { parseJsonValue, payloadJson, readPayloads } from '../../http/payload-json.ts';
+import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
 import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
@@ -18,20 +18,20 @@ import { toBytes } from '../../protection/payloads/payload-envelope.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 
-/** The server works on 16 requests at once, of all its callers. */
+/** The codec server processes 16 requests at once, over all callers. */
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The server lets a request wait for 10 s before it begins. */
+/** The codec server queues a request for up to 10 s. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const BODY_TIMEOUT_MS = 15_000;
-/** Below what servers and proxies keep an idle connection for: one that is being closed costs a repetition. */
+/** Shorter than the keep-alive time of servers and proxies: a request on a closing connection must be repeated. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 /** The most that the server decodes for one request, in base64. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /**
- * Before each repetition: a server that is restarted is back by then, and who waits has noticed little. Nothing that is
- * asked changes anything, so it may be asked again.
+ * Delays before each repetition, long enough for a restart of the server and short enough for a caller. A request
+ * changes no data, so it may be repeated.
  */
 const REPEAT_AFTER_MS = [250, 1_000];
 const LONGEST_REPEAT_AFTER_MS = 2_000;
@@ -144,7 +144,7 @@ export class CodecServerConnection {
       // Text that is not a token must not go into a header.
       if (/^[\w.~+/=-]+$/.test(token)) return { authorization: `Bearer ${token}` };
     } catch {
-      // A file's error names its path, and what a program's own function throws is not known here.
+      // The client drops the error: a file's error names its path, and a caller's function may throw any text.
     }
     throw new CodecServerError('tokenMissing');
   }
@@ -186,30 +186,32 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
     async encode(payloads) {
       if (payloads.some(({ data }) => hasBullets(toBytes(data).toString('utf8')))) throw new CodecServerError('masked');
       const encoded = await convertPayloads(connection, '/encode', payloads);
-      // A proxy or another server may have answered: nothing goes to Temporal in the clear.
+      // A proxy or another server may have answered, so the client sends no payload in the clear.
       if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
       return encoded;
     },
     async decode(payloads) {
       // Only encrypted payloads go to the codec server.
       const decoded = (await convertPayloads(connection, '/decode', payloads.filter(wasEncrypted))).values();
-      return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
+      return payloads.map((payload) => (wasEncrypted(payload) ? requireReadable(decoded.next().value) : payload));
     },
   };
 }
 
-/** One request for all: a message of Temporal has at most 4 MB, which is less than the codec server takes. */
+/**
+ * Sends one request for all payloads: a message to Temporal has at most 4 MB, which is below the codec server's limit.
+ */
 async function convertPayloads(
   connection: CodecServerConnection,
   route: '/encode' | '/decode',
   payloads: readonly Payload[],
 ): Promise<Payload[]> {
   if (payloads.length === 0) return [];
-  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(payloadJson) }));
-  return payloadsIn(text, payloads.length);
+  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(toPayloadJson) }));
+  return parsePayloadList(text, payloads.length);
 }
 
-function payloadsIn(text: string, count: number): Payload[] {
+function parsePayloadList(text: string, count: number): Payload[] {
   try {
     const payloads = readPayloads(text, count).map(({ payload }) => payload);
     if (payloads.length === count) return payloads;
@@ -222,14 +224,14 @@ function payloadsIn(text: string, count: number): Payload[] {
 const MARKER = Buffer.from('{"undecodable":');
 
 /** Throws if the server shows a marker in place of a payload that it could not decode: the marker was never sent. */
-function readable(payload: Payload | undefined): Payload {
+function requireReadable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
   const bytes = toBytes(payload.data);
-  // Parsed only where it begins as the marker does: most payloads are long, and none of ours do.
+  // Parses the payload only if it begins like the marker. Most payloads are long, and none of this project begins so.
   if (!bytes.subarray(0, MARKER.length).equals(MARKER)) return payload;
   const [value] = parseJsonValue(bytes) ?? [];
   if (isUndecodable(value)) throw new UndecodablePayloadError(value.undecodable.reason);
-  // The server shows an unknown key to people, who have no use for an error.
+  // For people, the codec server returns a marker instead of an error if a key is unknown.
   const { undecodable } = (value ?? {}) as { undecodable?: { reason?: unknown } };
   if (undecodable?.reason === 'unknownKey') throw new CodecServerError('keyUnknown');
   return payload;

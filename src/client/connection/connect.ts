@@ -13,11 +13,11 @@ import { type ClientSettings, type ClientUse, loadClientSettings } from '../../c
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { keyRingExists, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
+import { hasKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { CodecServerConnection } from './codec-server.ts';
 import { CallError, hasStatus, isAtRunLimit } from './errors.ts';
-import { connectError, temporalAddressProblem } from './why-unreachable.ts';
+import { checkTemporalAddress, connectError } from './why-unreachable.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
@@ -74,8 +74,8 @@ export interface ConnectOptions {
   /** Temporal's namespace. Default: `TEMPORAL_NAMESPACE`, else `default`. */
   namespace?: string;
   /**
-   * The one that the workers of this environment poll: with another, starts succeed and wait for ever. Default:
-   * `TASK_QUEUE`, else `credit-journeys-<environment>`.
+   * The task queue that the workers of this environment poll. With another queue, starts succeed and wait for ever.
+   * Default: `TASK_QUEUE`, else `credit-journeys-<environment>`.
    */
   taskQueue?: string;
   /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
@@ -85,11 +85,11 @@ export interface ConnectOptions {
    * @internal
    */
   connection?: ConnectionLike;
-  /** How long to wait for the server, in milliseconds. Default 5,000: a server that runs answers at once. */
+  /** Time limit for connecting, in milliseconds. Default 5,000: a running server answers at once. */
   connectTimeoutMs?: number;
   /**
-   * How long a question to a run waits for a worker, in milliseconds, where the call gives no `timeoutMs`. Default
-   * 5,000: enough to replay a long history first.
+   * Time limit for queries, in milliseconds, if the call has no `timeoutMs`. Default 5,000, in which a worker can
+   * replay a long history.
    */
   queryTimeoutMs?: number;
   /** Ends the attempt to connect. */
@@ -151,7 +151,7 @@ export function toClientUse({
 }
 
 /**
- * Connects, and asks the server for a first answer.
+ * Connects, and waits for a first answer of the server.
  *
  * @throws CallError; InvalidInputError or ConfigError for an address of another form
  * @internal
@@ -160,7 +160,7 @@ export async function connectTo(
   { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,
   { address: given, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
 ): Promise<Connection> {
-  const rule = temporalAddressProblem(connectionOptions.address);
+  const rule = checkTemporalAddress(connectionOptions.address);
   if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
   if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
   if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
@@ -185,7 +185,7 @@ const NO_KEYS =
 interface PayloadParts {
   dataConverter: DataConverter;
   codecServer?: CodecServerConnection;
-  /** The key ring that the data converter follows: a client may run for longer than a key is current. */
+  /** The key ring of the data converter, which reloads it: a client may outlive a current key. */
   keys?: { close(): void };
 }
 
@@ -197,7 +197,7 @@ interface PayloadParts {
  *
  * @internal
  */
-export async function configuredDataConverter({
+export async function loadDataConverter({
   payloads,
   temporal: { namespace },
 }: Pick<ClientSettings, 'payloads' | 'temporal'>): Promise<PayloadParts> {
@@ -205,14 +205,13 @@ export async function configuredDataConverter({
     case 'clear':
       return { dataConverter: {} };
     case 'codecServer': {
-      // Loaded when needed: most callers in the sandbox have none.
+      // Loaded on demand: most callers in the sandbox have no key ring.
       const { CodecServerConnection, createRemoteDataConverter } = await import('./codec-server.ts');
       const codecServer = new CodecServerConnection(payloads.access, namespace);
       return { dataConverter: createRemoteDataConverter(codecServer), codecServer };
     }
     case 'keyRing': {
-      if (!(await keyRingExists(payloads.file)))
-        throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
+      if (!(await hasKeyRing(payloads.file))) throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
       const keys = await WatchedKeyRing.open(payloads.file);
       return { dataConverter: createDataConverter({ keys, namespace, mode: 'client' }), keys };
     }
@@ -224,7 +223,7 @@ export async function configuredDataConverter({
  *
  * @internal
  */
-export type ClientParts = Awaited<ReturnType<typeof connectedParts>>;
+export type ClientParts = Awaited<ReturnType<typeof connectParts>>;
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
 const OLDEST_NODE = [22, 19] as const;
@@ -243,7 +242,7 @@ function requireNode(): void {
  * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectedParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
+export async function connectParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
   requireNode();
   const settings = readSettings(options);
   const { namespace } = settings.temporal;
@@ -252,7 +251,7 @@ export async function connectedParts(options: ConnectOptions, loadTracing?: () =
   const ownConnection = options.connection ? undefined : connection;
   const { dataConverter, ...held }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
-    : await configuredDataConverter(settings).catch(async (error: unknown) => {
+    : await loadDataConverter(settings).catch(async (error: unknown) => {
         await ownConnection?.close();
         throw error;
       });

@@ -1,9 +1,9 @@
 /** The newest run of a workflow id, as Temporal describes it: whether it is open, and what a ledger's watch has seen. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { ledgerWatchId, type SeenAttempt } from '../../messages/ledger-watch.ts';
-import { runKeyFromWorkflowId } from '../../model/run-key.ts';
-import { translatedError } from './errors.ts';
+import { type SeenAttempt, toLedgerWatchId } from '../../messages/ledger-watch.ts';
+import { parseWorkflowId } from '../../model/run-key.ts';
+import { translateCallError } from './errors.ts';
 
 /** Describes a run; by default the latest of its workflow id. `undefined` if the server knows none. */
 export async function describeRun(
@@ -30,7 +30,7 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
     const status = (await describeRun(client, workflowId))?.status.name;
     return status === 'RUNNING' || status === 'PAUSED';
   } catch (error) {
-    throw translatedError(error, runKeyFromWorkflowId(workflowId) ?? workflowId);
+    throw translateCallError(error, parseWorkflowId(workflowId) ?? workflowId);
   }
 }
 
@@ -40,11 +40,11 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
  *
  * @throws what the server does where it does not answer, and what decoding does where a key is gone
  */
-export async function seenByWatch(
+export async function readWatchedAttempt(
   client: Client,
   { ledgerId, taskQueue }: { ledgerId: string; taskQueue: string },
 ): Promise<SeenAttempt | undefined> {
-  const watch = await describeRun(client, ledgerWatchId(ledgerId, taskQueue));
+  const watch = await describeRun(client, toLedgerWatchId(ledgerId, taskQueue));
   const { position, claimedAt } = (watch?.memo?.seen ?? {}) as Partial<SeenAttempt>;
   return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
 }

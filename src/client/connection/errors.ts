@@ -22,7 +22,7 @@ import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
-import { runName } from '../../model/run-key.ts';
+import { formatRunName } from '../../model/run-key.ts';
 
 /** Temporal cannot be reached, or does not answer in time. The address follows. */
 const UNREACHABLE = {
@@ -50,12 +50,12 @@ export const TEMPORAL_REFUSES = Object.keys(REFUSED) as Refused[];
 
 /** All other ends of a call. `{about}` is the run by its name, or the inquiry. */
 const WORDS = {
-  /** The run was never started, or its retention is over. */
+  /** The run was never started, or its retention period has ended. */
   journeyNotFound: 'there is no {about}',
   journeyFinished: '{about} has finished',
   shareAfterEnd:
     '{about} has finished: share its report by itself, with `credit-journey share --ended` or `shareReport`',
-  /** The run refuses the message in its present state: it has changed nothing. */
+  /** The run refuses the message in its present state, and stays unchanged. */
   updateRefused: '{about} refused: {reason}',
   /** The ledger refuses a decision about an inquiry without a run: it has written nothing. */
   decisionRefused: 'nothing was decided about {about}; {reason}',
@@ -64,7 +64,7 @@ const WORDS = {
   resultNotReady: '{about} has not ended within the time given',
   /** A message may still arrive. To send it again does no harm: each is known by its business key. */
   workerUnavailable: 'no worker answered for {about}: is one running on its task queue?',
-  /** The server took nothing. The run hands over to a new one once a worker has handled its messages. */
+  /** The server accepted no message. The run continues as new once a worker has handled its messages. */
   tooManyMessages: '{about} has more messages than Temporal accepts at once: send this one again in a minute',
   /** A run with another input or, of a pull, of another product has this id. Nothing was started. */
   differs: '{about} was started with another input: {reason}; choose another id',
@@ -107,7 +107,7 @@ type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptio
 function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
   if (isIn(TEMPORAL_AWAY, code)) return `Temporal cannot be reached: ${UNREACHABLE[code]} ${reason || 'its address'}`;
   if (isIn(TEMPORAL_REFUSES, code)) return `Temporal refuses the call: ${REFUSED[code]}`;
-  const parts = { '{about}': customerTraceNumber ?? runName(runKey), '{reason}': reason };
+  const parts = { '{about}': customerTraceNumber ?? formatRunName(runKey), '{reason}': reason };
   return WORDS[code].replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
 }
 
@@ -120,11 +120,11 @@ export function hasCode(error: unknown, ...codes: CallErrorCode[]): error is Cal
   return error instanceof CallError && codes.includes(error.code);
 }
 
-export function refusedBy(runKey: string, { cause, reason }: MessageRefusal): CallError {
+export function toRefusedError(runKey: string, { cause, reason }: MessageRefusal): CallError {
   return new CallError('updateRefused', { runKey, reason, refusalCause: cause });
 }
 
-/** The reason, and what would be right, by what gRPC and OpenSSL say. */
+/** Returns the reason and the remedy, derived from the messages of gRPC and OpenSSL. */
 const SIGNS: readonly [sign: RegExp, code: Unreachable, right?: string][] = [
   [/ECONNREFUSED/, 'connectionRefused'],
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, 'addressUnknown'],
@@ -229,7 +229,7 @@ export function isTaskFailure(error: unknown): boolean {
   return isUnprocessed(error) || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error));
 }
 
-/** The server's own refusal of an update that a worker had in hand and did not answer; the history has nothing of it. */
+/** The server's failure of an update that a worker had received and did not answer. The history has no event of it. */
 function isUnprocessed(error: unknown): boolean {
   if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return false;
   return error.cause.type === 'UnprocessedUpdate';
@@ -246,22 +246,22 @@ export function isLate(error: unknown): boolean {
 }
 
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
-export function translatedError(error: unknown, runKey: string): unknown {
+export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
   if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
-  if (error instanceof WorkflowFailedError) return failure(error, runKey);
+  if (error instanceof WorkflowFailedError) return translateFailure(error, runKey);
   if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
   // The server answers and no worker does. It says so while a workflow task fails, too.
   if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
-  // The server tells each query that failed by this one error; asked again, it may not (run-messages.ts).
+  // The server reports every failed query by this error. A repeated query may succeed (run-messages.ts).
   if (error instanceof QueryNotRegisteredError) return new CallError('workerUnavailable', { runKey });
-  if (findGrpcError(error)) return translatedServerError(error);
+  if (findGrpcError(error)) return translateServerError(error);
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new CallError('answerUnreadable');
-  if (error instanceof ServiceError) return translatedError(error.cause, runKey);
+  if (error instanceof ServiceError) return translateCallError(error.cause, runKey);
   return error;
 }
 
@@ -269,38 +269,41 @@ export function translatedError(error: unknown, runKey: string): unknown {
  * Translates the SDK's error of a call that is about no run, such as a list: only the server can be away. Other errors
  * pass through.
  */
-export function translatedServerError(error: unknown): unknown {
+export function translateServerError(error: unknown): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   const status = findGrpcError(error);
   if (!status) return error;
-  const cause = harmlessCause(error);
+  const cause = toHarmlessCause(error);
   if (hasStatus(error, 'notFound') && /^namespace\b.*\bnot found/i.test(status.details)) {
     return new CallError('namespaceNotFound', cause);
   }
   if (isLate(error)) return new CallError('timedOut', cause);
-  if (isServerAway(error)) return serverAway(error);
+  if (isServerAway(error)) return createUnreachableError(error);
   if (hasStatus(error, 'unauthenticated')) return new CallError('unauthenticated', cause);
   return new CallError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
 
-/** The server cannot be reached, or says that it cannot now. */
-export function serverAway(error: unknown, to?: { address: string; tls?: unknown }): CallError {
+/** Creates the error of a server that is unreachable or unavailable. */
+export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
-  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, codeWithoutSign(error, words, to)];
+  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];
   const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
-  return new CallError(code, { reason, ...harmlessCause(error) });
+  return new CallError(code, { reason, ...toHarmlessCause(error) });
 }
 
-/** A server that closes a connection before it says anything does not agree on TLS. */
-function codeWithoutSign(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
+/**
+ * Chooses the code of a failure that matches none of `SIGNS`. A server that closes the connection at once expects the
+ * other TLS setting.
+ */
+function chooseUnreachableCode(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
   if (isLate(error)) return 'timedOut';
   if (!to || !/Failed to connect/.test(words)) return 'unavailable';
   return to.tls ? 'tlsFailed' : 'tlsExpected';
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */
-function harmlessCause(error: unknown): { cause?: Error } {
+function toHarmlessCause(error: unknown): { cause?: Error } {
   const { code, details = '' } = findGrpcError(error) ?? {};
   if (code === undefined) return {};
   const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details) ?? [];
@@ -310,17 +313,17 @@ function harmlessCause(error: unknown): { cause?: Error } {
 function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
-  // The server's own: the run was terminated, say, before it answered.
+  // The server sets this type, for example if the run was terminated before it answered.
   if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
-  if (cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause.type === 'InvalidInput') return toInvalidInputError(cause);
   if (cause.type !== 'UpdateRefused') return error;
   const refusal = cause.details?.[0] as MessageRefusal | undefined;
-  return refusedBy(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
+  return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
-function failure(error: WorkflowFailedError, runKey: string): unknown {
+function translateFailure(error: WorkflowFailedError, runKey: string): unknown {
   const { cause } = error;
-  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return toInvalidInputError(cause);
   return new CallError('journeyFailed', { runKey, reason: toFailureType(cause) });
 }
 
@@ -332,7 +335,7 @@ function toFailureType(cause: unknown): string {
   return 'Failed';
 }
 
-function invalidInput(cause: ApplicationFailure): InvalidInputError {
+function toInvalidInputError(cause: ApplicationFailure): InvalidInputError {
   const { problems = [] } = (cause.details?.[0] ?? {}) as { problems?: Problem[] };
   return new InvalidInputError(problems);
 }

@@ -1,11 +1,11 @@
 /** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
+import { toWebhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../../model/run-key.ts';
 import { describeRun } from './describe-run.ts';
-import { hasStatus, translatedError } from './errors.ts';
-import { lateConsentIdPrefix } from './run-messages.ts';
+import { hasStatus, translateCallError } from './errors.ts';
+import { toLateConsentIdPrefix } from './run-messages.ts';
 
 interface RunName {
   workflowId: string;
@@ -20,7 +20,7 @@ export interface JourneyRuns {
   closed: RunName[];
 }
 
-/** Final; any other status may still change, also one that only a newer server knows. */
+/** These statuses are final. Any other status may change, including one that only a newer server has. */
 const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTINUED_AS_NEW', 'TIMED_OUT']);
 
 /**
@@ -37,16 +37,16 @@ const LOOK_AGAIN_MS = 200;
  */
 export async function findRuns(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
   const own = toWorkflowId(journeyId);
-  const delivery = webhookDeliveryId(own);
+  const delivery = toWebhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
   const note = ({ workflowId, runId, status }: RunName & { status: { name: string } }) => {
-    // Closed is final, and visibility may not know it yet.
+    // A closed run stays closed, and visibility may lag behind.
     const isClosed = CLOSED.has(status.name) || found.get(runId)?.isClosed === true;
     found.set(runId, { workflowId, runId, isClosed });
   };
   try {
     const workflowIds = [...new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)])];
-    const prefix = lateConsentIdPrefix(journeyId);
+    const prefix = toLateConsentIdPrefix(journeyId);
     const conditions = workflowIds.map((workflowId) => `WorkflowId = ${quote(workflowId)}`);
     for (const query of [...conditions, `WorkflowId STARTS_WITH ${quote(prefix)}`]) {
       for await (const run of client.workflow.list({ query })) {
@@ -64,7 +64,7 @@ export async function findRuns(client: Client, journeyId: string, known: readonl
       else if (runId !== undefined) found.delete(runId);
     }
   } catch (error) {
-    throw translatedError(error, journeyId);
+    throw translateCallError(error, journeyId);
   }
   const runs: JourneyRuns = { open: [], delivering: [], closed: [] };
   for (const { isClosed, workflowId, runId } of found.values()) {
@@ -98,8 +98,8 @@ export async function deleteClosedRuns(
     const left = await findRuns(client, journeyId, known);
     const isOver = left.closed.length + left.delivering.length === 0 || performance.now() >= deadline;
     if (isOver || left.open.length > 0) return { deleted: deleted.size, left };
-    // The server ends an open run that it is to delete. An endpoint that cannot be reached would keep the delivery open
-    // for weeks (docs/webhooks.md).
+    // Deleting an open run terminates it. An unreachable endpoint would keep the delivery open for weeks
+    // (docs/webhooks.md).
     for (const run of [...left.delivering, ...left.closed]) {
       if (!deleted.has(run.runId) && !(await mayDelete(run))) return { deleted: deleted.size, left };
       await deleteRun(client, journeyId, run);
@@ -116,8 +116,8 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
       workflowExecution: { workflowId, runId },
     });
   } catch (error) {
-    // Asked for before, and done by now.
+    // An earlier request has already deleted the run.
     if (hasStatus(error, 'notFound')) return;
-    throw translatedError(error, journeyId);
+    throw translateCallError(error, journeyId);
   }
 }

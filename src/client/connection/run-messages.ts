@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { isAtRunLimit, isTaskFailure } from './errors.ts';
 
-/** Several tries in a row may find a busy run between two tasks. */
+/** Several tries in a row may meet a busy run between two workflow tasks. */
 const MAX_TRIES = 8;
 const PAUSE_MS = 50;
 
@@ -63,11 +63,11 @@ export function toUpdateId(businessKey: string, messageId: string = randomUUID()
 }
 
 /** The prefix of the ids of all late consents of a journey; 16 hex digits follow. */
-export function lateConsentIdPrefix(journeyId: string): string {
+export function toLateConsentIdPrefix(journeyId: string): string {
   return `late-consent-${journeyId}-`;
 }
 
 /** Names the workflow of one late message. The ledger compares the message with the one it has under the same key. */
-export function lateConsentWorkflowId(journeyId: string, messageId: string = randomUUID()): string {
-  return `${lateConsentIdPrefix(journeyId)}${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}`;
+export function toLateConsentWorkflowId(journeyId: string, messageId: string = randomUUID()): string {
+  return `${toLateConsentIdPrefix(journeyId)}${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}`;
 }

@@ -5,12 +5,12 @@ import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { toPriority } from '../../model/work-class.ts';
-import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS, shareTimeout } from '../connection/calls.ts';
 import { CallError, hasCode } from '../connection/errors.ts';
-import { lateConsentWorkflowId } from '../connection/run-messages.ts';
+import { toLateConsentWorkflowId } from '../connection/run-messages.ts';
 import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
-/** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
+/** The run was not open. `recorded: false`: Temporal has the message, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
   | ({ recorded: true } & RecordedConsent)
   | { recorded: false }
@@ -34,7 +34,7 @@ export async function startLateConsent(
   messageId?: string,
 ): Promise<Pick<WorkflowHandle, 'result'>> {
   return client.workflow.start('recordLateConsent', {
-    workflowId: lateConsentWorkflowId(consent.journeyId, messageId),
+    workflowId: toLateConsentWorkflowId(consent.journeyId, messageId),
     taskQueue,
     args: [{ consent }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -68,8 +68,8 @@ async function recordLate(
   { messageId, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: MessageOptions,
 ): Promise<LateConsentAnswer> {
   const runKey = consent.journeyId;
-  const left = inOneTime({ signal, timeoutMs });
-  const run = await calls.make({ runKey, late: serverLate }, left(), () =>
+  const left = shareTimeout({ signal, timeoutMs });
+  const run = await calls.make({ runKey, late: createTimeoutError }, left(), () =>
     startLateConsent(client, taskQueue, consent, messageId),
   );
   try {
@@ -104,7 +104,7 @@ export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends Ru
     options: MessageOptions = {},
   ): Promise<ConsentAnswer<Kind>> {
     const consent = this.parseContent('recordConsent', message) as ConsentMessage;
-    const left = inOneTime(options);
+    const left = shareTimeout(options);
     try {
       return { ...(await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS)), late: false };
     } catch (error) {

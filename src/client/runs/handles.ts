@@ -67,7 +67,7 @@ export class ShareHandle extends ConsentHandle<'share'> {
 export class PortfolioHandle extends RunHandle<'portfolio'> {
   declare readonly reviewId: string;
 
-  /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
+  /** Stops sending until `resume`. Pausing a paused review has no effect. */
   pause(message: Content<'portfolio', 'pause'>, options?: MessageOptions): Promise<UpdateAnswer<'portfolio'>> {
     return this.send('pause', message, options);
   }

@@ -5,11 +5,11 @@ import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../../messages/message.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
+import { checkOpaqueId, MAX_ID_LENGTH } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS, serverLate } from '../connection/calls.ts';
+import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
+import { type CallOptions, type Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { describeRun } from '../connection/describe-run.ts';
 import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
@@ -62,17 +62,15 @@ function toSettledStatus<Kind extends RunKind>(
 /** Options of a message beside its content. */
 export interface MessageOptions extends CallOptions {
   /**
-   * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
-   * random one for each call. A corrected message takes another.
+   * The id of the message. A caller that repeats an unanswered message sends the same id; a corrected message needs
+   * another. Default: a new random id for each call.
    */
   messageId?: string | undefined;
 }
 
 /**
- * Every message is checked before it is sent (`InvalidInputError`). A call that fails throws a
- * `CallError`, whose `code` says why.
- *
- * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
+ * Every message is checked before it is sent (`InvalidInputError`). A failed call throws a `CallError` with a `code`.
+ * Printing a handle shows only its ids: all other members are private, also for `util.inspect`.
  */
 export abstract class RunHandle<Kind extends RunKind> {
   /** The key in the ledger and on the command line: a `journeyId`, `pull:<pullId>`. */
@@ -155,7 +153,7 @@ export abstract class RunHandle<Kind extends RunKind> {
 
   protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
     const references = await this.#query('references', options);
-    return Object.assign({}, references, { redacted: redactedPointer(references) !== null });
+    return Object.assign({}, references, { redacted: readRedactedPointer(references) !== null });
   }
 
   #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {
@@ -176,7 +174,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     return this.update(update, this.parseContent(update, content), options);
   }
 
-  /** The message, addressed to this run, as its definition has it. */
+  /** Builds the message to this run by its definition. */
   protected parseContent(update: string, content: object): object {
     const definition = findMessage(this.#kind, update);
     const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
@@ -190,7 +188,7 @@ export abstract class RunHandle<Kind extends RunKind> {
   /** Makes a call that waits for the server alone, and not for a worker. */
   protected callServer<T>(options: CallOptions, work: () => Promise<T>): Promise<T> {
     const { calls } = this.#context;
-    return calls.make({ runKey: this.runKey, late: serverLate, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
+    return calls.make({ runKey: this.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
@@ -200,7 +198,7 @@ export abstract class RunHandle<Kind extends RunKind> {
     { messageId, ...options }: MessageOptions = {},
     patienceMs = MESSAGE_TIMEOUT_MS,
   ): Promise<RunAnswers[Kind]['update']> {
-    const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
+    const rule = messageId === undefined ? null : checkOpaqueId(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
     const updateId = toUpdateId(findMessage(this.#kind, name).toKey(name, message), messageId);
     const execute = (id: string) =>
@@ -208,14 +206,14 @@ export abstract class RunHandle<Kind extends RunKind> {
     const send = async (signal: AbortSignal) => {
       try {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
-          // A reset run received the message again before it was valid, and refused it: the server takes nothing more
-          // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-          // It says that of an update that it cannot deliver, too.
+          // A reset run refused the message when it received it again before it was valid. The server accepts no
+          // message under that id any more (docs/decisions/client.md). The run recognises a message that it has
+          // accepted. The server reports an undeliverable update by the same status.
           if (!hasStatus(error, 'internal')) throw error;
           return execute(`${updateId}-${(await this.handle().describe()).runId}`);
         });
       } catch (error) {
-        // The server answers alike for a closed run and for one that never existed.
+        // The server gives the same answer for a closed run and for an unknown one.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
           throw new CallError('journeyFinished', { runKey: this.runKey });
         }

@@ -1,7 +1,7 @@
 /** Starts a run of any kind by its caller's own id, once: a start that is repeated finds the first. */
 import type { Client } from '@temporalio/client';
 import { type Payload, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
@@ -10,9 +10,9 @@ import { type ShareReportInput, shareReport } from '../../messages/inputs/share-
 import type { InputDefinition } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { nameOfUser } from '../../model/stage-end-user.ts';
+import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { toPriority, type WorkClass } from '../../model/work-class.ts';
-import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
 import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
@@ -31,10 +31,10 @@ const DEFINITIONS: Record<RunKind, (input: unknown) => InputDefinition> = {
   share: () => shareReport,
 };
 
-/** Has nothing personal. */
+/** The text contains no personal data. */
 function describeStart({ kind, id, input }: CheckedStart<RunKind>): string {
   const what = kind === 'pull' ? `${(input as PullInput).productCode} pull` : kind;
-  const user = nameOfUser(input);
+  const user = describeSecondaryUser(input);
   return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
 }
 
@@ -53,7 +53,7 @@ export function checkStart<Kind extends RunKind>(kind: Kind, given: unknown): Ch
   return { kind, id, runKey: toRunKey(kind, id), input };
 }
 
-/** Brings two forms that mean the same to one. */
+/** Normalizes two equivalent forms to one. */
 function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInputs[Kind] {
   return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[Kind];
 }
@@ -87,12 +87,12 @@ export async function startRun<Kind extends RunKind>(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const paths = await findDifferences(client, start);
-    if (paths.length > 0) throw differsAt(runKey, paths);
+    if (paths.length > 0) throw createConflictError(runKey, paths);
     return false;
   }
 }
 
-function differsAt(runKey: string, paths: readonly string[]): CallError {
+function createConflictError(runKey: string, paths: readonly string[]): CallError {
   const rule = 'must be as it was started: choose another id for another input';
   const list = paths.map((path) => path || '/').join(', ');
   const reason = `${list} ${paths.length > 1 ? 'differ' : 'differs'}`;
@@ -105,13 +105,13 @@ async function findDifferences<Kind extends RunKind>(
   { kind, runKey, input }: CheckedStart<Kind>,
 ): Promise<string[]> {
   const workflowId = toWorkflowId(runKey);
-  const started = await startedInput(client, workflowId);
+  const started = await readStartInput(client, workflowId);
   // A codec server has masked it for this client. The run itself has all of it, and says which members differ.
-  if (redactedPointer(started) !== null) {
+  if (readRedactedPointer(started) !== null) {
     return askRun(client.workflow.getHandle(workflowId), 'inputDifferences', undefined, input);
   }
   try {
-    return differingPaths(parseInput(kind, started), input);
+    return findDifferingPaths(parseInput(kind, started), input);
   } catch (error) {
     // A run with an invalid input is about to fail.
     if (error instanceof InvalidInputError) return [''];
@@ -120,7 +120,7 @@ async function findDifferences<Kind extends RunKind>(
 }
 
 /** The input of the newest run, as far as this client may see it. */
-export async function startedInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
+export async function readStartInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
   const { history } = await connection.workflowService.getWorkflowExecutionHistory({
     namespace: options.namespace,
     execution: { workflowId },

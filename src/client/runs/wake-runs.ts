@@ -1,7 +1,7 @@
 /** Wakes the runs that wait although their pause is over. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { inParallel } from '../../base/in-parallel.ts';
+import { runInParallel } from '../../base/in-parallel.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 
 /** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
@@ -21,7 +21,7 @@ export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | '
   const { ledgerId } = ledger.identity;
   const runs = Map.groupBy(await ledger.pauses.waiting(), ({ workflowId }) => workflowId);
   const told: WokenRuns = { woken: 0, closed: 0, unreached: 0 };
-  await inParallel([...runs], AT_ONCE, async ([workflowId, inquiries]) => {
+  await runInParallel([...runs], AT_ONCE, async ([workflowId, inquiries]) => {
     const came = await tell(client, workflowId);
     told[came]++;
     if (came !== 'unreached') await ledger.pauses.forget(ledgerId, inquiries);

@@ -1,6 +1,6 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { type CallOptions, type Calls, serverLate } from '../connection/calls.ts';
+import { type CallOptions, type Calls, createTimeoutError } from '../connection/calls.ts';
 import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } from '../connection/errors.ts';
 
 // A run's history as it grows.
@@ -85,8 +85,8 @@ export async function* watchRun<Status extends object>(
   options: WatchOptions,
 ): AsyncGenerator<Status> {
   const { signal } = options;
-  const about = { runKey: watched.runKey, late: serverLate };
-  const patiently = <T>(ask: () => Promise<T>) => whenAnswered(watched, options, ask);
+  const about = { runKey: watched.runKey, late: createTimeoutError };
+  const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(watched, options, ask);
   let known: string | undefined;
   let run = await patiently(() => describe(watched, options));
   while (run) {
@@ -126,7 +126,7 @@ async function askStatus<Status extends object>(
 }
 
 /** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
-async function whenAnswered<T>(
+async function askUntilAnswered<T>(
   { calls }: Pick<WatchedRun<object>, 'calls'>,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,

@@ -12,7 +12,7 @@
 import { omitUndefined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
-import { eachPage, readKeyset } from '../database/pages.ts';
+import { iteratePages, readKeyset } from '../database/pages.ts';
 import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
 import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
@@ -84,18 +84,18 @@ export type InsertChained = <Name extends ChainedTable>(
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
-export async function chaining<T>(
+export async function appendToChain<T>(
   { session, dialect, cipher }: Transaction,
   work: (insert: InsertChained) => Promise<T>,
 ): Promise<T> {
-  let head = await lockedHead(session, dialect, cipher);
+  let head = await readLockedHead(session, dialect, cipher);
   const before = head;
   const result = await work(async (table, fields, options) => {
     const row = await insertRaw(session, table, fields, options);
     if (!row) return undefined;
-    const entry = entryAfter(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
+    const entry = createNextEntry(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
     await insertEntry(session, entry);
-    head = headAt(entry);
+    head = toHead(entry);
     return toObject(row) as never;
   });
   if (head !== before) await writeHead(session, cipher, head);
@@ -110,25 +110,25 @@ export async function lockHead({ session, dialect }: Pick<Transaction, 'session'
   await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
 }
 
-async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
+async function readLockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
   const head = await readHead(session, cipher, dialect.forUpdate);
   const [last] = await session.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
-  // Fewer entries than the head counts leave a gap behind, which is mark enough.
+  // If entries are missing, the gap to the head's count already marks the removal.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
-  const found = last ? headAt(last) : { entries: 0, hash: hashBeginning(cipher) };
+  const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(cipher) };
   const key = JSON.stringify([found.entries + 1]);
-  const mark = entryAfter(found, BROKEN_HEAD, key, hashBrokenHead(cipher, found.hash, key));
+  const mark = createNextEntry(found, BROKEN_HEAD, key, hashBrokenHead(cipher, found.hash, key));
   await insertEntry(session, mark);
-  await writeHead(session, cipher, headAt(mark));
-  return headAt(mark);
+  await writeHead(session, cipher, toHead(mark));
+  return toHead(mark);
 }
 
-function entryAfter(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
+function createNextEntry(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
   return { position: head.entries + 1, rowTable: table, rowKey: key, previous: head.hash, hash };
 }
 
-function headAt({ position, hash }: ChainEntry): ChainHead {
+function toHead({ position, hash }: ChainEntry): ChainHead {
   return { entries: position, hash };
 }
 
@@ -145,7 +145,7 @@ async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
-export function places(rows: number, width: number, from = 1): string {
+export function writePlaceholders(rows: number, width: number, from = 1): string {
   const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
@@ -183,7 +183,7 @@ interface Walk {
   cipher: LedgerCipher;
   /** `null` where the head is not authentic. */
   head: ChainHead | null;
-  /** The last entry. Its hash is unknown where the entry that belongs there is missing. */
+  /** The last entry. Its hash is unknown if that entry is missing. */
   position: number;
   hash: string;
   expected: string | undefined;
@@ -218,7 +218,7 @@ export async function verifyChain(
 }
 
 async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
-  const batches = eachPage((after?: ChainEntry) =>
+  const batches = iteratePages((after?: ChainEntry) =>
     readKeyset<ChainEntry>(session, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
   );
   for await (const entries of batches) {
@@ -252,7 +252,7 @@ function classifyEntry(
   if (!table) return 'changed';
   if (!row) return 'removed';
   if (entry.hash !== hashEntry(cipher, entry.previous, table, row)) return 'changed';
-  // Without the entry before, nothing can be compared.
+  // Without the previous entry, the hash cannot be checked.
   return isNext && entry.previous !== hash ? 'outOfOrder' : null;
 }
 
@@ -268,20 +268,24 @@ async function findUnchained(session: SqlSession, { findings }: Walk, table: Cha
   const { key: names } = TABLES[table];
   // Nothing else is read: a column that was tampered with may not decode, and no error may quote it.
   const [columns, order] = [names.join(', '), names.map(toMemberName)];
-  const batches = eachPage((after?: SqlRow) =>
+  const batches = iteratePages((after?: SqlRow) =>
     readKeyset<SqlRow>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),
   );
   for await (const rows of batches) {
     const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name])));
-    const chained = await chainedKeys(session, table, keys);
+    const chained = await readChainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
   }
 }
 
-async function chainedKeys(session: SqlSession, table: ChainedTable, keys: readonly string[]): Promise<Set<string>> {
+async function readChainedKeys(
+  session: SqlSession,
+  table: ChainedTable,
+  keys: readonly string[],
+): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const found = await session.rows<{ row_key: string }>(
-    `SELECT row_key FROM audit_chain WHERE row_table = $1 AND row_key IN ${places(1, keys.length, 2)}`,
+    `SELECT row_key FROM audit_chain WHERE row_table = $1 AND row_key IN ${writePlaceholders(1, keys.length, 2)}`,
     [table, ...keys],
   );
   return new Set(found.map(({ row_key }) => row_key));
@@ -299,7 +303,7 @@ async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Pr
     const columns = TABLES[table].key;
     const rows = await session.rows<SqlRow>(
       `SELECT * FROM ${table}
-       WHERE (${columns.join(', ')}) IN (VALUES ${places(keys.length, columns.length)})`,
+       WHERE (${columns.join(', ')}) IN (VALUES ${writePlaceholders(keys.length, columns.length)})`,
       keys.flat(),
     );
     for (const row of rows) found.set(toEntryName({ rowTable: table, rowKey: toRowKey(table, row) }), row);

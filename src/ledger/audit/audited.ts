@@ -11,7 +11,7 @@ import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-t
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
+import { checkRunKey } from '../../model/run-key.ts';
 import { HELD_STATES } from '../claim.ts';
 import type { ReadersReach } from '../owners.ts';
 import type { DecisionRecord } from '../records.ts';
@@ -32,7 +32,7 @@ const periodAndRun = {
   before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
   runKey: z
     .string()
-    .refine((id) => runKeyProblem(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .refine((id) => checkRunKey(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
     .exactOptional()
     .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };
@@ -174,7 +174,7 @@ export const RECORDS = {
       .meta({ id: 'inquiryAttempt' }),
     total: inquiryTotal,
   },
-  /** One about a run has no inquiry: its `productCode` is the stage that it is about. */
+  /** A decision about a run has no inquiry. Its `productCode` is the stage that it concerns. */
   decisions: {
     input: z.strictObject({
       ...periodAndRun,
@@ -184,7 +184,7 @@ export const RECORDS = {
     output: z
       .object({
         recordedAt: instant,
-        // By the decider's clock. If a run took the decision, the time when the run received it.
+        // The clock of the decision's author. If a run took the decision, the time when the run received it.
         decidedAt: instant.exactOptional(),
         ...{ decisionId: text, action: text, by: text, reason: text },
         providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
@@ -205,7 +205,7 @@ export const RECORDS = {
       })
       .meta({ id: 'recordedDecision' }),
   },
-  /** Every message of an applicant about a share, whether or not anything was posted under it. */
+  /** All consents and denials of applicants about shares, posted or not. */
   consents: {
     input: z.strictObject({
       ...periodAndRun,
@@ -353,7 +353,7 @@ export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {
 export type SharesQuery = Query<'shares'>;
 export type AccessesQuery = Query<'accesses'>;
 
-/** A record that has the name that was asked for, and whose it is. */
+/** A record with the requested name, and the run that owns it. */
 export interface NamedRecord {
   what: 'inquiry' | 'share' | 'decision';
   runKey: string;
@@ -371,7 +371,7 @@ interface PostingFacts {
   isAcceptedAsNotPosted?: boolean;
 }
 
-/** States that mean that nothing was posted, as far as a refusal proves it (docs/protocol.md). */
+/** States of an attempt that was not posted, as far as a refusal proves that (docs/protocol.md). */
 const NOT_POSTED: readonly AttemptState[] = [
   ...NOT_POSTED_STATES,
   ...HELD_STATES.filter((state) => state !== 'unknown'),

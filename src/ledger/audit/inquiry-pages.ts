@@ -4,7 +4,7 @@ import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
-import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
 import { encode, toColumnName } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
@@ -52,7 +52,7 @@ export async function readAttemptsPage(
   after?: AttemptPlace,
   pageSize = PAGE_SIZE,
 ): Promise<Page<AuditedAttempt, AttemptPlace>> {
-  const { fromMs, beforeMs } = periodMs(query);
+  const { fromMs, beforeMs } = toPeriodMs(query);
   const { items: places, end } = await readKeyset<AttemptPlace>(tx.session, {
     from: 'attempts',
     columns: ORDER_COLUMNS.join(', '),
@@ -68,7 +68,7 @@ export async function readAttemptsPage(
 }
 
 /** The outcome of an attempt `a`, by `AUDIT_OUTCOMES`. */
-function outcomeSql({ now }: SqlDialect): string {
+function writeOutcomeSql({ now }: SqlDialect): string {
   return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
     WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
 }
@@ -98,14 +98,14 @@ async function readRows(
     ...is('i.run_key', query.runKey),
     ...is('i.customer_trace_number', query.customerTraceNumber),
     ...is(APPLICANTS_SQL, query.applicants),
-    ...is(outcomeSql(dialect), query.outcome),
+    ...is(writeOutcomeSql(dialect), query.outcome),
     ...(endUser === undefined ? [] : [`${place(endUser)} IN (i.end_user_code, i.end_user)`]),
     ...(wanted === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
   ];
   const ordered = ORDER_COLUMNS.map((column) => `a.${column}`).join(', ');
   // Closed attempts come before the first attempt, and were never sent.
   const rows = await session.read<FoundRow>(
-    `SELECT i.*, a.*, ${outcomeSql(dialect)} AS audit_outcome,
+    `SELECT i.*, a.*, ${writeOutcomeSql(dialect)} AS audit_outcome,
        (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt
      FROM (${selectAttempts(dialect)}) a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
@@ -138,10 +138,10 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
   );
   const grants = Map.groupBy(
     await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
-    attemptKey,
+    toAttemptKey,
   );
   const counts = await readAbout<AccessCount>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
-  const accesses = new Map(counts.map((row) => [attemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
+  const accesses = new Map(counts.map((row) => [toAttemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
   const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
     ...pick(row, ATTEMPT),
@@ -151,9 +151,9 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
     ...omitUndefined({
       applicants: row.applicantIds?.length,
       late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readAnswer(cipher, row, LATE) },
-      accesses: accesses.get(attemptKey(row)),
+      accesses: accesses.get(toAttemptKey(row)),
     }),
-    consents: (grants.get(attemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
+    consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
     legalHolds: holdsOn(row.runKey),
   }));
 }
@@ -175,11 +175,11 @@ const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpo
 
 type AccessCount = ReportOrigin & { count: number; reissues: number; lastAt: string };
 
-function attemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
+function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
 }
 
-/** Says which decisions are about the attempt, and whether it was posted. */
+/** Assigns decisions to the attempt, and judges whether it was posted. */
 function judgeAttempt(
   row: FoundRow,
   decisions: ReadonlyMap<string, DecisionRow[]>,

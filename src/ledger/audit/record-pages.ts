@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { pick } from '../../base/defined.ts';
-import { type Page, periodMs, readKeyset } from '../database/pages.ts';
+import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
 import { toColumnName } from '../database/rows.ts';
 import type { SqlValue, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
@@ -70,7 +70,7 @@ function createReader<Shape extends z.ZodRawShape>(
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
   const members = Object.keys(record.shape);
   return async ({ session }, query, after) => {
-    const { fromMs, beforeMs } = periodMs(query);
+    const { fromMs, beforeMs } = toPeriodMs(query);
     const values: SqlValue[] = [fromMs, beforeMs];
     const place = (value: string) => `$${values.push(value)}`;
     const wanted = (['runKey', 'customerTraceNumber', 'by'] as const).flatMap((name) => {
@@ -93,7 +93,7 @@ function createReader<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Enough to show that a name is common. */
+/** Enough rows to show that many records share a name. */
 const MOST = 20;
 
 /** Each part finds records by an index. A share that was not sent yet is found by its report or its consents. */

@@ -6,7 +6,7 @@ import type { Page } from '../database/pages.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ReportOrigin } from '../records.ts';
-import { referenceDigest } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, SharesQuery } from './audited.ts';
 import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
 
@@ -35,7 +35,7 @@ function createFilter(
   cipher: LedgerCipher,
   { endUser, report, runKey }: Pick<SharesQuery, 'endUser' | 'report' | 'runKey'>,
 ): (found: Found) => boolean {
-  const digest = report === undefined ? undefined : referenceDigest(cipher, report);
+  const digest = report === undefined ? undefined : computeReferenceDigest(cipher, report);
   return ({ share, referenceDigest: own }) =>
     (endUser === undefined || [share.endUserCode, share.endUser, share.sharedBy].includes(endUser)) &&
     (report === undefined || own === digest || share.report?.customerTraceNumber === report) &&

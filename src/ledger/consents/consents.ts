@@ -6,8 +6,8 @@
 import { omitUndefined, pick } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
-import { consentDifferences, findEnds } from '../../consent/refusals.ts';
-import { chaining } from '../audit/audit-chain.ts';
+import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
+import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
@@ -32,13 +32,13 @@ export interface Start {
 
 /** The start that receives consents. */
 export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
-  /** Grants that it does not count any more. */
+  /** Grants that the run has found invalid. */
   faultyGrants?: readonly FaultyGrant[];
 }
 
 /** A reader's reach leaves out runs of which the ledger knows that they are another's. */
 export interface UnmatchedQuery extends ReadersReach {
-  /** At most so many; from 1. */
+  /** The maximum number of rows, at least 1. */
   limit: number;
   /** The last one of the page before. */
   after?: UnmatchedConsent;
@@ -71,11 +71,11 @@ export async function recordConsents(
 ): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length > 0) {
-    await chaining(tx, async (insert) => {
+    await appendToChain(tx, async (insert) => {
       for (const consent of consents) {
         const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
         const row = await insert('consents', given, { orKeep: true });
-        verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(tx, consent));
+        verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent));
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
         if (receiver && (!row || isUnknown)) await noteReceived(tx, consent, receiver, isUnknown);
       }
@@ -157,7 +157,7 @@ export async function readUnmatched(
   const order = ['recorded_at', ...KEY.map(toColumnName)].join(', ');
   const values: SqlValue[] = [limit];
   const place = (value: SqlValue) => `$${values.push(value)}`;
-  const last = after ? [instantMs(after.since), ...toValues({ ...after, journeyId: after.runKey })] : [];
+  const last = after ? [requireInstantMs(after.since), ...toValues({ ...after, journeyId: after.runKey })] : [];
   const conditions = [
     `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
     ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
@@ -227,7 +227,7 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   );
   if (!recorded || attempts.some(wasPosted)) return undefined;
   if (recorded.fault) return recorded.fault;
-  return findEnds(await saidAbout(tx, grant))(consentRecord(recorded)) ? 'refused' : undefined;
+  return findEnds(await readConsentHistory(tx, grant))(toConsentRecord(recorded)) ? 'refused' : undefined;
 }
 
 async function readConsent(session: SqlSession, consent: ConsentKey): Promise<ConsentRow | undefined> {
@@ -235,11 +235,11 @@ async function readConsent(session: SqlSession, consent: ConsentKey): Promise<Co
 }
 
 /** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
-async function verdictOnKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
+async function judgeKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
   const row = await readConsent(session, consent);
   if (!row) return { kind: 'known', paths: [] };
   const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
-  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince });
+  const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
 }
@@ -254,16 +254,16 @@ async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boo
   return since.length > 0;
 }
 
-export function consentRecord(row: ConsentRow): ConsentRecord {
+export function toConsentRecord(row: ConsentRow): ConsentRecord {
   return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
-/** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
-export async function saidAbout(
+/** Reads the messages of one applicant about one share that the rules about refusals need. */
+export async function readConsentHistory(
   { session }: Transaction,
   { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
 ): Promise<ConsentRecord[]> {
-  return (await readRows(session, 'consents', { journeyId, shareId, applicantId })).map(consentRecord);
+  return (await readRows(session, 'consents', { journeyId, shareId, applicantId })).map(toConsentRecord);
 }
 
 /** Records which grants permitted this attempt. */
@@ -293,7 +293,7 @@ export function wasPosted({ state, outcome, answerKind, lateState }: PostingRow)
 }
 
 /** @throws RangeError */
-function instantMs(text: string): number {
+function requireInstantMs(text: string): number {
   const ms = parseInstantMs(text);
   if (ms === null) throw new RangeError('since must be an RFC 3339 instant with offset');
   return ms;

@@ -8,7 +8,7 @@ export interface Column<Value> {
   isOptional?: boolean;
   /** The database's clock fills it when the row is inserted. */
   isStamp?: boolean;
-  /** It changes, so no guard and no hash of the audit chain covers it. */
+  /** The column may change, so no guard and no hash of the audit chain covers it. */
   isState?: boolean;
   constraint?: string;
   readonly value?: Value;

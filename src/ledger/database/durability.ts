@@ -110,9 +110,9 @@ const ACCEPT = 'or say by LEDGER_DURABILITY what keeps commits here (docs/deploy
 export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
   if (found.engine === 'sqlite') return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
   if (found.isStandby) {
-    return loses('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
+    return toLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
   }
-  const verdict = onDisk(found, setting) ?? onOthers(found, setting);
+  const verdict = judgeDisk(found, setting) ?? judgeStandbys(found, setting);
   const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
   if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
   if (setting.kind === 'accepted' && verdict.kind === 'loses') {
@@ -122,23 +122,24 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
   return { ...verdict, detail: `${verdict.detail}${by}` };
 }
 
-/** Describes what this server itself may lose; `null` for nothing. */
-function onDisk(
+/** Describes which commits this server may lose; `null` if none. */
+function judgeDisk(
   { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
   { kind }: DurabilitySetting,
 ): DurabilityVerdict | null {
-  if (!isFlushed) return loses('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
+  if (!isFlushed)
+    return toLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
   if (!writesFullPages && kind !== 'storage') {
-    return loses(
+    return toLosesVerdict(
       'full_page_writes is off: a power cut may destroy what was sent',
       `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
     );
   }
   // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
   // Other programs that write into the ledger by hand get that value.
-  const hasOthers = kind !== 'storage' && (neededStandbys(synchronousNames) > 0 || followers.length > 0);
+  const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
   if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
-    return loses(
+    return toLosesVerdict(
       `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
       'set synchronous_commit = on there',
     );
@@ -146,9 +147,9 @@ function onDisk(
   return null;
 }
 
-function onOthers({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
+function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
   const standbys = followers.filter(({ canTakeOver }) => canTakeOver);
-  const needed = neededStandbys(synchronousNames);
+  const needed = countNeededStandbys(synchronousNames);
   if (needed === 0) return withoutSynchronous(standbys.length, kind);
   const confirming = followers.filter(({ sync }) => sync === null || sync === 'sync' || sync === 'quorum');
   const impostor = confirming.some(({ sync, canTakeOver }) => sync !== null && !canTakeOver);
@@ -160,7 +161,7 @@ function onOthers({ synchronousNames, followers }: Durability, { kind }: Durabil
     };
   }
   if (impostor) {
-    return loses(
+    return toLosesVerdict(
       'commits wait for a subscriber or an archive, which cannot take over',
       'name physical standbys alone in synchronous_standby_names',
     );
@@ -189,20 +190,20 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
   if (kind === 'storage') {
     return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
   }
-  return loses(
+  return toLosesVerdict(
     `${detail}: a failover may forget what was sent, and send it again`,
     `set synchronous_standby_names, ${ACCEPT}`,
   );
 }
 
 /** How many standbys a commit waits for (PostgreSQL, `synchronous_standby_names`). */
-export function neededStandbys(names: string): number {
+export function countNeededStandbys(names: string): number {
   if (names.trim() === '') return 0;
   const [, count] = /^\s*(?:(?:FIRST|ANY)\s*)?(\d+)\s*\(/i.exec(names) ?? [];
   return count === undefined ? 1 : Number(count);
 }
 
-function loses(detail: string, toDo: string): DurabilityVerdict {
+function toLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
   return { kind: 'loses', detail, toDo };
 }
 

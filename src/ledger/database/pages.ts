@@ -24,7 +24,6 @@ interface Keyset<Row> {
   limit: number;
 }
 
-/** Reads one page of rows. */
 export async function readKeyset<Row>(
   session: SqlSession,
   { from, columns = '*', where = [], values = [], order, after, limit }: Keyset<Row>,
@@ -41,7 +40,7 @@ export async function readKeyset<Row>(
 }
 
 /** Reads page after page, to the last one. */
-export async function* eachPage<Item, Place>(
+export async function* iteratePages<Item, Place>(
   readPage: (after: Place | undefined) => Promise<Page<Item, Place>>,
 ): AsyncGenerator<Item[]> {
   let after: Place | undefined;
@@ -53,7 +52,7 @@ export async function* eachPage<Item, Place>(
 }
 
 /** @throws RangeError */
-export function periodMs({ from, before }: { from?: string; before?: string }): { fromMs: number; beforeMs: number } {
+export function toPeriodMs({ from, before }: { from?: string; before?: string }): { fromMs: number; beforeMs: number } {
   const fromMs = from === undefined ? 0 : parseInstantMs(from);
   const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
   if (fromMs === null || beforeMs === null) {

@@ -6,11 +6,11 @@ import {
   Ending,
   LostRaceError,
   readErrorCode,
+  rollBack,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
-  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -71,7 +71,8 @@ const MIGRATION_LOCK = 7_205_759;
 const MIGRATION_LOCK_TIMEOUT_MS = 10_000;
 
 const DIALECT: SqlDialect = {
-  // Not now(), which is the transaction's beginning: waits for a lock must not make a claim look older than it is.
+  // Uses clock_timestamp() instead of now(), which is the transaction's beginning. A wait for a lock must not make a
+  // claim look older.
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
   bytes: 'BYTEA',
@@ -117,7 +118,7 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+    types: { getTypeParser: findTypeParser as typeof pg.types.getTypeParser },
     application_name: 'credit-journey',
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
@@ -154,7 +155,7 @@ class PostgresEngine implements SqlEngine {
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => undone(await work(session)));
+    return this.#transaction(BEGIN_READ, async (session) => rollBack(await work(session)));
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
@@ -242,7 +243,7 @@ class PostgresEngine implements SqlEngine {
 }
 
 /** Counts and instants as numbers; the ledger's stay far below 2^53. */
-function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
+function findTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number;
   return pg.types.getTypeParser(oid, format as 'text');
 }

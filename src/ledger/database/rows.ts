@@ -2,7 +2,7 @@
  * Rows and objects: `share_id` of a row is `shareId` of an object, and NULL is an absent member. What a column holds is
  * declared in tables.ts; here it is read and written by that. Also the statements that many subjects share.
  */
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import type { Writes } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
@@ -29,7 +29,6 @@ export function makeSession(
   };
 }
 
-/** The row as an object. */
 export function toObject(row: SqlRow): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row)) {
@@ -43,7 +42,7 @@ function decode(column: string, value: unknown): unknown {
   if (FLAGS.has(column)) return value === 1;
   // A statement may give such a name, too.
   const isInstant = INSTANTS.has(column) || column.endsWith('_at');
-  return isInstant && typeof value === 'number' ? utcInstant(value) : value;
+  return isInstant && typeof value === 'number' ? toUtcInstant(value) : value;
 }
 
 /** The value of a column, as a statement takes it. */

@@ -36,7 +36,7 @@ export async function readOldestWriter(session: SqlSession): Promise<number> {
   return row?.oldest_writer ?? 0;
 }
 
-/** Brings the tables from one version to this code's own. The caller's transaction makes it all or nothing. */
+/** Migrates the tables to the version of this code, within the caller's transaction. */
 export async function migrate(session: SqlSession, dialect: SqlDialect, from: number): Promise<void> {
   for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(dialect))) {
     await session.rows(statement);

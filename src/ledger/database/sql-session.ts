@@ -2,7 +2,7 @@
  * The port to a database: everything that the ledger's logic needs. Statements are written once, in the SQL that SQLite
  * and PostgreSQL share, with `$1` for values. An engine supplies the few fragments in which the two differ.
  */
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
@@ -64,7 +64,7 @@ export class Ending<T> {
 }
 
 /** Ends a transaction with this answer: nothing that it wrote stays. */
-export function undone<T>(answer: T): Ending<T> {
+export function rollBack<T>(answer: T): Ending<T> {
   return new Ending(false, answer);
 }
 
@@ -99,7 +99,7 @@ export class LostRaceError extends Error {
 }
 
 export function readErrorCode(error: unknown): string {
-  return errorCode(error, 'unknown error');
+  return getErrorCode(error, 'unknown error');
 }
 
 /** The context of every function of the ledger: an open transaction, the engine's fragments, the ledger's cipher. */

@@ -9,11 +9,11 @@ import {
   Ending,
   LostRaceError,
   readErrorCode,
+  rollBack,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
-  undone,
   type Written,
 } from './sql-session.ts';
 
@@ -30,7 +30,7 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
 /** Repeats `work` while another process or handle holds the file. This process stays free for other work. */
-async function patiently(until: number, work: () => void): Promise<void> {
+async function retryWhileLocked(until: number, work: () => void): Promise<void> {
   for (;;) {
     try {
       work();
@@ -98,7 +98,7 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
     // itself.
     database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
     const opened = database;
-    await patiently(until, () => prepareFile(opened));
+    await retryWhileLocked(until, () => prepareFile(opened));
     return new SqliteEngine(file, opened);
   } catch (error) {
     database?.close();
@@ -147,9 +147,9 @@ class SqliteEngine implements SqlEngine {
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
     const begin = async (until: number) => {
       this.#run('BEGIN');
-      await patiently(until, () => this.#run('SELECT 1 FROM sqlite_master'));
+      await retryWhileLocked(until, () => this.#run('SELECT 1 FROM sqlite_master'));
     };
-    return this.#transaction(async (session) => undone(await work(session)), BUSY_TIMEOUT_MS, begin);
+    return this.#transaction(async (session) => rollBack(await work(session)), BUSY_TIMEOUT_MS, begin);
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
@@ -188,7 +188,7 @@ class SqliteEngine implements SqlEngine {
   #transaction<T>(
     work: (session: SqlSession) => Promise<Written<T>>,
     patienceMs: number,
-    begin = (until: number) => patiently(until, () => this.#run('BEGIN IMMEDIATE')),
+    begin = (until: number) => retryWhileLocked(until, () => this.#run('BEGIN IMMEDIATE')),
   ): Promise<T> {
     const until = performance.now() + patienceMs;
     return this.#inTurn(async () => {
@@ -240,7 +240,7 @@ class SqliteEngine implements SqlEngine {
     try {
       if (this.#database.isTransaction) this.#run('ROLLBACK');
     } catch {
-      // The first error is the useful one.
+      // A failed rollback must not hide the first error.
     }
   }
 

@@ -31,7 +31,7 @@ type FlagReason =
   | typeof SSN_MISMATCH
   | typeof REPORT_CHANGED
   | typeof PORTFOLIO_UNAVAILABLE;
-/** Details that the run alone knows of its hold. */
+/** Details of a hold that only the run has. */
 type HoldDetails = Pick<
   HoldStatus,
   'applicantIds' | 'httpStatus' | 'returnCode' | 'returnReasonCode' | 'otherTraceNumber' | 'resendFrom' | 'problems'
@@ -63,7 +63,7 @@ export const TABLES = {
       schema_version: int(),
       oldest_writer: int(),
       migrated_at: stamp(),
-      // The ledger's own secret, wrapped by the key ring: LedgerCipher derives the digest key from it.
+      // The ledger's secret, wrapped by the key ring. LedgerCipher derives the digest key from it.
       secret_key_id: text(),
       secret_wrapped: bytes(),
     },
@@ -137,7 +137,7 @@ export const TABLES = {
       resend_from: optional(instant()),
       ...run,
       permitted_by: optional(text()),
-      // NULL: under the inquiry's own number. See resentNumber in trace-number.ts.
+      // NULL: under the inquiry's own number. See toResendNumber in trace-number.ts.
       sent_trace_number: optional(text()),
       requested_at: optional(instant()),
       recorded_at: optional(instant()),
@@ -192,7 +192,7 @@ export const TABLES = {
     constraints: [OF_INQUIRY],
   }),
 
-  // Decisions of people: about attempts, about runs, and that they have seen a flag.
+  // Decisions of operators: about attempts, about runs, and acknowledgements of flags.
   /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
   decisions: table({
     columns: {
@@ -416,7 +416,7 @@ export const TABLES = {
     indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
   }),
 
-  /** Work for people: runs that hold, and flags. */
+  /** Work for operators: runs that hold, and flags. */
   work_for_people: table({
     columns: {
       work_id: text(),
@@ -433,9 +433,9 @@ export const TABLES = {
       // NULL: it is about a run, and about none of its inquiries.
       customer_trace_number: optional(text()),
       attempt: optional(int()),
-      // The run's further words about its hold, as JSON. NULL: the ledger's own rows say it.
+      // The run's details of its hold, as JSON. NULL: the ledger's rows have them.
       details: optional(json<HoldDetails>()),
-      // The begin of the run's wait, by its own clock. NULL: no run has said that it waits.
+      // Start of the run's wait, by the run's clock. NULL: no run has reported that it waits.
       held_since: optional(instant()),
       closed_at: optional(instant()),
       closed_how: optional(text<'decided' | 'overtaken' | 'seen' | 'claimed' | 'replaced' | 'ended' | 'disposed'>()),
@@ -461,7 +461,6 @@ export const TABLES = {
 } as const satisfies Readonly<Record<string, Table>>;
 
 export type TableName = keyof typeof TABLES;
-/** A row as an object. */
 export type Row<Name extends TableName> = RowOf<(typeof TABLES)[Name]>;
 
 /** Returns the columns of a table with this property. */

@@ -8,7 +8,7 @@
  */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
-import { eachPage, type Page, periodMs } from './pages.ts';
+import { iteratePages, type Page, toPeriodMs } from './pages.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import {
   type Ending,
@@ -110,7 +110,7 @@ export function bindReads<Fs extends Functions>(transactions: Transactions, func
   );
 }
 
-/** Each in the ledger of this id. */
+/** Binds each function to the ledger with this id. */
 export function bindWrites<Fs extends Functions>(
   transactions: Transactions,
   functions: Fs,
@@ -163,7 +163,7 @@ export function bindLists<Fs extends Readonly<Record<string, ReadPage>>>(
 ): Lists<Fs> {
   const methods = Object.entries(functions).map(([name, readPage]) => {
     const method = (query: Period = {}) => {
-      periodMs(query);
+      toPeriodMs(query);
       return readPages(transactions, (tx, after) => readPage(tx, query, after));
     };
     return [name, method];
@@ -175,7 +175,9 @@ export async function* readPages<Item, Place>(
   transactions: Pick<Transactions, 'read'>,
   readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
 ): AsyncGenerator<Item> {
-  for await (const items of eachPage((after: Place | undefined) => transactions.read((tx) => readPage(tx, after)))) {
+  for await (const items of iteratePages((after: Place | undefined) =>
+    transactions.read((tx) => readPage(tx, after)),
+  )) {
     yield* items;
   }
 }

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
-import { eachPage, readKeyset } from './pages.ts';
+import { iteratePages, readKeyset } from './pages.ts';
 import { readRows, toColumnName, updateRows } from './rows.ts';
 import type { Row } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
 /** Makes a ledger's secret, wrapped. */
-export function newLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<WrappedKey> {
+export function createLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<WrappedKey> {
   return keys.wrap('ledger', randomBytes(32), toBinding(ledgerId));
 }
 
@@ -47,7 +47,7 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable = new Map<string, number>();
   let reports = 0;
-  const batches = eachPage((after?: WrappedRow) =>
+  const batches = iteratePages((after?: WrappedRow) =>
     transactions.read(({ session }) =>
       readKeyset<WrappedRow>(session, {
         from: 'sealed_bodies',

@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { pick } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
@@ -17,7 +17,7 @@ import type { Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { readUndecided } from '../inquiries/inquiries.ts';
 import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
-import { ofOwner, reviewOfRow } from '../owners.ts';
+import { findReviewOfRow, writeOwnerCondition } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 import type { RunFlag, RunHold, RunSeen, WorkEnd, WorkRow } from './work.ts';
@@ -30,7 +30,7 @@ export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answe
   return held.includes(state) || (state === 'answered' && answer !== undefined && answer.kind !== 'outcome');
 }
 
-/** Opens the row of an inquiry whose latest attempt needs a decision, where no row says so yet. */
+/** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
 export async function openHeld(
   tx: Transaction,
   customerTraceNumber: string,
@@ -40,7 +40,7 @@ export async function openHeld(
   if (!undecided || !isWanted(undecided.reason)) return;
   const { attempt, reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
-  // A hold that the run itself waits for has priority: a decision about that leads to this one.
+  // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
   if (open && (open.heldSince !== undefined || (open.attempt === attempt && open.reason === reason))) return;
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
@@ -58,7 +58,7 @@ export async function drawAttention(
 interface WorkOfInquiry extends Pick<WorkRow, 'kind' | 'reason' | 'attempt'> {
   details?: WorkRow['details'] | undefined;
   customerTraceNumber: string;
-  /** When the run began to wait, by its own clock; without it the ledger itself has caused the row. */
+  /** Start of the run's wait, by the run's clock. Absent if the ledger opened the row. */
   heldSinceMs?: number;
   /** A review, which the row is about instead of the inquiry. */
   review?: string | null;
@@ -99,7 +99,7 @@ export async function endByDecision(
   return closed > 0;
 }
 
-/** A further attempt was claimed: nothing about the inquiry waits any more. */
+/** Closes the rows of an inquiry after a further claim. */
 export async function endByClaim(tx: Transaction, customerTraceNumber: string): Promise<void> {
   await close(tx, { how: 'claimed' }, "kind = 'held' AND customer_trace_number = $1", [customerTraceNumber]);
 }
@@ -117,7 +117,7 @@ export async function recordSeen(
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const query = { action: 'seen', customerTraceNumber, decisionId } as const;
   const [known] = await readRows(session, 'run_decisions', query, 'ORDER BY version');
-  if (known) return { kind: 'known', paths: differingPaths(pick(known, ['by', 'reason']), { by, reason }) };
+  if (known) return { kind: 'known', paths: findDifferingPaths(pick(known, ['by', 'reason']), { by, reason }) };
   const [row] = await session.read<{ runKey: string; decidedAt: string }>(
     `SELECT run_key, ${dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
@@ -135,7 +135,7 @@ export async function recordSeen(
 }
 
 export async function endByDisposal(tx: Unsealed, runKey: string): Promise<void> {
-  await close(tx, { how: 'disposed' }, `(${ofOwner(runKey)} OR run_key = $1)`, [runKey]);
+  await close(tx, { how: 'disposed' }, `(${writeOwnerCondition(runKey)} OR run_key = $1)`, [runKey]);
 }
 
 /** @param where its values begin at `$1` */
@@ -197,7 +197,7 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
 export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
   const { session } = tx;
   const untilMs = parseInstant(until);
-  const ofRun = `(${ofOwner(runKey)} OR run_key = $1) AND closed_at IS NULL`;
+  const ofRun = `(${writeOwnerCondition(runKey)} OR run_key = $1) AND closed_at IS NULL`;
   const rows = await session.read<HeldRow & { customerTraceNumber: string }>(
     `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM work_for_people
      WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
@@ -249,7 +249,7 @@ export async function flagReport(
 ): Promise<void> {
   const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
-  const review = reviewOfRow(inquiry.runKey);
+  const review = findReviewOfRow(inquiry.runKey);
   const flagged = await tx.session.rows(
     `SELECT 1 FROM work_for_people WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
        AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
@@ -262,7 +262,7 @@ export async function flagReport(
  * Records who has seen the flags of a run that are about none of its inquiries (for those: `recordSeen`). Closes
  * lasting flags, and all others too if the run is gone. Returns whether there was any.
  */
-export async function seeRun(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
+export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
   const { runKey, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(

@@ -10,8 +10,8 @@ import type { InquiryDescription, REPORT_CHANGED } from '../../model/inquiry.ts'
 import { toColumnName } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import { refusalKept } from '../inquiries/inquiries.ts';
-import { endUsersOfRun, inPlaces, ofOwner, type ReadersReach } from '../owners.ts';
+import { selectRefusalKept } from '../inquiries/inquiries.ts';
+import { type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
 type StoredRow = Row<'work_for_people'>;
@@ -69,19 +69,19 @@ export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITION
 export type WorkQuery = WorkFilters & {
   /** `next` of the page before. */
   after?: string;
-  /** At most so many rows; from 1. */
+  /** The maximum number of rows, at least 1. */
   limit: number;
 };
 
 export interface WorkPage {
-  /** The oldest first. */
+  /** Oldest first. */
   rows: WorkRow[];
   /** Absent on the last page. */
   next?: string;
 }
 
 /** The `next` of a page that ends with this row. */
-export function placeAfter({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
+export function toNextPlace({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
   return `${Date.parse(since)}.${workId}`;
 }
 
@@ -98,13 +98,13 @@ export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason
   runIsGone?: true;
 };
 
-/** The columns of a row `w`. A row that the ledger itself has opened says nowhere else when a resend may follow. */
+/** The columns of a row `w`. `SHOWN` adds the earliest time of a resend, which a row of the ledger does not store. */
 const COLUMNS = `w.work_id, w.run_key, w.kind, w.reason, w.since, w.profile, w.end_user_code, w.end_user, w.product_code,
   w.share_id, w.customer_trace_number, w.attempt, w.details`;
-const SHOWN = `${COLUMNS}, ${refusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
+const SHOWN = `${COLUMNS}, ${selectRefusalKept('w')}, (SELECT a.resend_from FROM attempts a WHERE w.kind = 'held' AND a.attempt = w.attempt
   AND a.customer_trace_number = w.customer_trace_number AND a.state IN ('unknown', 'sending')) AS resend_from`;
 
-/** The open rows, and in the same form attempts whose answer can no longer come and that no row shows as held yet. */
+/** Selects the open rows, and attempts whose answer can no longer arrive and that have no row yet. */
 const selectOpen = ({ now }: SqlDialect) => [
   `SELECT ${COLUMNS} FROM work_for_people w WHERE w.closed_at IS NULL`,
   `SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
@@ -121,7 +121,7 @@ export interface WorkStatement {
 }
 
 /** Reads one page in order of age, and of ids where two are of one age. Each source gives its own page, by its index. */
-export function pageStatement(
+export function writePageStatement(
   dialect: SqlDialect,
   { filters, sinceMs, workId, limit }: { filters: WorkFilters; sinceMs: number; workId: string; limit: number },
 ): WorkStatement {
@@ -138,7 +138,7 @@ export function pageStatement(
   };
 }
 
-export function countStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
+export function writeCountStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
   const { sql, values } = condition(filters);
   return {
     text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
@@ -163,25 +163,25 @@ function condition(filters: WorkFilters) {
     return value === undefined ? [] : [`w.${toColumnName(name)} = ${place(value)}`];
   });
   if (since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(since))} AS BIGINT)`);
-  if (profiles) terms.push(inPlaces('w.profile', profiles.map(place)));
+  if (profiles) terms.push(writeInCondition('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
   if (runKey !== undefined) {
     const named = place(runKey);
-    terms.push(`(w.run_key = ${named} OR ${ofOwner(runKey, values.length)})`);
+    terms.push(`(w.run_key = ${named} OR ${writeOwnerCondition(runKey, values.length)})`);
   }
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
 
-/** Everybody whom the run of a row `w` is for. The row counts as well: a flag of a review is about no inquiry. */
+/** The end users of the run of a row `w`. The row's own end user counts too, since a review's flag has no inquiry. */
 const RUN_IS_FOR = [
   `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
-  endUsersOfRun('w.run_key'),
+  readEndUsers('w.run_key'),
 ].join(' UNION ALL ');
 
-/** Some end user is known, and each is one of these. */
+/** At least one end user is known, and all of them are among these. */
 function isForThese(places: readonly string[]): string {
   const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
-  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${inPlaces('f.name', places)}))`;
+  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${writeInCondition('f.name', places)}))`;
 }
 
 /**
@@ -196,23 +196,23 @@ export async function readOpenWork(
 ): Promise<WorkPage> {
   if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
   const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : parsePlace(after);
-  const { text, values } = pageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
+  const { text, values } = writePageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
   const found = await session.read<WorkRow>(text, values);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return { rows, ...(last && found.length > limit ? { next: placeAfter(last) } : {}) };
+  return { rows, ...(last && found.length > limit ? { next: toNextPlace(last) } : {}) };
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */
 export async function countWork({ session, dialect }: Unsealed, filters: WorkFilters = {}): Promise<WorkCount[]> {
-  const { text, values } = countStatement(dialect, filters);
+  const { text, values } = writeCountStatement(dialect, filters);
   const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(text, values);
   return counts
     .map(({ since: oldest, ...counted }) => ({ ...counted, oldest }))
     .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
-/** Reads only: everything about one owner that ever needed a person, the oldest first. */
+/** Reads the rows of one owner that ever needed an operator, oldest first. */
 export async function readWorkOfOwner(
   { session }: Transaction,
   runKey: string,

@@ -17,9 +17,9 @@ import {
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
-import { reviewOfRow } from '../owners.ts';
+import { findReviewOfRow } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
-import { decisionDifferences } from './rules.ts';
+import { findDecisionDifferences } from './rules.ts';
 
 /** The members that identify an inquiry and say whom it is for. */
 export const DESCRIPTION = [
@@ -46,7 +46,7 @@ export type AttemptRow = Row<'attempts'> &
 /** An attempt that was closed before any claim, in the same terms. */
 type ClosedRow = Row<'closed_attempts'> & { state: 'notSent'; answerInMs: 0; closed: true };
 
-/** Everything about one trace number, as the claim's rules know it. */
+/** All records of one trace number, in the form that the rules of the claim take. */
 export interface InquiryState extends KnownInquiry {
   inquiry: InquiryRow | undefined;
   attempts: readonly (AttemptRow | ClosedRow)[];
@@ -54,14 +54,14 @@ export interface InquiryState extends KnownInquiry {
 }
 
 /** Whether the body of a refusal is kept of the attempt of a row with this alias. */
-export const refusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 FROM sealed_bodies b
+export const selectRefusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 FROM sealed_bodies b
   WHERE b.customer_trace_number = ${alias}.customer_trace_number AND b.attempt = ${alias}.attempt
     AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) THEN 1 END AS refusal_kept`;
 
 /** All attempts, with what the claim's rules need of each. */
 export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by - ${now} AS answer_in_ms,
     a.resend_from - ${now} AS resend_in_ms, CASE WHEN a.late_state = 'answered' THEN 1 END AS answered_late,
-    ${refusalKept('a')}
+    ${selectRefusalKept('a')}
   FROM attempts a`;
 
 const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";
@@ -75,8 +75,8 @@ export const selectPauses = (profile: string) =>
   `SELECT 1 FROM orders p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${isInForce('p', 'pauseBegun')}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
-export function ownersOfClaim(runKey: string): [runKey: string, runId: string] {
-  return [runKey, reviewOfRow(runKey) ?? runKey];
+export function toClaimOwners(runKey: string): [runKey: string, runId: string] {
+  return [runKey, findReviewOfRow(runKey) ?? runKey];
 }
 
 /** The withdrawals of these owners, given as parameters. */
@@ -109,7 +109,7 @@ export async function readState(
          (SELECT count(*) FROM (${selectPauses('$4')}) paused) AS pauses,
          (SELECT count(*) FROM (${selectWithdrawals('$2', '$3')}) withdrawn) AS withdrawals
        FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
-      [customerTraceNumber, ...ownersOfClaim(claimedFor.runKey), claimedFor.profile],
+      [customerTraceNumber, ...toClaimOwners(claimedFor.runKey), claimedFor.profile],
     ),
     readAbout<AttemptRow>(selectAttempts(dialect)),
     readAbout<ClosedRow>(CLOSED),
@@ -127,7 +127,7 @@ export async function readState(
     isWithdrawn: row.withdrawals > 0,
     abandoned: row.abandonedAt !== undefined,
     ...omitUndefined({ disposal }),
-    attempts: [...claimed, ...closed].sort(byAttempt),
+    attempts: [...claimed, ...closed].sort(compareAttempts),
     ...{ inquiry, decisions },
   };
 }
@@ -137,7 +137,7 @@ export async function isReviewDisposed(
   session: SqlSession,
   inquiry: Pick<InquiryRow, 'runKey'> | undefined,
 ): Promise<boolean> {
-  const review = inquiry && reviewOfRow(inquiry.runKey);
+  const review = inquiry && findReviewOfRow(inquiry.runKey);
   if (!review) return false;
   const rows = await session.rows("SELECT 1 FROM orders WHERE run_key = $1 AND kind = 'disposalBegun' LIMIT 1", [
     review,
@@ -175,7 +175,7 @@ export function openOutcome<Name extends AnswerName>(
   return answer?.kind === 'outcome' ? answer : undefined;
 }
 
-export function byAttempt(a: { attempt: number }, b: { attempt: number }): number {
+export function compareAttempts(a: { attempt: number }, b: { attempt: number }): number {
   return a.attempt - b.attempt;
 }
 
@@ -186,7 +186,7 @@ export function byAttempt(a: { attempt: number }, b: { attempt: number }): numbe
  * abandoned. An inquiry that was abandoned before any claim shows attempt 0. A run sees a disposed inquiry as
  * abandoned: nothing is ever sent for it, and no answer is left.
  */
-export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
+export function toLatestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const latest = findLatest(state);
   const row = effectiveAttempt(state) as InquiryState['attempts'][number] | undefined;
   if (state.inquiry && (state.abandoned || state.disposal)) {
@@ -194,28 +194,28 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
     return { attempt: latest?.attempt ?? 0, state: 'abandoned', ...omitUndefined({ claimedAt }) };
   }
   if (!row || !latest) return null;
-  if (row.closed) return closedView(row);
+  if (row.closed) return toClosedView(row);
   const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
-  if (lateToJudge(state)) return { ...lateView(row), ...isEarlier };
-  if (row.acceptedAnswer) return { ...attemptView(row, cipher), ...isEarlier };
-  return { ...attemptView(row, cipher), ...(permitFor(state, row.attempt + 1) ? { resendStands: true } : {}) };
+  if (lateToJudge(state)) return { ...toLateView(row), ...isEarlier };
+  if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
+  return { ...toAttemptView(row, cipher), ...(permitFor(state, row.attempt + 1) ? { resendStands: true } : {}) };
 }
 
-/** Like `latestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
-export function standingView(state: InquiryState, cipher: LedgerCipher): AttemptView {
-  return latestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
+/** Like `toLatestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
+export function toLatestViewOrNotSent(state: InquiryState, cipher: LedgerCipher): AttemptView {
+  return toLatestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
 }
 
-function closedView(row: ClosedRow): AttemptView {
+function toClosedView(row: ClosedRow): AttemptView {
   return pick(row, ['attempt', 'closedAt', 'runId', 'state']);
 }
 
-/** The attempt was posted, and a person must name its outcome: its answer is not the outcome. */
-function lateView(row: AttemptRow): AttemptView {
+/** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
+function toLateView(row: AttemptRow): AttemptView {
   return { ...pick(row, ['attempt', 'claimedAt', 'runId']), state: 'unknown', failureType: 'AnsweredLate' };
 }
 
-function attemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
+function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
   const { acceptedAnswer, answerInMs, resendFrom } = row;
   const state = effectiveState(row);
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
@@ -280,22 +280,22 @@ export async function readInquiries(
       ...omitUndefined({ firstClaimedAt: claimed[0]?.claimedAt }),
       attempts: [
         ...claimed.map((attempt) => ({
-          ...attemptView(attempt, cipher),
+          ...toAttemptView(attempt, cipher),
           ...pick(attempt, ['requestedAt', 'answeredLate']),
           ...omitUndefined({
             lateAnswerAt: attempt.lateAt,
             resendStands: resendStands && attempt === last ? (true as const) : undefined,
           }),
         })),
-        ...(closed.get(inquiry.customerTraceNumber) ?? []).map(closedView),
-      ].sort(byAttempt),
-      decisions: decided.map((decision) => decisionView(decision, claimed, cipher)),
+        ...(closed.get(inquiry.customerTraceNumber) ?? []).map(toClosedView),
+      ].sort(compareAttempts),
+      decisions: decided.map((decision) => toDecisionView(decision, claimed, cipher)),
     };
   });
 }
 
-/** The paths where a decision differs from the one that was written under its id: the id was used for two decisions. */
-export function differencesToDecided(
+/** Returns the paths at which a decision differs from the recorded one with the same id. */
+export function compareWithDecided(
   { attempts, decisions }: InquiryState,
   sent: DecisionRecord,
   cipher: LedgerCipher,
@@ -303,14 +303,14 @@ export function differencesToDecided(
   const row = decisions.find(({ decisionId }) => decisionId === sent.decisionId);
   // The first requester of a repeat counts, even if a later run names another one.
   if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
-  return decisionDifferences(decisionView(row, attempts, cipher), sent);
+  return findDecisionDifferences(toDecisionView(row, attempts, cipher), sent);
 }
 
 /**
  * An accepted answer is stored once, with the attempt: decisions are never changed, and the answer may have to be
  * destroyed.
  */
-function decisionView(
+function toDecisionView(
   { permitsAttempt: _permits, recordedAt: _recordedAt, ...decision }: DecisionRow,
   attempts: InquiryState['attempts'],
   cipher: LedgerCipher,

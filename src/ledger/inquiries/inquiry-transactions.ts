@@ -4,18 +4,18 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { otherContent } from '../../base/differing-paths.ts';
+import { describeDifference } from '../../base/differing-paths.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
-import { resendRule, wordProblem } from '../../model/provider-word.ts';
+import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { resentNumber } from '../../model/trace-number.ts';
+import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
-import { chaining, lockHead } from '../audit/audit-chain.ts';
+import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findLatest, isOverdue } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
 import { NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import { Ending, type Transaction, undone, type Written } from '../database/sql-session.ts';
+import { Ending, rollBack, type Transaction, type Written } from '../database/sql-session.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
@@ -29,7 +29,7 @@ import type {
   OutcomeRecord,
   RecordVerdict,
 } from '../records.ts';
-import { consumerDigest, indexReference, referenceDigest } from '../reports/report-references.ts';
+import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
 import type { SealedRefusal } from '../reports/reports.ts';
 import { insertBody } from '../reports/sealed-reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
@@ -37,13 +37,13 @@ import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
 import {
   type AttemptRow,
-  differencesToDecided,
+  compareWithDecided,
   type InquiryState,
-  latestView,
   openAnswer,
   readState,
   sealAnswer,
-  standingView,
+  toLatestView,
+  toLatestViewOrNotSent,
 } from './inquiries.ts';
 import {
   insertAttempt,
@@ -74,7 +74,7 @@ export async function lookUp(
   const state = await readState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
   if (digest !== undefined) requireSameRequest(state, digest);
-  return latestView(state, tx.cipher);
+  return toLatestView(state, tx.cipher);
 }
 
 /** Claims the attempt, or returns what forbids it. */
@@ -102,23 +102,23 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'ledgerRestored':
     case 'ledgerChanged':
     case 'writerTooOld':
-      return undone(decision);
+      return rollBack(decision);
     case 'paused':
       await noteWaiting(tx, request.inquiry);
       return decision;
     case 'withdrawn':
-      return undone({ ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) });
+      return rollBack({ ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) });
     case 'notPermitted':
-      return undone({ ...decision, ...toObjection(share) });
+      return rollBack({ ...decision, ...toObjection(share) });
     case 'latest':
       return new Ending(await settleOverdue(tx, state, customerTraceNumber), {
         kind: 'latest',
-        latest: standingView(state, tx.cipher),
+        latest: toLatestViewOrNotSent(state, tx.cipher),
       });
     case 'claim': {
       await settleOverdue(tx, state, customerTraceNumber);
       const { permittedBy } = decision;
-      const sentTraceNumber = numberToSend(request, state, permittedBy !== undefined);
+      const sentTraceNumber = chooseSentNumber(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
         markClaimed(tx, { ...request, permittedRepeat }),
@@ -141,14 +141,14 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
  * The number under which the attempt is sent; `undefined` for the inquiry's own. What follows a resend by itself, since
  * that one was not sent or not processed, keeps the resend's number: under an earlier one something may be posted.
  */
-function numberToSend(
+function chooseSentNumber(
   { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
   { attempts }: InquiryState,
   isPermitted: boolean,
 ): string | undefined {
   const before = attempts.findLast((row): row is AttemptRow => !row.closed);
   const isResend = isPermitted && before !== undefined;
-  if (resendsUnderNewNumber && isResend) return resentNumber(inquiry.customerTraceNumber, attempt);
+  if (resendsUnderNewNumber && isResend) return toResendNumber(inquiry.customerTraceNumber, attempt);
   return before?.sentTraceNumber;
 }
 
@@ -166,7 +166,7 @@ export async function recordAttempt(
   const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
   requireSameLedger(ledgerId, state.ledgerId);
   const row = findClaimed(state, attempt);
-  const isRepeated = row !== undefined && says(row, record, tx.cipher);
+  const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
   switch (kind) {
@@ -233,7 +233,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       return { attempt, state: 'notSent', ...omitUndefined({ closedAt }), runId: run.runId };
     }
     default:
-      return new Ending(await settleOverdue(tx, state, customerTraceNumber), standingView(state, tx.cipher));
+      return new Ending(await settleOverdue(tx, state, customerTraceNumber), toLatestViewOrNotSent(state, tx.cipher));
   }
 }
 
@@ -252,9 +252,13 @@ export async function decide(
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const state = await readState(tx, customerTraceNumber);
-  const differing = differencesToDecided(state, decision, tx.cipher);
+  const differing = compareWithDecided(state, decision, tx.cipher);
   if (differing.length > 0) {
-    return undone({ kind: 'refused', cause: 'differs', reason: otherContent('/decisionId was used', differing) });
+    return rollBack({
+      kind: 'refused',
+      cause: 'differs',
+      reason: describeDifference('/decisionId was used', differing),
+    });
   }
   const effect = decideDecision(state, decision);
   if (effect.kind === 'repeated') {
@@ -265,11 +269,11 @@ export async function decide(
   const settled = await settleOverdue(tx, state, customerTraceNumber);
   if (effect.kind === 'overtaken') {
     const isEnded = await endByDecision(tx, decision, 'overtaken');
-    return new Ending(settled || isEnded, { kind: 'overtaken', latest: standingView(state, tx.cipher) });
+    return new Ending(settled || isEnded, { kind: 'overtaken', latest: toLatestViewOrNotSent(state, tx.cipher) });
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? resendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
+      ? describeResendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
@@ -319,7 +323,7 @@ async function keepBodies(
  * Whether the row already holds this news, compared by substance. A run that repeats what its activity could not record
  * does not know every detail. An unknown detail does not make another outcome.
  */
-function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
+function isSameOutcome(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
   if (record.state === 'answered') {
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
     // The comparison uses JSON, in which an undefined field is an absent field.
@@ -334,7 +338,7 @@ function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boo
 
 /** Writes a decision, and what it makes of its inquiry. */
 async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
-  await chaining(tx, async (insert) => {
+  await appendToChain(tx, async (insert) => {
     await insert('decisions', { ...decision, permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined });
   });
   if (effect.kind === 'abandon') {
@@ -355,7 +359,7 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
 
 // Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.
 
-/** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
+/** Returns why the decision is refused, as a path and a rule without the value; or `null`. */
 async function acceptProblem(
   tx: Transaction,
   inquiry: InquiryDescription,
@@ -366,7 +370,10 @@ async function acceptProblem(
   const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
   // Without the reason of the hold, only the rules that hold for every reason apply.
   const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
-  const problem = wordProblem({ failureType, productCode: inquiry.productCode }, { action, outcome, providerSaid });
+  const problem = checkProviderStatement(
+    { failureType, productCode: inquiry.productCode },
+    { action, outcome, providerSaid },
+  );
   const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
   if (problem || !reference) return problem;
   // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
@@ -375,7 +382,7 @@ async function acceptProblem(
     return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
   }
   if (confirmConsumerIds) return null;
-  const unknown = await othersConsumer(tx, inquiry, reference);
+  const unknown = await findForeignConsumer(tx, inquiry, reference);
   if (unknown === null) return null;
   return (
     `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
@@ -392,7 +399,7 @@ async function isAnothersNumber(
   { customerTraceNumber, runKey, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
-  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
   const rows = await session.rows(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
      WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
@@ -410,7 +417,7 @@ async function isAnothersNumber(
  * person may rightly have one `consumerId` in several reports, and the ledger stores nothing that identifies persons:
  * so a person is asked.
  */
-async function othersConsumer(
+async function findForeignConsumer(
   { session, cipher }: Transaction,
   { runKey, shareId }: InquiryDescription,
   { applicants }: ReportReference,
@@ -423,7 +430,7 @@ async function othersConsumer(
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,
-      [consumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
+      [computeConsumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
     );
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }

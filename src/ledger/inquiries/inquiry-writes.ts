@@ -1,14 +1,14 @@
 /** The statements that change `inquiries` and `attempts`, each part of a transaction, and the columns that they fill. */
 
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { applicantOutcomes } from '../../messages/pull/consumer-results.ts';
+import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { insertRow, NOW, updateRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord, ReportOrigin } from '../records.ts';
-import { DESCRIPTION, ownersOfClaim, sealAnswer, selectPauses, selectWithdrawals } from './inquiries.ts';
+import { DESCRIPTION, sealAnswer, selectPauses, selectWithdrawals, toClaimOwners } from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
@@ -53,8 +53,8 @@ export async function insertAttempt(
 ): Promise<Row<'attempts'>> {
   const { customerTraceNumber } = inquiry;
   const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
-  const [owner, runOwner] = ownersOfClaim(inquiry.runKey);
-  const after = (ms: number) => `${dialect.now} + ${wholeMs(ms)}`;
+  const [owner, runOwner] = toClaimOwners(inquiry.runKey);
+  const after = (ms: number) => `${dialect.now} + ${roundMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', fields, {
@@ -123,7 +123,7 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
-  const { httpStatus, requestedAt, ...news } = toNews(record);
+  const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
   await updateAttempt(tx, record, {
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
@@ -136,13 +136,13 @@ export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Prom
 
 /** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
 export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
-  const news = Object.entries(toNews(record));
+  const news = Object.entries(toLateOutcome(record));
   const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
   const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
   await updateAttempt(tx, record, { ...Object.fromEntries(late), lateAnswer, lateAt: NOW });
 }
 
-function toNews({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
   return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
 }
 
@@ -155,7 +155,7 @@ export async function updateAttempt(
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */
-function wholeMs(ms: number): number {
+function roundMs(ms: number): number {
   if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
   return Math.ceil(ms);
 }
@@ -166,7 +166,7 @@ function wholeMs(ms: number): number {
  */
 export function toReadable(answer: Answer | undefined) {
   const known = answer?.kind === 'outcome' ? answer : undefined;
-  const applicants = known && outcomesOfApplicants(known);
+  const applicants = known && toApplicantOutcomes(known);
   return {
     outcome: known?.outcome,
     returnCode: known?.returnCode,
@@ -175,10 +175,10 @@ export function toReadable(answer: Answer | undefined) {
   };
 }
 
-function outcomesOfApplicants(answer: Outcome): ApplicantOutcome[] | undefined {
+function toApplicantOutcomes(answer: Outcome): ApplicantOutcome[] | undefined {
   const { applicants, reference } = answer;
   if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
-  return applicantOutcomes(
+  return listApplicantOutcomes(
     answer,
     applicants.map(({ applicantId }) => applicantId),
   );

@@ -2,7 +2,7 @@
  * The rules about decisions and lost attempts, over everything that the ledger knows of one inquiry. Pure;
  * docs/protocol.md, fence 1.
  */
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { FAILURES, type FailureType } from '../../model/failure-types.ts';
 import type { AttemptState } from '../../model/inquiry.ts';
 import { judgesAttempts } from '../audit/audited.ts';
@@ -34,11 +34,11 @@ export type DecisionEffect =
   | { kind: 'repeated' }
   /** Write it; the inquiry does not change. */
   | { kind: 'keep' }
-  /** Write it, and that it permits this one attempt. */
+  /** Write the decision, and that it permits this attempt. */
   | { kind: 'permit'; attempt: number }
-  /** Write it, and its answer as the attempt's outcome. */
+  /** Write the decision, and its answer as the outcome of the attempt. */
   | { kind: 'accept' }
-  /** Write it, and close the inquiry for good. */
+  /** Write the decision, and close the inquiry permanently. */
   | { kind: 'abandon' }
   /** The request that would be sent again may still arrive: write nothing. */
   | { kind: 'tooEarly'; resendInMs: number }
@@ -55,7 +55,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
   if (known.disposal) return OVERTAKEN;
-  // It records who wanted the inquiry, before its first attempt, and judges none.
+  // The decision records who requested the inquiry before its first attempt, and judges no attempt.
   if (decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: a decision about ours must neither change it nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
@@ -66,13 +66,16 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;
 }
 
-/** An attempt that was answered late was posted. A decision about another one would pass over it. */
+/** An attempt with a late answer was posted. A decision about another attempt would ignore it. */
 function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): DecisionEffect {
   if (attempt !== late.attempt || (action !== 'accept' && action !== 'abandon')) return OVERTAKEN;
   return { kind: action };
 }
 
-/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
+/**
+ * Returns whether a resend permits the first attempt under this number, although the inquiry has another. It does so
+ * once.
+ */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
   return attempt === (findLatest(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
@@ -96,7 +99,7 @@ function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean
   return decision.action === 'resend' || isWhatWasJudged(effectiveState(latest), decision.failureType);
 }
 
-/** Whether the attempt needs a person's decision and has none. */
+/** Whether the attempt still needs an operator's decision. */
 function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
   const state = effectiveState(latest);
   const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
@@ -137,9 +140,9 @@ function isSettled(attempt: KnownAttempt): boolean {
 // The differences between a decision and the one recorded under its id.
 
 /** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
-export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
+export function findDecisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
   const isWhole = kept.answer !== undefined || kept.action !== 'accept';
-  return differingPaths(toContent(kept, isWhole), toContent(sent, isWhole));
+  return findDifferingPaths(toContent(kept, isWhole), toContent(sent, isWhole));
 }
 
 function toContent({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {

@@ -1,7 +1,11 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
-import { consumersWithoutRecord, failsafeConsumers, listProviderWords } from '../../messages/pull/consumer-results.ts';
+import {
+  listConsumersWithoutRecord,
+  listFailsafeConsumers,
+  listProviderWords,
+} from '../../messages/pull/consumer-results.ts';
 import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -14,7 +18,7 @@ import { ANSWERS, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView } from '../records.ts';
 
 /** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
-export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
+export function computeReferenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
   return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
 }
 
@@ -39,18 +43,18 @@ export async function indexReference(
   const consumers = (isIndexed && answer.reference?.applicants) || [];
   await Promise.all([
     ...numbers.map((number) => {
-      const fields = { ...of, referenceDigest: referenceDigest(cipher, number) };
+      const fields = { ...of, referenceDigest: computeReferenceDigest(cipher, number) };
       return insertRow(session, 'report_references', fields, { orKeep: true });
     }),
     ...consumers.map(({ applicantId, consumerId }) => {
-      const fields = { ...of, applicantId, consumerDigest: consumerDigest(cipher, consumerId) };
+      const fields = { ...of, applicantId, consumerDigest: computeConsumerDigest(cipher, consumerId) };
       return insertRow(session, 'report_consumers', fields, { orKeep: true });
     }),
   ]);
 }
 
-/** Works like `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
-export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
+/** Works like `computeReferenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
+export function computeConsumerDigest(cipher: LedgerCipher, consumerId: string): string {
   return cipher.digest(`consumerId ${consumerId}`);
 }
 
@@ -63,10 +67,10 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
     `SELECT a.* FROM report_references r
      JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
      WHERE r.reference_digest = $1`,
-    [referenceDigest(cipher, reportReferenceNumber)],
+    [computeReferenceDigest(cipher, reportReferenceNumber)],
   );
   const references = new Map<string, ReportReference | null>();
-  for (const row of rows) references.set(row.customerTraceNumber, referenceIn(row, cipher, reportReferenceNumber));
+  for (const row of rows) references.set(row.customerTraceNumber, readReference(row, cipher, reportReferenceNumber));
   // Without a reference where it was disposed of.
   const found: { inquiry: InquiryView; reference: ReportReference | null }[] = [];
   for (const [customerTraceNumber, reference] of references) {
@@ -76,7 +80,7 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
   return found;
 }
 
-function referenceIn(
+function readReference(
   row: Row<'attempts'>,
   cipher: LedgerCipher,
   reportReferenceNumber: string,
@@ -114,7 +118,7 @@ interface InquiryName {
 export function listReferences(runKey: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
   const shares = new Map<string, Outcome>();
-  let failsafe: ReturnType<typeof failsafeConsumers> | undefined;
+  let failsafe: ReturnType<typeof listFailsafeConsumers> | undefined;
   // Oldest first, so that the newest remains.
   for (const inquiry of inquiries) {
     const answer = findOutcome(inquiry);
@@ -122,14 +126,17 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE') failsafe = failsafeConsumers(answer, inquiry.applicantIds ?? namedIn(answer));
+    if (productCode === 'FAILSAFE')
+      failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? listNamedApplicants(answer));
   }
   const ofStages = <T extends object>(list: (answer: Outcome, productCode: ProductCode) => readonly T[]) =>
     [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
       list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
     );
   const said = ofStages(listProviderWords);
-  const withoutRecord = ofStages((answer, product) => (product === 'FAILSAFE' ? [] : consumersWithoutRecord(answer)));
+  const withoutRecord = ofStages((answer, product) =>
+    product === 'FAILSAFE' ? [] : listConsumersWithoutRecord(answer),
+  );
   return {
     runKey,
     references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),
@@ -143,7 +150,7 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
 }
 
 /** The applicants of an inquiry from before the ledger recorded them, as far as the answer names them. */
-function namedIn({ applicants, reference }: Outcome): string[] {
+function listNamedApplicants({ applicants, reference }: Outcome): string[] {
   return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 

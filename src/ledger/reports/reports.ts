@@ -31,7 +31,7 @@ export interface Reader {
 const MAX_READER_TEXT = 200;
 
 /** Returns the faults in a reader's texts, by path and rule. These texts stay readable in the ledger. */
-export function readerProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
+export function findReaderProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
   return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
     const text = reader[name];
     if (text === undefined) return [];
@@ -66,17 +66,17 @@ export interface CarriedRefusal {
 const MOST_CARRIED = 400_000;
 
 /** `undefined` where it is too long to be carried. */
-export function carriedRefusal({ sealed, isWhole }: SealedRefusal): CarriedRefusal | undefined {
+export function toCarriedRefusal({ sealed, isWhole }: SealedRefusal): CarriedRefusal | undefined {
   const { body, wrappedKey, keyId, algorithm } = sealed;
-  const carried = { body: inBase64(body), wrappedKey: inBase64(wrappedKey), keyId, algorithm, isWhole };
+  const carried = { body: toBase64(body), wrappedKey: toBase64(wrappedKey), keyId, algorithm, isWhole };
   return carried.body.length > MOST_CARRIED ? undefined : carried;
 }
 
-export function sealedRefusal({ body, wrappedKey, keyId, algorithm, isWhole }: CarriedRefusal): SealedRefusal {
+export function toSealedRefusal({ body, wrappedKey, keyId, algorithm, isWhole }: CarriedRefusal): SealedRefusal {
   const sealed = { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64'), keyId, algorithm };
   return { sealed, isWhole };
 }
 
-function inBase64(bytes: Uint8Array): string {
+function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }

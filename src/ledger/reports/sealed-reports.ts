@@ -29,7 +29,7 @@ interface BodyToKeep {
   of: ReportOrigin;
   /** A list of changes has another report. */
   from?: ReportOrigin;
-  /** The attempt had been superseded before it came. */
+  /** The attempt was superseded before the content arrived. */
   isLate?: boolean;
   httpStatus?: number | undefined;
   isWhole?: boolean;
@@ -195,13 +195,13 @@ async function readToCompare(
     return {
       ...omitUndefined({ row: reports.findLast(isOwn) }),
       isDisposed: inquiries.find(isOwn)?.disposedAt !== undefined,
-      applicantIds: applicantIdsIn(attempts.filter(isOwn), cipher),
+      applicantIds: readApplicantIds(attempts.filter(isOwn), cipher),
     };
   });
   return { ledgerId: inquiries[0]?.ledgerId ?? 'none', found };
 }
 
-function applicantIdsIn(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
+function readApplicantIds(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
   const ids = new Map<string, string>();
   for (const row of attempts) {
     const answer = openOutcome(cipher, row, row.acceptedAnswer ? 'acceptedAnswer' : 'answer');
@@ -229,7 +229,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
     async report(wanted: WantedReport, reader: Reader) {
       const { runKey, productCode, customerTraceNumber = null } = wanted;
-      // The newest that is left comes before those that were disposed of.
+      // Sorts the newest existing report before disposed ones.
       const row = await find(
         `i.run_key = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
          AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`,
@@ -242,7 +242,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
 
     /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
     async refusal(of: ReportOrigin, reader: Reader) {
-      // The one that came in time is before one that came late.
+      // Prefers the answer that arrived in time to a late one.
       const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
       const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
       if (!row) return null;

@@ -13,13 +13,13 @@
  */
 
 import { omitUndefined } from '../../base/defined.ts';
-import { chaining, type InsertChained } from '../audit/audit-chain.ts';
+import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
-import { type SqlSession, type Transaction, undone, type Written } from '../database/sql-session.ts';
+import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import { type InquiryRow, IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
 import { type Authorization, appendOrder } from '../orders.ts';
-import { ofOwner, ownerOfRuns } from '../owners.ts';
+import { toOwner, writeOwnerCondition } from '../owners.ts';
 import { countDeletedHistories, type LegalHold, readHolds } from './legal-holds.ts';
 
 /**
@@ -65,7 +65,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
-          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)})`,
+          (SELECT customer_trace_number FROM inquiries WHERE ${writeOwnerCondition(runKey)})`,
       )
       .join(' UNION '),
     [runKey],
@@ -77,7 +77,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     .sort()
     .at(-1);
   const holds = await readHolds({ session }, runKey);
-  const holdsOnRuns = await readHolds({ session }, ownerOfRuns(runKey));
+  const holdsOnRuns = await readHolds({ session }, toOwner(runKey));
   return {
     runKey,
     inquiries: counted?.inquiries ?? 0,
@@ -86,7 +86,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     runs,
     obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))] satisfies Obstacle[] as Obstacle[],
     holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
-    histories: await countDeletedHistories(session, ownerOfRuns(runKey)),
+    histories: await countDeletedHistories(session, toOwner(runKey)),
   };
 }
 
@@ -115,7 +115,7 @@ async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
 
 /** Selects the owner's inquiries that are not disposed of yet; the run key is `$1`. */
 function selectUndisposed(runKey: string): string {
-  return `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL`;
+  return `SELECT customer_trace_number FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NULL`;
 }
 
 /** When the last disposal of each owner was begun and finished, in milliseconds. */
@@ -152,7 +152,7 @@ export async function readDisposal({ session }: Transaction, runKey: string): Pr
 export interface AgeQuery {
   /** The least age of the newest attempt or answer, by the database's clock. */
   olderThanMs: number;
-  /** The most ids of one page. */
+  /** The maximum number of ids on one page. */
   limit: number;
   /** `next` of the previous page: the oldest come first. */
   after?: { createdAtMs: number; customerTraceNumber: string };
@@ -199,7 +199,7 @@ export async function beginDisposal(
   const refused = toVerdict(obstacles);
   if (refused) return refused;
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const holds = await unlessHeld(tx, runKey, async (insert) => {
+  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
     if (begunAt === undefined) await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposalBegun' });
   });
   return toVerdict(holds) ?? { kind: 'done', inquiries, reports };
@@ -215,7 +215,7 @@ export function recordDeletion(
   authorization: Authorization,
   run: NonNullable<AuditedDisposal['run']>,
 ): Promise<Obstacle[]> {
-  return unlessHeld(tx, ownerOfRuns(runKey), async (insert) => {
+  return writeUnlessHeld(tx, toOwner(runKey), async (insert) => {
     await requireBegun(tx.session, runKey);
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'historyDeleted', run });
   });
@@ -244,7 +244,7 @@ export async function dispose(
   if (refused) return refused;
   await requireBegun(session, runKey);
   const undisposed = selectUndisposed(runKey);
-  // Also a list of changes whose other report stays.
+  // Includes a list of changes whose other report stays.
   await session.rows(
     `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
      WHERE customer_trace_number IN (${undisposed}) OR from_trace_number IN (${undisposed})`,
@@ -256,30 +256,30 @@ export async function dispose(
     [runKey],
   );
   await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
-  // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
-  // more.
+  // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
+  // compared any more.
   await session.rows(
     `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $2, disposed_reason = $3
      WHERE customer_trace_number IN (${undisposed})`,
     [runKey, authorization.by, authorization.reason],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const holds = await unlessHeld(tx, runKey, async (insert) => {
+  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
     await endByDisposal(tx, runKey);
     const details = { inquiries, reports, runs };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
   });
   const held = toVerdict(holds);
-  return held ? undone(held) : { kind: 'done', inquiries, reports };
+  return held ? rollBack(held) : { kind: 'done', inquiries, reports };
 }
 
 /** Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. Until the commit no hold can be set. */
-function unlessHeld(
+function writeUnlessHeld(
   tx: Transaction,
   runKey: string,
   step: (insert: InsertChained) => Promise<void>,
 ): Promise<Obstacle[]> {
-  return chaining(tx, async (insert) => {
+  return appendToChain(tx, async (insert) => {
     const obstacles = (await readHolds(tx, runKey)).map(toObstacle);
     if (obstacles.length === 0) await step(insert);
     return obstacles;
@@ -297,7 +297,7 @@ function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
 async function lockInquiries({ session, dialect }: Transaction, runKey: string): Promise<void> {
   await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
     [runKey],
   );
 }

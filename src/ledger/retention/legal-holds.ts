@@ -5,11 +5,11 @@
  * holds, and so does each claim of a share. So a step either comes before the hold, which lists the destruction up to
  * then, or finds the hold and is refused.
  */
-import { chaining } from '../audit/audit-chain.ts';
+import { appendToChain } from '../audit/audit-chain.ts';
 import type { AuditedAttempt } from '../audit/audited.ts';
 import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
 import { type Authorization, appendOrder, isInForce, type OrderRow } from '../orders.ts';
-import { isReview, ofOwner, ownerOfRuns, reviewOfRow } from '../owners.ts';
+import { findReviewOfRow, isReview, toOwner, writeOwnerCondition } from '../owners.ts';
 
 /** On a review it covers every row that the review has or will have. */
 export type LegalHold = AuditedAttempt['legalHolds'][number];
@@ -27,9 +27,11 @@ export async function readHolds({ session }: Pick<Transaction, 'session'>, runKe
 
 function readRows(session: SqlSession, runKey?: string): Promise<OrderRow[]> {
   if (runKey === undefined) return readInForce(session, '1 = 1', []);
-  const review = reviewOfRow(runKey);
+  const review = findReviewOfRow(runKey);
   if (review !== null) return readInForce(session, 'run_key IN ($1, $2)', [runKey, review]);
-  return readInForce(session, `(run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''})`, [runKey]);
+  return readInForce(session, `(run_key = $1 ${isReview(runKey) ? `OR ${writeOwnerCondition(runKey)}` : ''})`, [
+    runKey,
+  ]);
 }
 
 /** Reads the holds that cover the owner of each inquiry of a list. */
@@ -37,10 +39,10 @@ export async function readHoldsByOwner(
   session: SqlSession,
   inquiries: readonly { runKey: string }[],
 ): Promise<(runKey: string) => LegalHold[]> {
-  const held = [...new Set(inquiries.flatMap(({ runKey }) => [runKey, ownerOfRuns(runKey)]))];
+  const held = [...new Set(inquiries.flatMap(({ runKey }) => [runKey, toOwner(runKey)]))];
   const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${listPlaceholders(held)})`, held);
   const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
-  return (runKey) => [...new Set([runKey, ownerOfRuns(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
+  return (runKey) => [...new Set([runKey, toOwner(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
 function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<OrderRow[]> {
@@ -56,7 +58,7 @@ function readInForce(session: SqlSession, condition: string, values: readonly Sq
  */
 export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   const { session } = tx;
-  return chaining(tx, async (insert) => {
+  return appendToChain(tx, async (insert) => {
     const before = await readHolds(tx, runKey);
     const isOwn = (hold: LegalHold) => hold.runKey === runKey && hold.matter === authorization.matter;
     let hold = before.find(isOwn);
@@ -72,7 +74,7 @@ export function setLegalHold(tx: Transaction, runKey: string, authorization: Hol
 
 /** Releases the hold of this matter on this id, and no other. */
 export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
-  return chaining(tx, async (insert) => {
+  return appendToChain(tx, async (insert) => {
     const rows = await readRows(tx.session, runKey);
     const own = rows.find((row) => row.runKey === runKey && row.matter === authorization.matter);
     const others = rows.filter((row) => row !== own).map(toLegalHold);
@@ -84,23 +86,23 @@ export function releaseLegalHold(tx: Transaction, runKey: string, authorization:
 
 /** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
 async function isAnythingLeft(session: SqlSession, runKey: string): Promise<boolean> {
-  const left = `SELECT 1 FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NULL LIMIT 1`;
+  const left = `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NULL LIMIT 1`;
   return (await session.rows(left, [runKey])).length > 0;
 }
 
 async function countDestroyed(session: SqlSession, runKey: string): Promise<{ inquiries: number; histories: number }> {
   const [row] = await session.read<{ count: number }>(
-    `SELECT count(*) AS count FROM inquiries WHERE ${ofOwner(runKey)} AND disposed_at IS NOT NULL`,
+    `SELECT count(*) AS count FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NOT NULL`,
     [runKey],
   );
-  return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, ownerOfRuns(runKey)) };
+  return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, toOwner(runKey)) };
 }
 
-/** The number of histories whose deletion from Temporal was begun, of an owner of runs (`ownerOfRuns`). */
+/** The number of histories whose deletion from Temporal was begun, of an owner of runs (`toOwner`). */
 export async function countDeletedHistories(session: SqlSession, runKey: string): Promise<number> {
   const [row] = await session.read<{ count: number }>(
     `SELECT count(DISTINCT run) AS count FROM orders
-     WHERE (run_key = $1 ${isReview(runKey) ? `OR ${ofOwner(runKey)}` : ''}) AND kind = 'historyDeleted'`,
+     WHERE (run_key = $1 ${isReview(runKey) ? `OR ${writeOwnerCondition(runKey)}` : ''}) AND kind = 'historyDeleted'`,
     [runKey],
   );
   return row?.count ?? 0;

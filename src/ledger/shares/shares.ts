@@ -3,13 +3,25 @@
 import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ConsentRecord, GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
-import { type JudgedGrant, judgeGrants, judgeShare, type StoredConsent, toStands } from '../../consent/standing.ts';
+import {
+  type JudgedGrant,
+  judgeGrants,
+  judgeShare,
+  type StoredConsent,
+  toConsentStanding,
+} from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
-import { chaining, lockHead } from '../audit/audit-chain.ts';
+import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
-import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from '../consents/consents.ts';
+import {
+  type ConsentRow,
+  type PostingRow,
+  readConsentHistory,
+  toConsentRecord,
+  wasPosted,
+} from '../consents/consents.ts';
 import { insertRow, readRows } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
@@ -17,9 +29,9 @@ import { drawAttention } from '../holds/holds.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { isInForce } from '../orders.ts';
-import { reviewOfRow } from '../owners.ts';
+import { findReviewOfRow } from '../owners.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
-import { referenceDigest } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
 
 /**
@@ -31,7 +43,7 @@ export async function recordShare(
   share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
 ): Promise<boolean> {
   const { runKey, shareId, reportReferenceNumber } = share;
-  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
   const inserted = await insertRow(session, 'report_shares', { ...share, referenceDigest: digest }, { orKeep: true });
   if (inserted) return true;
   const [row] = await readRows(session, 'report_shares', { runKey, shareId });
@@ -47,9 +59,9 @@ export async function readShareFacts(
   { session, dialect, cipher }: Transaction,
   { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
 ) {
-  const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
+  const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
-  // These rows are read first, so every later row is as new as the position, or newer.
+  // Reads these rows first, so that every later row is as new as the position, or newer.
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
@@ -58,7 +70,7 @@ export async function readShareFacts(
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
-    return { consent: consentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault }) };
+    return { consent: toConsentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault }) };
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
@@ -78,7 +90,7 @@ export async function readStands(
   const { runKey, shareId, applicantId, endUserCode, endUser } = consent;
   const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
   const terms = { shareId, owners, consentTrust: 'namespace' as const, ...omitUndefined({ endUserCode, endUser }) };
-  return toStands(judgeShare(stored, terms, nowMs).applicants, applicantId);
+  return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, applicantId);
 }
 
 interface ReportRow {
@@ -106,7 +118,7 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   const { runKey, disposedAt, holds, isDisposalBegun } = row;
   if (runKey === undefined) return false;
   if (disposedAt !== undefined || holds > 0 || isDisposalBegun > 0) return true;
-  if (reviewOfRow(runKey) === null) return false;
+  if (findReviewOfRow(runKey) === null) return false;
   return (await isReviewDisposed(session, { runKey })) || (await readHolds({ session }, runKey)).length > 0;
 }
 
@@ -229,7 +241,7 @@ export async function withdrawShare(
 ): Promise<{ kind: 'withdrawn'; standing: StandingShareWithdrawal } | ({ kind: 'claimed' } & ReportOrigin)> {
   const { runKey, shareId } = withdrawal;
   const owned = { owners: [runKey], shareId };
-  const claimed = await chaining(tx, async (insert) => {
+  const claimed = await appendToChain(tx, async (insert) => {
     if (await readWithdrawnShare(tx.session, owned)) return undefined;
     const sent = await readSentAttempt(tx.session, withdrawal);
     if (sent) return sent;
@@ -316,10 +328,10 @@ async function flagRefused(
     values,
   );
   const concerned = new Set<string>();
-  // Most refusals are about no posting. Everything that was said is read only for those that are.
+  // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const permit of permits.filter(isOnFile)) {
-    const grant = consentRecord(permit);
-    const said = choose(await saidAbout(tx, grant));
+    const grant = toConsentRecord(permit);
+    const said = choose(await readConsentHistory(tx, grant));
     const findEnd = findEnds(said.filter((consent) => consent.decision === 'granted' || isFor(permit, consent)));
     if (findEnd(grant)) concerned.add(permit.customerTraceNumber);
   }

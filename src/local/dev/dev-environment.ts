@@ -4,24 +4,24 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
-import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { SCOPES } from '../../operations/scopes.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/key-ring.ts';
 import { freePorts, isPortFree } from '../free-ports.ts';
 import { startTemporalServer } from '../temporal/temporal-server.ts';
 import {
-  childEnvironment,
-  dataAddresses,
-  envFile,
+  createChildEnvironment,
+  createReadyVariables,
   readReadyFile,
-  readyVariables,
+  resolveDataAddresses,
+  toEnvFile,
   writeFiles,
 } from './dev-variables.ts';
-import { programProcess } from './program-process.ts';
+import { createProgramProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
-  /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
+  /** Created if missing, readable by its owner only. Contains all data that outlives a run. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */
   headless?: boolean;
@@ -61,12 +61,12 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     sandboxUrl: sandbox.url,
     dataDir,
   };
-  const env = childEnvironment(addresses, process.env);
+  const env = createChildEnvironment(addresses, process.env);
   await prepareFiles(env, dataDir);
   await prepareLedger(dataDir, onEvent);
   const death = Promise.withResolvers<string>();
   const program = (name: 'worker' | 'api' | 'codec-server', variables: Record<string, string> = {}) => {
-    const control = programProcess({ name, env: { ...env, ...variables }, dataDir, onDeath: death.resolve });
+    const control = createProgramProcess({ name, env: { ...env, ...variables }, dataDir, onDeath: death.resolve });
     parts.defer(() => control.stop());
     return control;
   };
@@ -95,7 +95,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     }).start(),
     worker.start(),
   ]);
-  const ready = readyVariables(addresses, process.env);
+  const ready = createReadyVariables(addresses, process.env);
   const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: apiTokenFile };
   parts.defer(await writeFiles(dataDir, ready, programs));
   void server.ended.then((exitCode) =>
@@ -111,7 +111,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     /** A file with a token that is valid for this session, and for everything. */
     apiTokenFile,
     /** A file that a shell sources for programs of any language. Its owner alone may read it. */
-    envFile: envFile(dataDir),
+    envFile: toEnvFile(dataDir),
     /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
     pageUrl: `${api.url}/#token=${token}`,
     worker,
@@ -139,7 +139,7 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
 
 /** Migrates by itself: in `dev` no operator runs `setup` after an update, and no other worker is on this ledger. */
 async function prepareLedger(dataDir: string, onProgress: (step: string) => void): Promise<void> {
-  const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
+  const { keyRingFile, ledgerUrl } = resolveDataAddresses(dataDir);
   const keyRing = await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
   const prepare = { create: true, migrate: true, onProgress };
   await (await openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing, ...prepare })).close();
@@ -147,8 +147,8 @@ async function prepareLedger(dataDir: string, onProgress: (step: string) => void
 
 /** Writes the Temporal profile file that the programs read, and a portfolio to try. */
 async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
-  const { portfolioDir } = dataAddresses(dataDir);
-  const folder = join(portfolioDir, portfolioFolder({ endUserCode: 'EU123' }));
+  const { portfolioDir } = resolveDataAddresses(dataDir);
+  const folder = join(portfolioDir, toPortfolioFolder({ endUserCode: 'EU123' }));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeSamplePortfolio(folder);
   await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
@@ -220,7 +220,7 @@ export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
   return chosen;
 }
 
-/** The API's own port belongs to the environment at the own port of Temporal: others might start at the same moment. */
+/** The API uses its default port only if Temporal does: two environments may start at the same moment. */
 async function chooseApiPort({ temporalPort }: DevPorts): Promise<number> {
   return temporalPort === OWN_PORTS.temporalPort && (await isPortFree(DEFAULT_PORTS.api)) ? DEFAULT_PORTS.api : 0;
 }
@@ -234,15 +234,15 @@ export const SAMPLE_HEADER = 'accountId,first,last,ssn,dob,phoneNumber,emailAddr
 /** Never issued as SSNs; the last one lacks a digit. */
 const SSNS = ['900110001', '900120001', '900130001', '900140001', '90015001'];
 
-/** Without its line's end. */
-export function sampleRow(row: number, ssn: string): string {
+/** The row has no line break. */
+export function createSampleRow(row: number, ssn: string): string {
   const person = `Casey,Sample,${ssn},1985-04-12,202555010${row % 10},casey.${row}@example.com,192.0.2.17`;
   return `ACC-${row},${person},${row} Example Street,Springfield,IL,62704`;
 }
 
 /** Leaves an existing file unchanged. */
 async function writeSamplePortfolio(directory: string): Promise<void> {
-  const text = [SAMPLE_HEADER, ...SSNS.map((ssn, index) => sampleRow(index + 1, ssn)), ''].join('\n');
+  const text = [SAMPLE_HEADER, ...SSNS.map((ssn, index) => createSampleRow(index + 1, ssn)), ''].join('\n');
   await writeFile(join(directory, SAMPLE_PORTFOLIO), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });

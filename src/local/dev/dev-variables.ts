@@ -29,7 +29,11 @@ const FOREIGN = [
 ];
 
 /** Returns the places of ledger, keys and portfolio files in a data directory. */
-export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string; portfolioDir: string } {
+export function resolveDataAddresses(dataDir: string): {
+  ledgerUrl: string;
+  keyRingFile: string;
+  portfolioDir: string;
+} {
   return {
     ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
     keyRingFile: join(dataDir, 'keys.json'),
@@ -41,11 +45,11 @@ export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile
  * Returns the variables for a command beside the environment, independent of its user's profile file. Among them are the
  * profiles of the environment's worker: commands judge decisions and addresses by them.
  */
-export function readyVariables(
+export function createReadyVariables(
   addresses: DevAddresses,
   { GATEWAY_PROFILES_FILE: file }: NodeJS.ProcessEnv,
 ): Record<string, string> {
-  const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
+  const { ledgerUrl, keyRingFile } = resolveDataAddresses(addresses.dataDir);
   return {
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: addresses.namespace,
@@ -64,18 +68,18 @@ export function readyVariables(
   };
 }
 
-/** Returns the environment of a child: ours without variables that lead elsewhere, and `readyVariables`. */
-export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Returns the environment of a child: ours without variables that lead elsewhere, and `createReadyVariables`. */
+export function createChildEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isForeign = (name: string) => FOREIGN.some((pattern) => pattern.test(name));
   const kept = Object.entries(inherited).filter(([name]) => !isForeign(name));
   return {
-    PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
+    PORTFOLIO_DIR: resolveDataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),
-    ...readyVariables(addresses, inherited),
+    ...createReadyVariables(addresses, inherited),
   };
 }
 
-export function envFile(dataDir: string): string {
+export function toEnvFile(dataDir: string): string {
   return join(dataDir, 'env');
 }
 
@@ -95,10 +99,10 @@ export async function writeFiles(
   const ready: ReadyFile = { pid: process.pid, variables };
   const files = [
     [
-      envFile(dataDir),
+      toEnvFile(dataDir),
       `# Made by each start of \`credit-journey dev\`, and removed when it stops.\n${exports.join('')}`,
     ],
-    [readyFile(dataDir), `${JSON.stringify(ready)}\n`],
+    [toReadyFile(dataDir), `${JSON.stringify(ready)}\n`],
   ] as const;
   const remove = async () => {
     for (const [path] of files) await rm(path, { force: true });
@@ -130,7 +134,7 @@ interface ReadyFile {
  * Returns the variables of the `dev` that runs in this folder or in one above it. Empty if the environment itself names
  * an address.
  */
-export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
+export function readRunningDevVariables(env: NodeJS.ProcessEnv, folder: string): Record<string, string> {
   if (Object.keys(env).some((name) => ADDRESSES.test(name) && env[name])) return {};
   const { GATEWAY_PROFILES_FILE: profiles } = env;
   for (let at = folder; ; at = dirname(at)) {
@@ -143,7 +147,7 @@ export function variablesOfRunningDev(env: NodeJS.ProcessEnv, folder: string): R
 
 /** Ignores another user's file, and one whose process is gone. */
 export function readReadyFile(dataDir: string): ReadyFile | null {
-  const path = readyFile(dataDir);
+  const path = toReadyFile(dataDir);
   try {
     if (process.getuid && statSync(path).uid !== process.getuid()) return null;
     const { pid, variables } = JSON.parse(readFileSync(path, 'utf8')) as ReadyFile;
@@ -158,6 +162,6 @@ function isRunning(pid: number): boolean {
   return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
 }
 
-function readyFile(dataDir: string): string {
+function toReadyFile(dataDir: string): string {
   return join(dataDir, 'ready.json');
 }

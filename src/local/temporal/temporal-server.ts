@@ -11,7 +11,7 @@ import { freePorts } from '../free-ports.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
 interface TemporalServerOptions {
-  /** Holds the database and the log. Without one everything is in memory and gone with the server. */
+  /** Folder of the database and the log. If absent, the server keeps all data in memory. */
   dataDir?: string;
   /** Default: a free port. */
   port?: number;
@@ -50,7 +50,7 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
   'history.transferProcessorMaxPollRPS': 1000,
   'history.timerProcessorMaxPollRPS': 1000,
   'history.visibilityProcessorMaxPollRPS': 1000,
-  // End users share by fairness key, which does nothing without it.
+  // Enables fairness keys, by which end users share a queue.
   'matching.enableFairness': true,
   // A run whose tasks fail is listed after the second failure; the server's own default is the fifth, a minute later.
   'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute': 2,
@@ -87,7 +87,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   if (scratch !== undefined) process.once('exit', removeScratch);
   const address = `${LOOPBACK}:${port}`;
   try {
-    await untilReady(child, address, namespace, Object.keys(searchAttributes));
+    await waitUntilReady(child, address, namespace, Object.keys(searchAttributes));
   } catch (error) {
     await child.stop(0);
     const text = await readFile(logFile, 'utf8').catch(() => '');
@@ -141,7 +141,7 @@ function listArguments(options: Arguments): string[] {
 }
 
 /** Upserting a search attribute that is not registered yet would park a run for ever: wait for all of them. */
-async function untilReady(
+async function waitUntilReady(
   child: OwnedChild,
   address: string,
   namespace: string,
@@ -156,7 +156,7 @@ async function untilReady(
   while (performance.now() < deadline) {
     if (hasEnded) throw new Error('it ended by itself');
     try {
-      if (await answers(address, namespace, searchAttributes)) return;
+      if (await isAnswering(address, namespace, searchAttributes)) return;
     } catch (error) {
       lastProblem = error;
     }
@@ -165,7 +165,7 @@ async function untilReady(
   throw new Error('no answer in time', { cause: lastProblem });
 }
 
-async function answers(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
+async function isAnswering(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
   try {
     await connection.workflowService.describeNamespace({ namespace });

@@ -8,15 +8,15 @@ import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { COUNTED_CHANGES } from '../journey/change-summary.ts';
 import {
   defineInput,
+  findRepeatedProblems,
+  findSecondaryUserProblems,
+  getSharedFields,
   implies,
   type Loose,
   type MessageOf,
-  repeatedProblems,
-  secondaryUserProblems,
-  sharedFields,
 } from '../message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 /** The most shares of one journey, as its handlers count them. A limit on everything. */
 const MAX_SHARES = 20;
@@ -87,17 +87,17 @@ interface Journey {
   stages: readonly StageCode[] | null;
 }
 
-function lendingJourneyProblems(input: Loose): Problem[] {
+function findLendingJourneyProblems(input: Loose): Problem[] {
   const stages = readStages(input.stages);
   const shares = Array.isArray(input.shares) ? (input.shares as unknown[]) : [];
   return [
-    ...stageOrderProblems(input.stages),
-    ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
-    ...unlistedProblems('endUserCodes', STAGES, 'end user', { input, stages }),
-    ...unlistedProblems('gates', GATED_STAGES, 'gate', { input, stages }),
-    ...attentionProblems(input, stages),
-    ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
-    ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
+    ...findStageOrderProblems(input.stages),
+    ...findPurposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
+    ...findUnlistedProblems('endUserCodes', STAGES, 'end user', { input, stages }),
+    ...findUnlistedProblems('gates', GATED_STAGES, 'gate', { input, stages }),
+    ...findAttentionProblems(input, stages),
+    ...shares.flatMap((share, index) => findShareProblems(share, `/shares/${index}`, { input, stages })),
+    ...findRepeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
   ];
 }
 
@@ -108,7 +108,7 @@ function readStages(value: unknown): readonly StageCode[] | null {
   return value as StageCode[];
 }
 
-function stageOrderProblems(value: unknown): Problem[] {
+function findStageOrderProblems(value: unknown): Problem[] {
   if (!Array.isArray(value)) return [];
   const ranks = value.map((stage) => (STAGES as readonly unknown[]).indexOf(stage));
   const misplaced = ranks.findIndex(
@@ -118,7 +118,7 @@ function stageOrderProblems(value: unknown): Problem[] {
   return [{ path: `/stages/${misplaced}`, rule: `must keep the order ${STAGES.join(', ')}, without repeats` }];
 }
 
-function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null, shares: unknown[]): Problem[] {
+function findPurposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null, shares: unknown[]): Problem[] {
   if (!isRecord(codes)) return [];
   const problems: Problem[] = (stages ?? [])
     .filter((stage) => codes[stage] === undefined)
@@ -132,7 +132,7 @@ function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null
 }
 
 /** Problems of members that name a stage which the input does not list. */
-function unlistedProblems(
+function findUnlistedProblems(
   member: 'endUserCodes' | 'gates',
   named: readonly StageCode[],
   what: string,
@@ -147,14 +147,14 @@ function unlistedProblems(
   }));
 }
 
-function attentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
+function findAttentionProblems({ attentionAbove }: Loose, stages: readonly StageCode[] | null): Problem[] {
   if (attentionAbove === undefined || !stages || COMPARED_STAGES.some((stage) => stages.includes(stage))) return [];
   return [{ path: '/attentionAbove', rule: `needs the stage ${COMPARED_STAGES.join(' or ')}` }];
 }
 
-function shareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
+function findShareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
   if (!isRecord(share)) return [];
-  const problems = secondaryUserProblems(share, path);
+  const problems = findSecondaryUserProblems(share, path);
   const own = listOwnUsers(input, share.reportOf, stages ?? STAGES);
   if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
     problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
@@ -196,7 +196,7 @@ export const lendingJourney = defineInput({
   },
   applicants: 'report',
   schema: lendingJourneySchema,
-  rules: lendingJourneyProblems,
+  rules: findLendingJourneyProblems,
 });
 
 export type LendingJourneyInput = MessageOf<typeof lendingJourney>;

@@ -5,7 +5,11 @@
  */
 import type { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
-import { applicantLimitProblems, applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
+import {
+  applicantsSchema,
+  failsafeApplicantsSchema,
+  findApplicantLimitProblems,
+} from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import type { Checked, MessageOf } from '../message.ts';
@@ -38,7 +42,7 @@ export function parseMessage<D extends Checked>(
   const form = (content ? chooseForm?.(content) : forms[0]) ?? schema;
   const complete = built.get(form) ?? completeSchema(definition, form);
   built.set(form, complete);
-  const tooMany = applicantLimitProblems(content?.applicants, maxApplicants);
+  const tooMany = findApplicantLimitProblems(content?.applicants, maxApplicants);
   const others = [...tooMany, ...((content && rules?.(content)) ?? [])];
   return parseWith(complete, value, '', others) as MessageOf<D>;
 }
@@ -58,5 +62,5 @@ function parseList<T>(
   value: unknown,
   { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit,
 ): T {
-  return parseWith(schema, value, '/applicants', applicantLimitProblems(value, maxApplicants));
+  return parseWith(schema, value, '/applicants', findApplicantLimitProblems(value, maxApplicants));
 }

@@ -1,13 +1,13 @@
 /** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
-import { defineInput, type MessageOf, sharedFields } from '../message.ts';
+import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
-import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from '../portfolio/output-files.ts';
+import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const file = z.string().superRefine((value, context) => {
-  const rule = portfolioPathProblem(value);
+  const rule = checkPortfolioPath(value);
   if (rule) context.addIssue({ code: 'custom', message: rule });
 });
 

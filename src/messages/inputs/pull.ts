@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, type MessageOf, sharedFields } from '../message.ts';
+import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const pullFields = {
   pullId: fields.pullId,

@@ -4,14 +4,14 @@ import { isRecord } from '../../base/is-record.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   defineInput,
+  findReferenceProblems,
+  findSecondaryUserProblems,
+  getSharedFields,
   type MessageOf,
   ONE_OF_TWO_NAMES,
-  referenceProblems,
-  secondaryUserProblems,
-  sharedFields,
 } from '../message.ts';
 
-const fields = sharedFields();
+const fields = getSharedFields();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),
@@ -46,16 +46,16 @@ const anyForm = z
   .strictObject({ ...shareFields, report: z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]) })
   .meta(ONE_OF_TWO_NAMES);
 
-function formWith(report: z.ZodType) {
+function createForm(report: z.ZodType) {
   const schema = z.strictObject({ ...shareFields, report });
   return () => schema;
 }
 
 /** The forms by the member that names the report. */
 const FORMS = {
-  journeyId: formWith(journeyReportSchema),
-  pullId: formWith(pulledReportSchema),
-  reference: formWith(givenReportSchema),
+  journeyId: createForm(journeyReportSchema),
+  pullId: createForm(pulledReportSchema),
+  reference: createForm(givenReportSchema),
 };
 
 export const shareReport = defineInput({
@@ -79,9 +79,9 @@ export const shareReport = defineInput({
     const ownUser = isRecord(report) ? report.endUserCode : undefined;
     const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
     return [
-      ...secondaryUserProblems(input, ''),
+      ...findSecondaryUserProblems(input, ''),
       ...(isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : []),
-      ...(isRecord(report) ? referenceProblems(report.reference, '/report/reference') : []),
+      ...(isRecord(report) ? findReferenceProblems(report.reference, '/report/reference') : []),
     ];
   },
 });

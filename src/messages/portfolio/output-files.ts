@@ -23,7 +23,7 @@ export function toOutputNames(file: string, reviewId: string): PortfolioOutputs 
  * The folder in PORTFOLIO_DIR that belongs to an end user of a profile. A review finds its file there and nowhere else, so
  * that no caller can name a file of another end user.
  */
-export function portfolioFolder({
+export function toPortfolioFolder({
   profile = 'default',
   endUserCode,
 }: {
@@ -47,7 +47,7 @@ export const MAX_PATH_LENGTH = 200;
 export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 
 /** The rule that a file's name breaks, or `null`. */
-export function portfolioPathProblem(file: string): string | null {
+export function checkPortfolioPath(file: string): string | null {
   if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
   return `must be a path in the end user’s folder, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
 }

@@ -29,27 +29,27 @@ export function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): 
 }
 
 /** Returns the outcome of each applicant, for any product, without members that name a consumer. */
-export function applicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
+export function listApplicantOutcomes(answer: OutcomeAnswer, asked: readonly string[]): ApplicantOutcome[] {
   return listConsumers(answer, asked).map(
     ({ reportReferenceNumber: _number, consumerId: _personal, ...outcome }) => outcome,
   );
 }
 
 /** Returns the content of an answer beside its outcome, for status, result and events. Nothing personal. */
-export function answeredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
+export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
   const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {
     ...omitUndefined({ returnCode, returnReasonCode, noRecordReference, remarks }),
-    applicantOutcomes: applicantOutcomes(answer, asked),
+    applicantOutcomes: listApplicantOutcomes(answer, asked),
   };
 }
 
 /**
- * FAILSAFE's consumers, and what it says of one of several without showing of which.
+ * Lists FAILSAFE's consumers, and the results that belong to an unknown one of several.
  *
  * @param asked as in `listConsumers`
  */
-export function failsafeConsumers(
+export function listFailsafeConsumers(
   answer: Outcome,
   asked: readonly string[],
 ): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {
@@ -61,7 +61,7 @@ export function failsafeConsumers(
  * The consumers that a report's answer names and has no record of: their `consumerId`s must be stored too (interface
  * 2.4). Without `applicantId` where the answer does not show whose one is.
  */
-export function consumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
+export function listConsumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
   const { applicants = [], unattributed = [], noRecordReference } = answer;
   const named: { applicantId?: string; consumerId?: string }[] = [...applicants, ...unattributed];
   return named.flatMap(({ applicantId, consumerId }) =>

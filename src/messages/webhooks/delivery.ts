@@ -29,7 +29,7 @@ export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
 /** The workflow id of the delivery run of one journey, or of any other run that has events. */
-export function webhookDeliveryId(workflowId: string): string {
+export function toWebhookDeliveryId(workflowId: string): string {
   return `webhooks-${workflowId}`;
 }
 
@@ -83,7 +83,7 @@ export interface EndpointStatus {
   endpoint: string;
   delivered: number;
   waiting: number;
-  /** Since when the oldest waiting event has waited. */
+  /** Time since which the oldest waiting event waits. */
   waitingSince?: string;
   failed: {
     id: string;

@@ -2,7 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Environment } from '../../model/products.ts';
-import { base32 } from '../../model/trace-number.ts';
+import { encodeBase32 } from '../../model/trace-number.ts';
 import type { TerminalState } from '../journey/shapes.ts';
 import type { WebhookEventType, WebhookSubject } from './schemas.ts';
 
@@ -26,31 +26,30 @@ export interface WebhookEvent {
  *
  * @param key what tells the event apart from the others of its type in this workflow
  */
-export function webhookEventId(
+export function toWebhookEventId(
   subject: { environment: Environment; workflowId: string },
   type: WebhookEventType,
   key: readonly (string | number)[],
 ): string {
   const name = JSON.stringify([subject.environment, subject.workflowId, type, ...key]);
-  return `evt_${base32(sha256(utf8ToBytes(name)), 26)}`;
+  return `evt_${encodeBase32(sha256(utf8ToBytes(name)), 26)}`;
 }
 
 /** Events about messages. Callers may send any number of messages, each under an id of its own. */
 const ABOUT_MESSAGES: readonly string[] = ['consent.refused', 'consent.unmatched'] satisfies WebhookEventType[];
 
 /**
- * Only the latest counts of those events are kept. An older event that occurs again gets its former id, and says the
- * same.
+ * The run keeps only the latest counts of those events. A repeated older event gets its former id and the same content.
  */
 const MESSAGES_KEPT = 500;
 
-/** The name under which an event is counted. */
-export function occurrenceName(type: WebhookEventType, key: readonly (string | number)[]): string {
+/** Builds the name under which the run counts an event. */
+export function toOccurrenceName(type: WebhookEventType, key: readonly (string | number)[]): string {
   return JSON.stringify([type, ...key]);
 }
 
-/** @param occurrences how often each event has occurred, by `occurrenceName` */
-export function carriedOccurrences(occurrences: ReadonlyMap<string, number>): Record<string, number> {
+/** @param occurrences how often each event has occurred, by `toOccurrenceName` */
+export function toCarriedOccurrences(occurrences: ReadonlyMap<string, number>): Record<string, number> {
   const isAboutMessage = ([name]: [string, number]) => ABOUT_MESSAGES.includes((JSON.parse(name) as string[])[0] ?? '');
   const { messages = [], others = [] } = Object.groupBy([...occurrences], (occurrence) =>
     isAboutMessage(occurrence) ? 'messages' : 'others',

@@ -1,6 +1,6 @@
 /** One schema for the events that platforms receive by webhooks. Open: a later version may add members. */
 import { z } from 'zod';
-import { messageFields } from '../../fields/fields.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { REPORT_CHANGED } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
@@ -18,7 +18,7 @@ import {
 import { portfolioResultSchema } from '../portfolio/shapes.ts';
 import { pullResultSchema } from '../pull/shapes.ts';
 
-const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
+const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = getMessageFields();
 const environment = z.enum(ENVIRONMENTS);
 /** The run that an event concerns, by its caller's own id. */
 const RUNS = { journey: { journeyId }, pull: { pullId }, share: { shareId }, review: { reviewId } };
@@ -183,7 +183,7 @@ export type ReceivedEvent =
 
 const timestamp = instant.meta({ description: 'When it happened.' });
 
-function eventSchema(type: WebhookEventType) {
+function createEventSchema(type: WebhookEventType) {
   const { runs, data: shape } = EVENTS[type];
   const forms = runs.map((kind) => {
     const run = { ...RUNS[kind], environment };
@@ -194,10 +194,10 @@ function eventSchema(type: WebhookEventType) {
   return z.object({ type: z.literal(type), timestamp, data });
 }
 
-const [first, ...others] = WEBHOOK_EVENT_TYPES.map(eventSchema);
+const [first, ...others] = WEBHOOK_EVENT_TYPES.map(createEventSchema);
 
 /** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
-  first as ReturnType<typeof eventSchema>,
+  first as ReturnType<typeof createEventSchema>,
   ...others,
 ]) as z.ZodType as z.ZodType<WebhookBodies[WebhookEventType]>;

@@ -18,7 +18,7 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // No journal: nothing is ever written.
+    // The lock needs no journal, because it never writes.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
@@ -30,7 +30,7 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
 }
 
 /** Waits for the lock. Calls `onWait` once if another process holds it. */
-export async function fileLock(path: string, onWait?: () => void): Promise<FileLock> {
+export async function acquireFileLock(path: string, onWait?: () => void): Promise<FileLock> {
   for (let tries = 0; ; tries += 1) {
     const lock = await tryFileLock(path);
     if (lock) return lock;

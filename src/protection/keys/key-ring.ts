@@ -4,12 +4,12 @@ import { access, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { Problem } from '../../model/problems.ts';
-import { boundTo, decrypt, encrypt } from '../aead.ts';
+import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyError } from '../errors.ts';
-import { fileLock } from './file-lock.ts';
+import { acquireFileLock } from './file-lock.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE, withKeyServices } from './kms.ts';
 import { placeFile } from './whole-file.ts';
 
@@ -77,14 +77,14 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
 
   async wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
     const key = this.current(use);
-    return { keyId: key.id, bytes: encrypt(key.secret, dataKey, boundTo(use, key.id, bound)) };
+    return { keyId: key.id, bytes: encrypt(key.secret, dataKey, toAssociatedData(use, key.id, bound)) };
   }
 
   async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
     const key = await this.find(use, wrapped.keyId);
     if (typeof key === 'string') throw new UnknownKeyError(wrapped.keyId, use);
     try {
-      return decrypt(key.secret, wrapped.bytes, boundTo(use, key.id, bound));
+      return decrypt(key.secret, wrapped.bytes, toAssociatedData(use, key.id, bound));
     } catch {
       throw new SealBrokenError(
         `what was wrapped under the key "${key.id}" does not open: it was changed or moved, or the key ring has another ` +
@@ -103,7 +103,7 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
 export async function createKeyRing(file: string, { kms }: { kms?: string | undefined } = {}): Promise<KeyRing> {
   const createdAt = new Date().toISOString();
   const keys = await withKeyServices((serviceOf) =>
-    Promise.all(KEY_USES.map((use) => newKey({ use, createdAt }, kms, serviceOf))),
+    Promise.all(KEY_USES.map((use) => generateKey({ use, createdAt }, kms, serviceOf))),
   );
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeKeyRing(file, { version: 1, keys }, { isNew: true });
@@ -151,12 +151,12 @@ export async function openKeyRing(settings: KeyRingSettings): Promise<KeyRing> {
 
 /** Makes the key ring where it is missing. Never throws: a later read of the file gives the reason. */
 export async function makeMissingKeyRing({ keyRingFile, keyRingMayBeMade }: KeyRingSettings): Promise<void> {
-  if (!keyRingMayBeMade || (await keyRingExists(keyRingFile))) return;
+  if (!keyRingMayBeMade || (await hasKeyRing(keyRingFile))) return;
   // Another process may have made one first; then that key ring is used.
   await createKeyRing(keyRingFile).catch(() => {});
 }
 
-export function keyRingExists(file: string): Promise<boolean> {
+export function hasKeyRing(file: string): Promise<boolean> {
   return access(file).then(
     () => true,
     () => false,
@@ -206,7 +206,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
 
   /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
   static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
-    // Taken before the file is read: a change in between counts as a later change.
+    // The state is taken before the file is read, so that a change in between counts as a later change.
     const version = await readVersion(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
   }
@@ -308,7 +308,7 @@ type KeyFacts = Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> & {
 };
 
 /** Every key of the ring, or of its file, with its age at `nowMs`; no secrets. */
-export function keyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number = Date.now()): KeyAge[] {
+export function computeKeyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number = Date.now()): KeyAge[] {
   return keys.map(({ id, use, status, createdAt, retiredAt, kms }) => {
     const ageMs = nowMs - (parseInstantMs(createdAt) ?? 0);
     const ageDays = Math.max(0, Math.floor(ageMs / DAY_MS));
@@ -345,7 +345,7 @@ export async function examineKeyRing(file: string): Promise<KeyRingReport> {
       throw error;
     },
   );
-  return { keys: keyAges(content), refused: content.refused ?? [], problem };
+  return { keys: computeKeyAges(content), refused: content.refused ?? [], problem };
 }
 
 // The key ring's file (docs/protection.md): JSON, readable by its owner alone. It is replaced, never written into.
@@ -401,15 +401,15 @@ async function writeKeyRing(
   how: { isNew: true } | { owner: { uid: number; gid: number } },
 ): Promise<void> {
   await placeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, ...how }).catch((error: unknown) => {
-    throw unwritable(file, error);
+    throw toUnwritableError(file, error);
   });
 }
 
-function unwritable(file: string, error: unknown): KeyRingError {
-  if (errorCode(error) === 'EEXIST') {
+function toUnwritableError(file: string, error: unknown): KeyRingError {
+  if (getErrorCode(error) === 'EEXIST') {
     return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
   }
-  return new KeyRingError(`the key ring ${file} could not be written (${errorCode(error)})`);
+  return new KeyRingError(`the key ring ${file} could not be written (${getErrorCode(error)})`);
 }
 
 /**
@@ -423,14 +423,15 @@ export async function readKeyRing(
   const { text, owner } = await readPrivate(file);
   const parsed = fileSchema.safeParse(parseJson(text, file));
   if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(toProblem));
-  const problems = ringProblems(parsed.data);
+  const problems = findRingProblems(parsed.data);
   if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
   return { content: parsed.data, owner };
 }
 
 async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
   const handle = await open(file, 'r').catch((error: unknown) => {
-    const ways = errorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${errorCode(error)})`;
+    const ways =
+      getErrorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${getErrorCode(error)})`;
     throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
   });
   try {
@@ -457,7 +458,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
+function findRingProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
   const problems: Problem[] = [];
   refused.forEach((id, index) => {
     // A run that confused two keys could not replay.
@@ -521,7 +522,7 @@ function toContext({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, str
  *
  * @throws KeyServiceError
  */
-async function newKey(
+async function generateKey(
   { use, createdAt }: { use: KeyUse; createdAt: string },
   kms: string | undefined,
   openService: KeyServiceOf,
@@ -577,7 +578,7 @@ async function openSecrets(file: string, keys: readonly FileKey[], openService: 
 
 /** Like `openSecrets`, but returns bytes: for a ring whose wrapping will change. */
 async function unwrapAll(file: string, keys: readonly FileKey[], openService: KeyServiceOf): Promise<Buffer[]> {
-  const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, openService)));
+  const opened = await Promise.allSettled(keys.map((key) => readSecretBytes(key, openService)));
   const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();
   const secrets: Buffer[] = [];
   for (const [index, outcome] of opened.entries()) {
@@ -598,7 +599,7 @@ async function unwrapAll(file: string, keys: readonly FileKey[], openService: Ke
   );
 }
 
-async function secretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
+async function readSecretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
   if (key.secret !== undefined) return Buffer.from(key.secret, 'base64');
   if (key.wrapped === undefined || key.kms === undefined) throw new Error('a key without a secret was read');
   const service = await openService(key.kms);
@@ -636,7 +637,7 @@ export async function rotateKeys(
       for (const use of uses) {
         const before = content.keys.find((key) => key.use === use && key.status === 'current');
         if (!before) throw new Error(`a key ring without a current ${use} key`);
-        const after = await newKey({ use, createdAt }, kms ?? before.kms, serviceOf);
+        const after = await generateKey({ use, createdAt }, kms ?? before.kms, serviceOf);
         before.status = 'retired';
         before.retiredAt = createdAt;
         content.keys.push(after);
@@ -698,7 +699,7 @@ async function change(file: string, apply: (content: KeyRingContent) => void | P
   const target = await realpath(file).catch(() => file);
   // Reads without the lock first, so that a missing key ring leaves no lock file.
   await readKeyRing(target);
-  using _lock = await fileLock(`${target}.lock`).catch(() => {
+  using _lock = await acquireFileLock(`${target}.lock`).catch(() => {
     throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);
   });
   const { content, owner } = await readKeyRing(target);

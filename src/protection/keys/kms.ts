@@ -74,21 +74,21 @@ async function openKeyService(name: string) {
     { step: 'build' },
   );
   await client.config.region().catch(() => {
-    throw kmsError('region');
+    throw createKmsError('region');
   });
   return {
     /** `kms` names the key's own ARN, also where the caller gave an alias: an alias may point to another key tomorrow. */
     async wrap(Plaintext: Uint8Array, EncryptionContext: Record<string, string>) {
       const command = new sdk.EncryptCommand({ KeyId, Plaintext, EncryptionContext });
       const { CiphertextBlob, KeyId: arn } = await client.send(command).catch(translate);
-      if (!CiphertextBlob || !arn) throw kmsError('unknown');
+      if (!CiphertextBlob || !arn) throw createKmsError('unknown');
       return { wrapped: CiphertextBlob, kms: `${AWS_KMS}${arn}` };
     },
     async unwrap(CiphertextBlob: Uint8Array, EncryptionContext: Record<string, string>): Promise<Uint8Array> {
       // Names the key. Otherwise KMS would take any key that these bytes claim to be wrapped under.
       const command = new sdk.DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext });
       const { Plaintext } = await client.send(command).catch(translate);
-      if (!Plaintext) throw kmsError('unknown');
+      if (!Plaintext) throw createKmsError('unknown');
       return Plaintext;
     },
     close: () => client.destroy(),
@@ -98,14 +98,14 @@ async function openKeyService(name: string) {
 /** Requires TLS: requests to KMS and its answers contain keys. */
 function requireTls(request: unknown): void {
   const { protocol, hostname } = request as { protocol: string; hostname: string };
-  if (protocol !== 'https:' && !isLoopback(hostname)) throw kmsError('insecure');
+  if (protocol !== 'https:' && !isLoopback(hostname)) throw createKmsError('insecure');
 }
 
 async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@aws-sdk/client-kms');
   } catch {
-    throw kmsError('notInstalled');
+    throw createKmsError('notInstalled');
   }
 }
 
@@ -148,7 +148,7 @@ const TO_DO: Record<KmsFailure, string> = {
 };
 
 function translate(error: unknown): never {
-  throw kmsError(toFailure(error));
+  throw createKmsError(toFailure(error));
 }
 
 function toFailure(error: unknown): KmsFailure {
@@ -171,6 +171,6 @@ function byStatus(error: Error): KmsFailure {
   return status === 401 || status === 403 ? 'denied' : 'unknown';
 }
 
-function kmsError(failure: KmsFailure): KmsError {
+function createKmsError(failure: KmsFailure): KmsError {
   return new KmsError(failure, TO_DO[failure]);
 }

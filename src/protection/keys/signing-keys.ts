@@ -14,13 +14,13 @@ import {
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { realpath, unlink } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import { errorCode } from '../../base/error-code.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import type { DecisionContent, RepeatContent } from '../../model/decision-content.ts';
 import { readKeySet } from '../proofs.ts';
-import { fileLock } from './file-lock.ts';
+import { acquireFileLock } from './file-lock.ts';
 import { placeFile } from './whole-file.ts';
 
 /** Thrown when a key that signs decisions, or the key set beside it, cannot be changed. Names a file, never a key. */
@@ -45,10 +45,10 @@ export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise
   using _lock = await lockKeySet(keySet);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
-  const keys = existsSync(keySet) ? keysIn(keySet) : [];
+  const keys = existsSync(keySet) ? parseKeys(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
   await placeFile(file, toText(jwk), { mode: 0o600, isNew: true }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
+    if (getErrorCode(error) !== 'EEXIST') throw toUnwritableError(file, error);
     throw new SigningKeyError(`there is a ${file} already: it is left as it is`);
   });
   try {
@@ -66,7 +66,7 @@ export async function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId:
   if (existsSync(file) && (await loadDecisionSigner(file)).keyId === keyId) {
     throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
   }
-  const keys = keysIn(keySet);
+  const keys = parseKeys(keySet);
   const left = keys.filter(({ kid }) => kid !== keyId);
   if (left.length === keys.length) throw new SigningKeyError(`${keySet} has no key ${keyId}`);
   if (left.length === 0) throw new SigningKeyError(`${keyId} is the last key of ${keySet}, which must have one`);
@@ -75,7 +75,7 @@ export async function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId:
 
 type PublicKey = JsonWebKey & { kid?: string };
 
-function keysIn(keySet: string): PublicKey[] {
+function parseKeys(keySet: string): PublicKey[] {
   try {
     return readKeySet(keySet).keys as PublicKey[];
   } catch {
@@ -88,7 +88,7 @@ async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<
   const target = await realpath(keySet).catch(() => keySet);
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
   await placeFile(target, toText({ keys }), { mode }).catch((error: unknown) => {
-    throw unwritable(keySet, error);
+    throw toUnwritableError(keySet, error);
   });
 }
 
@@ -96,12 +96,12 @@ function toText(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function unwritable(file: string, error: unknown): SigningKeyError {
-  return new SigningKeyError(`${file} could not be written (${errorCode(error)})`);
+function toUnwritableError(file: string, error: unknown): SigningKeyError {
+  return new SigningKeyError(`${file} could not be written (${getErrorCode(error)})`);
 }
 
 function lockKeySet(keySet: string) {
-  return fileLock(`${keySet}.lock`).catch(() => {
+  return acquireFileLock(`${keySet}.lock`).catch(() => {
     throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
   });
 }
@@ -111,7 +111,7 @@ function lockKeySet(keySet: string) {
 export interface DecisionSigner {
   /** The id in the ledger with each decision, and in the key set that checks them. */
   keyId: string;
-  /** Good for ten minutes: it is judged as of the moment at which the run received it. */
+  /** Valid for ten minutes, since the proof is judged at the moment when the run received it. */
   sign(content: DecisionContent | RepeatContent): Promise<string>;
 }
 

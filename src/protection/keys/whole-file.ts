@@ -16,7 +16,7 @@ export async function placeFile(file: string, text: string, { mode, owner, isNew
   const aside = join(directory, `.aside-${randomBytes(8).toString('hex')}`);
   const handle = await open(aside, 'wx', mode);
   try {
-    // The process's mask may have taken rights away that other programs need.
+    // The process's umask may have removed rights that other programs need.
     await handle.chmod(mode);
     await handle.writeFile(text);
     if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);

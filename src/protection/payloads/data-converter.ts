@@ -24,7 +24,7 @@ export function createDataConverter(options: PayloadCodecOptions): DataConverter
 /**
  * Returns true if a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without.
  */
-export function bundleHasFailureConverter(code: string): boolean {
+export function hasFailureConverter(code: string): boolean {
   return code.includes(FAILURE_CONVERTER_MARK);
 }
 

@@ -7,7 +7,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { isRecord } from '../../base/is-record.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import type { Message } from '../../messages/message.ts';
-import { type UndecodableReason, undecodable } from '../../model/undecodable.ts';
+import { createUndecodable, type UndecodableReason } from '../../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../errors.ts';
 import type { PayloadKeys } from '../keys/key-ring.ts';
 import {
@@ -128,7 +128,7 @@ export function wasEncrypted(payload: Payload | null | undefined): boolean {
 function buildMarker(reason: UndecodableReason): Payload {
   return {
     metadata: { encoding: Buffer.from('json/plain') },
-    data: Buffer.from(JSON.stringify(undecodable(reason))),
+    data: Buffer.from(JSON.stringify(createUndecodable(reason))),
   };
 }
 

@@ -123,7 +123,7 @@ export function readEncoding(payload: Payload | null | undefined): string {
 
 /** Encrypts the whole payload, including its metadata. */
 export async function sealPayload(payload: Payload, key: RingKey, namespace: string): Promise<Payload> {
-  const { bound, check } = boundTo(key.id, namespace);
+  const { bound, check } = toAssociatedData(key.id, namespace);
   const sealed = encrypt(key.secret, await pack(WireFormat.encode(payload).finish()), bound);
   return {
     metadata: { encoding: utf8(ENCRYPTED_ENCODING), [KEY_ID]: utf8(key.id), [NAMESPACE]: utf8(namespace) },
@@ -140,8 +140,9 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
     throw new BrokenEnvelopeError('malformed');
   }
   // Tells a damaged key id from a key that may still come. Only the tag reveals a forgery.
-  if (boundTo(keyId, namespace).check.compare(data, 0, CHECK_BYTES) !== 0) throw new BrokenEnvelopeError('tampered');
-  // After the check: a damaged payload is not called malformed.
+  if (toAssociatedData(keyId, namespace).check.compare(data, 0, CHECK_BYTES) !== 0)
+    throw new BrokenEnvelopeError('tampered');
+  // Parses after the check, so that a damaged payload is not reported as malformed.
   if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new BrokenEnvelopeError('malformed');
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
 }
@@ -149,8 +150,8 @@ export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
 /** Opens the encrypted payload. Throws `BrokenEnvelopeError` if anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
-    const inner = await unpack(decrypt(key.secret, sealed, boundTo(keyId, namespace).bound));
-    return WireFormat.decode(ownMemory(inner));
+    const inner = await unpack(decrypt(key.secret, sealed, toAssociatedData(keyId, namespace).bound));
+    return WireFormat.decode(copyBytes(inner));
   } catch (error) {
     throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
   }
@@ -167,7 +168,7 @@ interface Bound {
 let latest: Bound | undefined;
 
 /** Unambiguous, because none of the three can contain a NUL. */
-function boundTo(keyId: string, namespace: string): Bound {
+function toAssociatedData(keyId: string, namespace: string): Bound {
   const text = `${ENCRYPTED_ENCODING}\0${keyId}\0${namespace}`;
   if (latest?.text === text) return latest;
   const bound = utf8(text);
@@ -205,7 +206,7 @@ async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
  * Copies the bytes out of zlib's view into 16 kB or more. The SDK keeps the last decoded bytes of each cached run, and
  * the whole view would be kept along with them.
  */
-function ownMemory(bytes: Uint8Array): Buffer {
+function copyBytes(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
   copy.set(bytes);
   return copy;

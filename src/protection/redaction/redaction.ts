@@ -2,8 +2,8 @@
  * The redacted view of a decoded value, for readers who may not see everything. Masks by field name at any depth, and
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
-import { jsonPointer } from '../../fields/problems.ts';
-import { runKeyProblem } from '../../model/run-key.ts';
+import { toJsonPointer } from '../../fields/problems.ts';
+import { checkRunKey } from '../../model/run-key.ts';
 
 // Names of personal members of decoded JSON: those of the interface (2.3 to 2.6) and other systems' names for the same.
 // A comparison of names looks at letters and digits alone, in any case.
@@ -22,7 +22,7 @@ type FieldKind =
   | 'reference'
   /** An id of our callers. It is shown where a start takes it as one: it lies in workflow ids in the clear. */
   | 'id'
-  /** A member within something personal that reveals nothing about a person. */
+  /** A member of a personal object that does not identify the person. */
   | 'plain';
 
 const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
@@ -90,7 +90,9 @@ const PLAIN_WITHIN = new Set([
 ]);
 
 const KINDS = new Map<string, FieldKind>(
-  Object.entries(NAMES).flatMap(([kind, names]) => names.map((name) => [normal(name), kind as FieldKind] as const)),
+  Object.entries(NAMES).flatMap(([kind, names]) =>
+    names.map((name) => [normalizeName(name), kind as FieldKind] as const),
+  ),
 );
 
 /**
@@ -98,8 +100,8 @@ const KINDS = new Map<string, FieldKind>(
  *
  * @param within how the object that contains it is treated
  */
-function fieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
-  const plain = normal(name);
+function findFieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
+  const plain = normalizeName(name);
   if (within !== undefined && PLAIN_WITHIN.has(plain)) return 'plain';
   const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
   if (kind !== undefined) return kind;
@@ -107,7 +109,7 @@ function fieldKind(name: string, within: FieldKind | undefined): FieldKind | und
   return within === 'plain' || within === 'reference' || within === 'id' ? undefined : within;
 }
 
-function normal(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
@@ -147,7 +149,7 @@ export function redactShape(value: unknown, levels = MAX_LEVELS, code?: RegExp):
   const seen = new Set<string>();
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
-      distinct(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(name) ? name : MASKED, seen),
+      toDistinct(/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(name) ? name : MASKED, seen),
       redactShape(inner, levels - 1, Object.hasOwn(CODES, name) ? CODES[name] : undefined),
     ]),
   );
@@ -162,14 +164,14 @@ function redactValue(value: unknown, kind: FieldKind | undefined, levels: number
   const seen = new Set<string>();
   const members = Object.entries(value).map(([name, inner]) => {
     // A name may be personal too, where the sender uses a map in place of a list.
-    const shown = distinct(maskText(name, WITH_DIGITS), seen);
-    return [shown, redactValue(inner, fieldKind(name, kind), levels - 1)] as const;
+    const shown = toDistinct(maskText(name, WITH_DIGITS), seen);
+    return [shown, redactValue(inner, findFieldKind(name, kind), levels - 1)] as const;
   });
   // Defines own members, `__proto__` among them.
   return Object.fromEntries(members);
 }
 
-function distinct(name: string, seen: Set<string>): string {
+function toDistinct(name: string, seen: Set<string>): string {
   let shown = name;
   for (let count = 2; seen.has(shown); count++) shown = `${name} (${count})`;
   seen.add(shown);
@@ -180,9 +182,9 @@ function redactText(text: string, kind: FieldKind | undefined, levels: number): 
   if (text === '') return text;
   switch (kind) {
     case 'ssn':
-      return maskedSsn(text);
+      return maskSsn(text);
     case 'birthDate':
-      return maskedBirthDate(text);
+      return maskBirthDate(text);
     case 'zip':
       return /^\d{5}(?:-?\d{4})?$/.test(text) ? text.slice(0, 5) : MASKED;
     case 'masked':
@@ -191,10 +193,10 @@ function redactText(text: string, kind: FieldKind | undefined, levels: number): 
     case 'reference':
       return maskText(text, WITHOUT_DIGITS);
     case 'id':
-      return maskText(text, runKeyProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
+      return maskText(text, checkRunKey(text) === null ? WITHIN_IDS : WITH_DIGITS);
     case 'plain':
     case undefined:
-      return redactedJsonText(text, levels) ?? maskText(text, WITH_DIGITS);
+      return redactJsonText(text, levels) ?? maskText(text, WITH_DIGITS);
   }
 }
 
@@ -203,19 +205,19 @@ function redactNumber(number: number, kind: FieldKind | undefined): unknown {
   return redactText(String(number), kind, 0);
 }
 
-function maskedSsn(text: string): string {
+function maskSsn(text: string): string {
   const digits = text.replaceAll(/\D/g, '');
   return digits.length < 4 ? MASKED : `${MASKED}${digits.slice(-4)}`;
 }
 
-function maskedBirthDate(text: string): string {
+function maskBirthDate(text: string): string {
   const year = /^(?:(\d{4})(?!\d)|((?:19|20)\d{2})\d{4}$|\d{1,2}\D\d{1,2}\D(\d{4})$)/.exec(text);
   const shown = year?.[1] ?? year?.[2] ?? year?.[3];
   return shown === undefined ? MASKED : `${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
 }
 
 /** JSON inside a text, as in messages of failures; `null` where the text is not JSON. */
-function redactedJsonText(text: string, levels: number): string | null {
+function redactJsonText(text: string, levels: number): string | null {
   const [first] = text.trimStart();
   if (levels === 0 || (first !== '{' && first !== '[')) return null;
   try {
@@ -252,16 +254,16 @@ function maskText(text: string, personal: RegExp): string {
 }
 
 /** The JSON pointer of a masked value; `null` where there is none. */
-export function redactedPointer(value: unknown): string | null {
+export function readRedactedPointer(value: unknown): string | null {
   const path: string[] = [];
-  return holdsRedacted(value, path) ? jsonPointer(path) : null;
+  return holdsRedacted(value, path) ? toJsonPointer(path) : null;
 }
 
 function holdsRedacted(value: unknown, path: string[]): boolean {
   if (typeof value === 'string') return hasBullets(value);
   if (typeof value !== 'object' || value === null) return false;
   for (const [name, inner] of Object.entries(value)) {
-    path.push(pointerPart(name, value));
+    path.push(toPointerPart(name, value));
     if (hasBullets(name) || holdsRedacted(inner, path)) return true;
     path.pop();
   }
@@ -272,7 +274,7 @@ function holdsRedacted(value: unknown, path: string[]): boolean {
  * A name that the sender made up may be personal (model/problems.ts). The pointer shows only names that look like a
  * field.
  */
-function pointerPart(name: string, holder: object): string {
+function toPointerPart(name: string, holder: object): string {
   return Array.isArray(holder) || /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? name : '*';
 }
 

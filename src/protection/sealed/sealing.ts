@@ -1,6 +1,6 @@
 /** Envelope encryption: each sealed thing has a data key of its own, wrapped by the key ring's current `ledger` key. */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { boundTo, decrypt, encrypt } from '../aead.ts';
+import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { SealBrokenError } from '../errors.ts';
 import type { KeyWrapper } from '../keys/key-ring.ts';
 
@@ -28,7 +28,7 @@ export interface Sealed {
 export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor): Promise<Sealed> {
   const dataKey = randomBytes(32);
   const bound = toSealName(sealedFor);
-  const body = encrypt(createSecretKey(dataKey), Buffer.from(text, 'utf8'), boundTo('report', bound));
+  const body = encrypt(createSecretKey(dataKey), Buffer.from(text, 'utf8'), toAssociatedData('report', bound));
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
   return { body, wrappedKey: wrapped.bytes, keyId: wrapped.keyId, algorithm: SEAL_ALGORITHM };
@@ -44,7 +44,7 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
   }
   const bound = toSealName(sealedFor);
   const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
-  return decrypt(createSecretKey(dataKey), sealed.body, boundTo('report', bound)).toString('utf8');
+  return decrypt(createSecretKey(dataKey), sealed.body, toAssociatedData('report', bound)).toString('utf8');
 }
 
 /**
@@ -93,11 +93,15 @@ export class LedgerCipher {
 
   /** Seals a JSON value, bound to the row and column that `place` names. */
   sealValue(value: unknown, ...place: readonly string[]): Uint8Array {
-    return encrypt(this.#valueKey, Buffer.from(JSON.stringify(value), 'utf8'), boundTo(this.#ledgerId, ...place));
+    return encrypt(
+      this.#valueKey,
+      Buffer.from(JSON.stringify(value), 'utf8'),
+      toAssociatedData(this.#ledgerId, ...place),
+    );
   }
 
   unsealValue(sealed: Uint8Array, ...place: readonly string[]): unknown {
-    return JSON.parse(decrypt(this.#valueKey, sealed, boundTo(this.#ledgerId, ...place)).toString('utf8'));
+    return JSON.parse(decrypt(this.#valueKey, sealed, toAssociatedData(this.#ledgerId, ...place)).toString('utf8'));
   }
 }
 

@@ -6,7 +6,7 @@
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type {
   ApplicantStanding,
@@ -21,13 +21,13 @@ import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
-import { consentValidForMs } from '../../messages/request-share.ts';
+import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import { untilRecorded } from '../run/activity-stubs.ts';
-import { inBackground } from '../run/around-the-sdk.ts';
-import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
+import { runInBackground } from '../run/around-the-sdk.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import {
@@ -51,14 +51,14 @@ export interface ConsentHost {
   readonly inFlight: InFlightActivities;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
-  /** Everybody whose word about the share may count. */
+  /** The applicants whose consents and denials can count for the share. */
   readonly applicantIds: readonly string[];
   /** Returns why a grant may not be by the report's person. Absent for a share by itself, which keeps its report. */
-  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
+  checkPerson?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null;
   /** Whether the grant came while its applicant's id named another person than in the report that is shared. */
   isOfOtherPerson?(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean;
   /** Returns the share's report, as far as the run knows it. */
-  reportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
+  toReportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
   /** Returns the applicants of the report that is shared. */
   listApplicants(share: ShareRecord): readonly string[];
   publish(): void;
@@ -72,7 +72,10 @@ interface WaitingConsent {
   isAnswered?: true;
   /** The keys that its proof needs could not be read. */
   isUnjudged?: true;
-  /** Another ledger answered than the run has used, which gets nothing. The run keeps the message until its own answers. */
+  /**
+   * Another ledger answered than the run's, and gets no message. The run keeps the message until its own ledger
+   * answers.
+   */
   isInNoLedger?: true;
   /** The message of the same key that was on its way when this one came. */
   earlier?: WaitingConsent;
@@ -86,7 +89,7 @@ export interface CarriedConsents {
   faults?: FaultyGrant[];
 }
 
-/** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
+/** The number of consents that one activity writes: at three round trips each, far below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
 /** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
 const MOST_CHARACTERS = 800_000;
@@ -94,7 +97,7 @@ const MOST_CHARACTERS = 800_000;
 const MOST_WAITING_GRANTS = 1_000;
 const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the run keeps it until its own answers';
 const TOO_MANY_WAIT = refuse('notNow', `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`);
-/** Another ledger answers than the run has used. */
+/** Another ledger answers than the one that the run has used. */
 const ASK_AGAIN_AFTER_MS = 60_000;
 
 export class Consents {
@@ -103,10 +106,10 @@ export class Consents {
   /** The last message of each key in `#waiting`. */
   readonly #byKey = new Map<string, WaitingConsent>();
   #waitingGrants = 0;
-  /** How many refusals of each share are on their way. */
+  /** The number of refusals of each share in flight. */
   readonly #blocked = new Map<string, number>();
   readonly #standings: Map<string, ShareStanding>;
-  /** Shares about which another place may have recorded consents since the run asked. */
+  /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
   /** Look-ups in flight. */
   readonly #asked = new Map<string, Promise<void>>();
@@ -129,7 +132,7 @@ export class Consents {
 
   /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
   begin(): void {
-    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
+    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   get isFull(): boolean {
@@ -164,13 +167,16 @@ export class Consents {
     else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
   }
 
-  /** Whether the run knows what the ledger says about the share by now. */
+  /** Whether the ledger's latest answer about the share is known. */
   has(shareId: string): boolean {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /** Called when another place has recorded consents: a share that waits asks the ledger again, also after a look-up in flight. */
-  noteNews(): void {
+  /**
+   * Called when another run has recorded consents. A waiting share asks the ledger again, also after a look-up in
+   * flight.
+   */
+  markAllStale(): void {
     for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
   }
 
@@ -193,15 +199,15 @@ export class Consents {
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     const summary = `looking up what was said about sharing ${shareId}`;
-    const standings = await untilRecorded('lookUpShares', { summary }, args);
+    const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
-    } else if (standings[0]) this.learn(shareId, standings[0]);
+    } else if (standings[0]) this.updateStanding(shareId, standings[0]);
   }
 
-  /** Takes what the ledger says. An answer that was read before another one changes nothing. */
-  learn(shareId: string, standing: ShareStanding): void {
+  /** Stores the ledger's answer about a share, unless a newer answer is known. */
+  updateStanding(shareId: string, standing: ShareStanding): void {
     const known = this.#standings.get(shareId);
     if (known && known.position > standing.position) return;
     this.#standings.set(shareId, standing);
@@ -215,7 +221,7 @@ export class Consents {
   }
 
   /** Applies the ledger's last answer to a share, for example once its report is known. */
-  look(share: ShareRecord): void {
+  applyStanding(share: ShareRecord): void {
     const standing = this.#standings.get(share.input.shareId);
     if (standing) this.#apply(share, standing);
   }
@@ -257,7 +263,7 @@ export class Consents {
     }
   }
 
-  /** Refuses the grants of a run that ends before it could know which grants count. */
+  /** Refuses grants if the run ends before it could judge them. */
   refuseUnjudged(reason: string): void {
     for (const waitingConsent of this.#waiting)
       if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', cause: 'notNow', reason });
@@ -294,7 +300,7 @@ export class Consents {
       await condition(() => hasNews() || this.#waiting.some(mayWrite) || listUnasked().length > 0);
       for (const share of hasNews() ? [] : listUnasked()) await this.lookUp(share);
       if (hasNews()) {
-        const batch = nextBatch(this.#waiting.filter(isNew));
+        const batch = selectNextBatch(this.#waiting.filter(isNew));
         await this.#write(batch);
         if (batch.some(({ taken }) => taken !== undefined)) round = 0;
         continue;
@@ -316,7 +322,7 @@ export class Consents {
     const consents = batch.map(({ record }) => record);
     const faultyGrants = config ? [...this.#faults] : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
-    // Before it is prepared, a run cannot say whose word counts. It asks again then.
+    // A run that is not prepared yet does not know the applicants that count. It asks again later.
     const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
@@ -326,7 +332,7 @@ export class Consents {
       shares: known.map((share) => askAbout(this.#host, share)),
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
-    const recorded = await untilRecorded('recordConsents', { summary }, args);
+    const recorded = await runUntilRecorded('recordConsents', { summary }, args);
     this.#faults = this.#faults.slice(faultyGrants.length);
     if (recorded === 'ledgerChanged') {
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
@@ -341,7 +347,7 @@ export class Consents {
       this.#settle(waitingConsent, recorded.taken[index] ?? { kind: 'unjudged' });
     this.#dropSettled();
     for (const [index, standing] of recorded.standings.entries())
-      this.learn(known[index]?.input.shareId ?? '', standing);
+      this.updateStanding(known[index]?.input.shareId ?? '', standing);
   }
 
   #dropSettled(): void {
@@ -377,7 +383,7 @@ function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): st
 
 /** Whether the two messages say the same, with the same proof. */
 function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
-  return differingPaths(message, other).length === 0;
+  return findDifferingPaths(message, other).length === 0;
 }
 
 /** The states of a share that was, or may have been, sent under its grants. */
@@ -388,7 +394,7 @@ function isGrant({ decision }: ConsentRecord): boolean {
 }
 
 /** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
-function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
+function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
   const refusals = waiting.filter(({ record }) => !isGrant(record));
   const ordered = [...refusals, ...waiting.filter(({ record }) => isGrant(record))];
   const batch: WaitingConsent[] = [];
@@ -401,11 +407,11 @@ function nextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
   return batch;
 }
 
-/** The ledger's question about a share. */
+/** Builds the question to the ledger about a share. */
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
-  const validForMs = consentValidForMs(share.input);
-  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.reportTerms(share) };
+  const validForMs = toConsentValidForMs(share.input);
+  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.toReportTerms(share) };
 }
 
 export function handleConsents<Status>(
@@ -429,8 +435,8 @@ export function handleConsents<Status>(
     },
     { description: definition.signals?.consent as string },
   );
-  // It has no content: what counts is in the ledger.
-  setHandler(defineSignal('lookUpConsents'), () => run.consents.noteNews(), { description: LOOK_UP_CONSENTS });
+  // The signal has no content, since the ledger has the consents.
+  setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
 }
 
 /** Refuses a consent whose sender waits for no answer. */
@@ -485,7 +491,7 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
   if (share && !isForUser(message.secondaryUser, share.input)) {
     return refuse('notNow', 'the consent is for another secondary user');
   }
-  const ofAnother = run.personProblem?.(message) ?? null;
+  const ofAnother = run.checkPerson?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
   if (message.proof === undefined && run.config?.consentTrust === 'proof') {
     return refuse('unproven', 'the proof is refused: missing');
@@ -494,8 +500,8 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
 }
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
-export async function closeDown({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
-  await untilMessagesAnswered(() => consents.isIdle);
+export async function drainConsents({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
+  await waitUntilMessagesAnswered(() => consents.isIdle);
 }
 
 /**

@@ -3,9 +3,9 @@ import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult } from '../../messages/journey/shapes.ts';
 import { toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { untilDone } from '../run/activity-stubs.ts';
-import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
-import { undecodableInput } from '../run/failures.ts';
+import { runUntilDone } from '../run/activity-stubs.ts';
+import { pinIfVersioned } from '../run/around-the-sdk.ts';
+import { toUndecodableFailure } from '../run/failures.ts';
 
 /**
  * Records a consent, denial or revocation for a journey that has ended. It posts nothing. The ledger flags for an
@@ -14,11 +14,11 @@ import { undecodableInput } from '../run/failures.ts';
  * @throws `InvalidInput` with `details[0] = { problems }` where the input cannot be decoded
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<LateConsentResult> {
-  if (isUndecodable(input)) throw undecodableInput(input);
-  // The input may be anything. An error thrown here would park the run for good; the activity's refusal is an answer.
+  if (isUndecodable(input)) throw toUndecodableFailure(input);
+  // The sender may have sent any input. A thrown error would block the run for good; the activity refuses it instead.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   const args = { consent, receivedAt: new Date().toISOString() };
-  const result = await untilDone('recordLateConsentMessage', { summary: 'recording a late consent' }, args);
+  const result = await runUntilDone('recordLateConsentMessage', { summary: 'recording a late consent' }, args);
   if (!('problems' in result)) await tellOpenRuns(consent);
   return result;
 }
@@ -41,10 +41,10 @@ async function tellIfOpen(workflowId: string, signal: string, ...content: [] | [
   try {
     await getExternalWorkflowHandle(workflowId).signal(signal, ...content);
   } catch (error) {
-    // Usually no such run is open.
+    // Usually the run is closed.
     if (!(error instanceof TemporalFailure)) throw error;
   }
 }
 
 // The run takes seconds, so no deploy has to wait long for the version that it began with.
-pinnedWhereVersioned(recordLateConsent);
+pinIfVersioned(recordLateConsent);

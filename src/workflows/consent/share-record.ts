@@ -16,9 +16,9 @@ export interface AskedWithdrawal {
   reason: string;
   /** The share that is to take its place. */
   replacement?: ShareInput;
-  /** The sender has its answer, and the ledger has not decided yet. A refusal then shows in the status. */
+  /** The run has answered the sender, and the ledger has not decided yet. The status shows a later refusal. */
   isAnswered?: true;
-  /** Why the ledger, or the share's hold, has refused it. */
+  /** The reason why the ledger, or the share's hold, refused the withdrawal. */
   refusal?: MessageRefusal;
 }
 
@@ -34,7 +34,7 @@ export interface ShareRecord {
   remarks?: Problem[];
   attention?: 'revokedAfterPosting';
   since?: string;
-  /** Until when it waits for consent, once its report exists. */
+  /** The end of the wait for consent, once the report exists. */
   until?: string;
   /** The report was disposed of, or came under a legal hold, before the share was posted. */
   reportIsGone?: boolean;
@@ -80,7 +80,7 @@ export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerT
 }
 
 /** Returns the members of the event of its end, beside the outcome. */
-export function membersOfEnd(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
+export function toEndMembers(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
   return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
@@ -125,7 +125,7 @@ export function listUngranted(
 }
 
 /** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
-export function firstExpiryInMs(
+export function findFirstExpiryMs(
   told: Pick<LedgerAnswers, 'standing'>,
   share: ShareRecord,
   applicantIds: readonly string[],
@@ -134,7 +134,7 @@ export function firstExpiryInMs(
   const leftMs = applicantIds.flatMap((applicantId) => {
     const standing = told.standing(share, applicantId, nowMs);
     if (standing.stands !== 'granted' || standing.youngUntilMs === undefined) return [];
-    // The last millisecond of its time still counts.
+    // A grant is valid up to and including its last millisecond.
     return [standing.youngUntilMs + 1 - nowMs];
   });
   return leftMs.length === 0 ? undefined : Math.max(1, Math.min(...leftMs));

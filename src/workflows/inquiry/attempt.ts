@@ -8,11 +8,11 @@ import type {
 } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { inquiryPriority, toGatewayQueue } from '../../model/work-class.ts';
+import { toGatewayQueue, toInquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryFor } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost } from './inquiry-spec.ts';
-import { type AttemptStep, afterLookUp, stepOfFailure, toStep } from './ledger-look-ups.ts';
+import { type AttemptStep, closeByLookUp, toFailureStep, toStep } from './ledger-look-ups.ts';
 
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
@@ -25,12 +25,12 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     submitInquiryFor(config, {
       taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, config.profile),
       summary: describeAttempt(args),
-      priority: inquiryPriority(args.inquiry),
+      priority: toInquiryPriority(args.inquiry),
     })({ ...args, run: pickIdentity(config), settings: config.settings }),
   );
   if (ended.kind === 'completed') {
     if (ended.value.kind === 'answered') config.seen = ended.value.seen;
-    return stepOfResult(host, ended.value);
+    return toResultStep(host, ended.value);
   }
   const failure = findApplicationFailure(ended.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
@@ -38,10 +38,10 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
   // still run.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
-    return stepOfFailure(failure.type, args.attempt, details);
+    return toFailureStep(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return afterLookUp(host, { ...args, begunAt });
+  return closeByLookUp(host, { ...args, begunAt });
 }
 
 function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
@@ -56,7 +56,7 @@ function pickIdentity(config: RunConfig): SubmitInquiryArgs['run'] {
   return { environment, profile, customerId, profileFingerprint, ledgerId, ...omitUndefined({ accents, seen }) };
 }
 
-function stepOfResult(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
+function toResultStep(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
   if (result.kind === 'withdrawn') {
     host.onWithdrawn({ by: result.by, reason: result.reason });
     return { kind: 'stop', end: { kind: 'stopped' } };

@@ -8,7 +8,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
-import { problemIn } from '../../model/problems.ts';
+import { parseProblem } from '../../model/problems.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
@@ -16,16 +16,16 @@ import { makeAttempt } from './attempt.ts';
 import type { InquiryContext, InquiryEnd, InquiryProgress, InquiryRunState, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
+  findBlockingAttempt,
+  findSupersedingStep,
   mayHaveMissedAnAttempt,
   recordStep,
-  standsInstead,
-  standsInTheWay,
   waitOut,
 } from './ledger-look-ups.ts';
-import { backOffMs, findListedReason, isRetried, PauseWait, retrySummary } from './retries.ts';
+import { computeBackoffMs, describeRetry, findListedReason, isRetried, PauseWait } from './retries.ts';
 
 /** Turns an answer without an outcome into a failure that an operator must judge. */
-function failureOfAnswer(
+function toAnswerFailure(
   { attempt }: Pick<AnsweredAttempt, 'attempt'>,
   answer: Exclude<Answer, { kind: 'outcome' }>,
 ): InquiryFailure {
@@ -35,7 +35,7 @@ function failureOfAnswer(
     ...omitUndefined({ returnCode }),
     ...(kind === 'returnCodeUnknown'
       ? { failureType: 'ReturnCodeUnknown', ...omitUndefined({ returnReasonCode: answer.returnReasonCode }) }
-      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(problemIn) }),
+      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(parseProblem) }),
   };
 }
 
@@ -52,7 +52,7 @@ export async function runInquiry(host: InquiryContext, spec: InquirySpec): Promi
     if (spec.repeat && amends === undefined && !spec.resume) {
       if (!(await recordRepeat(host.config, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
-    const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
+    const end: RunEnd = await new InquiryRun(host, current, inquiry).runToEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
     const { resume: _past, ...rest } = current;
@@ -68,15 +68,15 @@ class InquiryRun {
   #attempt = 1;
   #failures = 0;
   #retriedSinceMs: number;
-  /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
+  /** The first attempt may wait in the gateway's queue without a limit. */
   #isRetrying: boolean;
   #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryRunState['retry'];
-  /** When this code last resumed. Predicates judge the age of grants by it, and read no clock. */
+  /** The time at which this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
   readonly #pause: PauseWait;
-  /** Since when it waits for retries, in milliseconds, until an attempt gets through or an operator must decide. */
+  /** The start of the retries, in milliseconds, until an attempt succeeds or an operator must decide. */
   #waitsSinceMs: number | undefined;
   #waitsFor: InquiryRunState['waitsFor'];
 
@@ -100,16 +100,16 @@ class InquiryRun {
     if (waitsFor !== undefined) this.#waitsSinceMs = 0;
   }
 
-  async toItsEnd(): Promise<RunEnd> {
+  async runToEnd(): Promise<RunEnd> {
     const held = this.#spec.resume?.held;
-    if (!held) this.#progress('running', this.#attempt - 1);
-    this.#stand(held);
+    if (!held) this.#reportProgress('running', this.#attempt - 1);
+    this.#reportStanding(held);
     if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
     let result: Taken = held ? await this.#holdAgain(held) : {};
     for (;;) {
       if ('end' in result) return result.end;
-      const step: AttemptStep = result.next ?? (await this.#nextStep());
-      // Each further promise costs the run a stack, so a step that needs no wait is taken without one.
+      const step: AttemptStep = result.next ?? (await this.#takeStep());
+      // Each further promise costs a stack trace, so a step that needs no wait is made without one.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
   }
@@ -120,7 +120,7 @@ class InquiryRun {
     return this.#hold(failure, since);
   }
 
-  #stand(held?: InquiryRunState['held']): void {
+  #reportStanding(held?: InquiryRunState['held']): void {
     const { ordinal, amends } = this.#inquiry;
     this.#host.onStanding?.({
       ordinal,
@@ -134,40 +134,40 @@ class InquiryRun {
     });
   }
 
-  #content(): InquiryContent {
+  #toContent(): InquiryContent {
     const { applicants, reference } = this.#spec;
     return { inquiry: this.#inquiry, ...omitUndefined({ applicants, reference }) };
   }
 
-  #permit(): GrantKey[] | null {
+  #findPermit(): GrantKey[] | null {
     return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
   }
 
-  #stopsNow(): InquiryEnd | null {
+  #findStop(): InquiryEnd | null {
     if (this.#host.isEnding()) return { kind: 'stopped' };
-    return this.#permit() === null ? { kind: 'notPermitted' } : null;
+    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;
   }
 
-  #stopsByNow(): InquiryEnd | null {
+  #findStopNow(): InquiryEnd | null {
     this.#nowMs = Date.now();
-    return this.#stopsNow();
+    return this.#findStop();
   }
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
   #isCalledBack(): boolean {
-    return this.#stopsNow() !== null || this.#host.continuation?.isDue === true;
+    return this.#findStop() !== null || this.#host.continuation?.isDue === true;
   }
 
-  #nextStep(): Promise<AttemptStep> {
+  #takeStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
-    return this.#isCalledBack() ? this.#attemptOncePermitted() : this.#makeAttempt();
+    return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
   }
 
-  async #attemptOncePermitted(): Promise<AttemptStep> {
+  async #makePermittedAttempt(): Promise<AttemptStep> {
     const { continuation } = this.#host;
-    // The run claims nothing that the next run would not know.
-    if (continuation?.isDue) await continuation.wait(() => this.#stopsNow() !== null);
-    const stop = this.#stopsByNow();
+    // Continues as new before the claim, so that the next run knows every claim.
+    if (continuation?.isDue) await continuation.wait(() => this.#findStop() !== null);
+    const stop = this.#findStopNow();
     return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
   }
 
@@ -175,10 +175,10 @@ class InquiryRun {
     this.#pause.beginAttempt();
     this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
-    const consents = this.#permit() ?? [];
+    const consents = this.#findPermit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
-      ...this.#content(),
+      ...this.#toContent(),
       attempt: this.#attempt,
       consents,
       ...omitUndefined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
@@ -193,11 +193,11 @@ class InquiryRun {
       case 'stop':
         return { end: step.end };
       case 'abandoned':
-        this.#progress('running', step.attempt);
+        this.#reportProgress('running', step.attempt);
         return { end: { kind: 'abandoned' } };
       case 'noSlot':
         this.#isOnWorkflowQueue = false;
-        this.#progress('running', this.#attempt - 1, { isQueued: true });
+        this.#reportProgress('running', this.#attempt - 1, { isQueued: true });
         return this.#takeUnclaimed();
       case 'closed':
         return this.#takeClosed(step.attempt);
@@ -205,7 +205,7 @@ class InquiryRun {
         this.#spec.onObjection?.(step);
         return { end: { kind: 'notPermitted' } };
       case 'wait':
-        return { next: await waitOut(this.#host, this.#content(), step) };
+        return { next: await waitOut(this.#host, this.#toContent(), step) };
       case 'answered':
         await recordStep(this.#host, this.#inquiry, step);
         return this.#takeAnswered(step);
@@ -223,8 +223,8 @@ class InquiryRun {
   /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
   async #takeClosed(attempt: number): Promise<Taken> {
     this.#attempt = attempt + 1;
-    this.#progress('running', attempt);
-    this.#stand();
+    this.#reportProgress('running', attempt);
+    this.#reportStanding();
     // The attempt was cancelled. Where the run itself is cancelled it ends here; otherwise it looks next at why the
     // permission is gone.
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
@@ -244,13 +244,13 @@ class InquiryRun {
 
   #takeAnswered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
-    this.#progress('running', attempt);
+    this.#reportProgress('running', attempt);
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
       return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
-    return { next: { kind: 'failed', recorded: true, failure: failureOfAnswer(step, answer) } };
+    return { next: { kind: 'failed', recorded: true, failure: toAnswerFailure(step, answer) } };
   }
 
   async #takeFailed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
@@ -259,10 +259,10 @@ class InquiryRun {
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
     // A pause of any length never becomes a hold: its time does not count towards `giveUpAfter`.
     this.#retriedSinceMs = Math.min(Date.now(), this.#retriedSinceMs + this.#pause.note(failure));
-    this.#stand();
-    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
-    // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
-    // other.
+    this.#reportStanding();
+    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    // The decision was made before this run asked, for example while no run was open. The claim spends only that
+    // decision.
     if (step.resendStands) {
       this.#restart(failure);
       return {};
@@ -275,7 +275,7 @@ class InquiryRun {
       return {};
     }
     if (mayHaveMissedAnAttempt(failure)) {
-      const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+      const found = await findBlockingAttempt(this.#host, this.#toContent(), this.#attempt);
       if (found) return { next: found };
     }
     return this.#hold(failure);
@@ -284,30 +284,30 @@ class InquiryRun {
   async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
     if (failure.failureType === 'TokenRejected') {
       this.#tokenFetchedAfter = new Date().toISOString();
-      this.#stand();
+      this.#reportStanding();
       return;
     }
-    // The gateway accepted the token: a 401 that comes later is a new one.
+    // The gateway accepted the token, so a later 401 is a new failure.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
     const { settings } = this.#host.config;
     const isPaused = failure.failureType === 'Paused';
-    const waitMs = isPaused ? this.#pause.waitMs(settings) : backOffMs(failure, settings, this.#failures);
-    // A wait that the gateway or a person has set does not count towards the back-off.
+    const waitMs = isPaused ? this.#pause.waitMs(settings) : computeBackoffMs(failure, settings, this.#failures);
+    // A wait set by the gateway or an operator does not count towards the back-off.
     if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     const atMs = Date.now() + waitMs;
     this.#waitsSinceMs ??= Date.now();
     this.#waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
-    await this.#waitForRetry({ atMs, summary: retrySummary(failure, waitMs) }, attempts);
+    await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) }, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
     const { summary } = retry;
     this.#retry = retry;
-    this.#stand();
-    this.#progress('running', attempts, { waitingFor: summary });
+    this.#reportStanding();
+    this.#reportProgress('running', attempts, { waitingFor: summary });
     this.#nowMs = Date.now();
-    const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
+    const isOver = () => this.#findStop() !== null || this.#pause.isOver;
     const { continuation } = this.#host;
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
       const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
@@ -316,30 +316,30 @@ class InquiryRun {
         : condition(isOver, leftMs, { summary });
       isDisturbed = await wait;
       // A grant may have become too old.
-      isDisturbed ||= this.#stopsByNow() !== null;
+      isDisturbed ||= this.#findStopNow() !== null;
     }
     this.#retry = undefined;
     if (this.#pause.isOver) this.#endWait();
-    this.#stand();
-    this.#progress('running', attempts);
+    this.#reportStanding();
+    this.#reportProgress('running', attempts);
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
     const since = heldSince ?? new Date().toISOString();
-    this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    this.#reportProgress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
     // The hold's own attribute replaces that of the wait, in one event.
     this.#endWait();
-    this.#stand({ failure, since });
+    this.#reportStanding({ failure, since });
     const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
-      applicantIds: this.#applicantIds(),
+      applicantIds: this.#listApplicantIds(),
       since,
       isTold: heldSince !== undefined,
     });
-    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      return { next: await standsInstead(this.#host, this.#content(), failure, this.#attempt) };
+      return { next: await findSupersedingStep(this.#host, this.#toContent(), failure, this.#attempt) };
     }
     this.#restart(failure);
     switch (decision.action) {
@@ -366,7 +366,7 @@ class InquiryRun {
     if (this.#isRetrying) return;
     this.#isRetrying = true;
     this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
-    this.#stand();
+    this.#reportStanding();
   }
 
   /** A person has decided: retries are counted from here. */
@@ -378,15 +378,15 @@ class InquiryRun {
       // The credentials may have been replaced: the next attempt must not use an old token.
       this.#tokenFetchedAfter = new Date().toISOString();
     }
-    this.#stand();
+    this.#reportStanding();
   }
 
-  #applicantIds(): string[] {
+  #listApplicantIds(): string[] {
     const { applicants, reference } = this.#spec;
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #progress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
+  #reportProgress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
     this.#host.onProgress({ customerTraceNumber, ordinal, attempts, state, ...how });
   }

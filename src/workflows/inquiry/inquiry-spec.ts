@@ -18,7 +18,7 @@ export interface InquirySpec
   compareWith?: ComparedReport;
   /** The ordinal of the first trace number; those before it were used. Default 0. */
   firstOrdinal?: number;
-  /** The decision to make this inquiry although one like it was answered. */
+  /** The decision to repeat an inquiry that was answered. */
   repeat?: RepeatDecision;
   /**
    * Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now".
@@ -35,7 +35,7 @@ export interface InquirySpec
    * grants.
    */
   onObjection?(objection: ShareObjection): void;
-  /** How far an earlier run has brought it. */
+  /** State of the inquiry from continue-as-new. */
   resume?: InquiryRunState;
 }
 
@@ -45,14 +45,14 @@ export interface InquiryRunState {
   amends?: string;
   /** The attempt that comes next; those before it are in the ledger. Default 1. */
   attempt?: number;
-  /** Since when it has been retried by itself, in milliseconds. */
+  /** The start of its automatic retries, in milliseconds. */
   retriedSinceMs?: number;
   /** Retries in a row, by which the back-off grows. */
   failures?: number;
   tokenFetchedAfter?: string;
-  /** Since when a pause keeps it from being sent, in milliseconds. */
+  /** The start of the pause that delays it, in milliseconds. */
   pausedSinceMs?: number;
-  /** When it is retried, and the text about the wait until then. */
+  /** The time of the next retry, and the text about the wait. */
   retry?: { atMs: number; summary: string };
   /** The reason that the lists show while its retries take long. */
   waitsFor?: WaitsFor;
@@ -77,20 +77,20 @@ export type CarriedInquiry = InquiryRunState & { applicants?: FailsafeApplicant[
 export interface AttemptHost {
   config: RunConfig;
   inFlight: InFlightActivities;
-  /** Called if the ledger has a withdrawal that the run may not know; `isEnding` returns `true` from then on. */
+  /** Called if the ledger has a withdrawal that the run may lack. `isEnding` returns `true` from then on. */
   onWithdrawn(withdrawal: RunWithdrawal): void;
 }
 
 /** The parts of its run that an inquiry uses. */
 export interface InquiryContext extends AttemptHost {
   holds: Holds;
-  /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
+  /** The run is about to end, because it was withdrawn or a stage was abandoned. It sends no further inquiry. */
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
-  /** Called with what the next run has to know, for hosts that hand inquiries over to it. */
+  /** Called with the state for continue-as-new, for hosts that pass inquiries to the next run. */
   onStanding?(standing: CarriedInquiry): void;
-  /** Lets the run hand over while the inquiry waits; absent if the run hands over in another way. */
+  /** Lets the run continue as new while the inquiry waits. Absent if the run does so in another way. */
   continuation?: ContinuationWait;
 }
 
@@ -105,5 +105,5 @@ export type InquiryEnd =
   | { kind: 'abandoned' }
   /** The run is ending; nothing is in flight. */
   | { kind: 'stopped' }
-  /** Its permission is gone; nothing is in flight. */
+  /** The permission of the attempt was lost, and no request is in flight. */
   | { kind: 'notPermitted' };

@@ -19,14 +19,14 @@ import {
   isKnownNotPosted,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
-import { untilDone, untilRecorded } from '../run/activity-stubs.ts';
+import { runUntilDone, runUntilRecorded } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { AttemptHost, InquiryEnd } from './inquiry-spec.ts';
 
 /** How often the run reads the row of another worker's attempt that may still be answered. */
 const LOOK_EVERY_MS = 15_000;
 
-/** Failures of a look-up that no repetition mends: they become holds. */
+/** Failures of a look-up that a retry cannot resolve: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
 /** Reads the ledger's row of this very request, or returns the next step if the ledger cannot answer. */
@@ -36,37 +36,37 @@ async function lookUp(
   attempt: number,
 ): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
   const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-  return askLedger(attempt, () => untilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
+  return askLedger(attempt, () => runUntilDone('lookUpInquiry', { summary }, toLookUpArgs(host, content)));
 }
 
-function lookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
+function toLookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
   const { ledgerId, accents } = config;
   return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
 
-/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
+/** The look-up cannot be cancelled, so that an attempt in flight always gets its outcome. */
 async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ found: T } | { step: AttemptStep }> {
   try {
     return { found: await CancellationScope.nonCancellable(ask) };
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
     if (!type) throw error;
-    return { step: stepOfFailure(type, attempt) };
+    return { step: toFailureStep(type, attempt) };
   }
 }
 
 /**
- * The one look-up that closes the attempt: its activity may still be at work on a worker that is out of touch. The
- * other look-ups ask about attempts that were claimed, or that other runs have made. What they do not find is missing.
+ * Closes an attempt whose activity may still run on a disconnected worker. All other look-ups concern attempts that
+ * were claimed, or that other runs made. They report an absent attempt as missing.
  */
-export async function afterLookUp(
+export async function closeByLookUp(
   host: AttemptHost,
   content: InquiryContent & { attempt: number; begunAt: string },
 ): Promise<AttemptStep> {
   const { attempt, begunAt } = content;
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
-  const args = { ...lookUpArgs(host, content), attempt, begunAt };
-  const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
+  const args = { ...toLookUpArgs(host, content), attempt, begunAt };
+  const result = await askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args));
   return 'step' in result ? result.step : toStep(result.found);
 }
 
@@ -76,7 +76,7 @@ export async function waitOut(
   content: InquiryContent,
   step: Extract<AttemptStep, { kind: 'wait' }>,
 ): Promise<AttemptStep> {
-  // The ledger's clock decides when it is over; a tenth of a second spares a second look.
+  // The ledger's clock decides whether the time is over. A tenth of a second more saves a second look-up.
   const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
   const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
   await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));
@@ -91,7 +91,7 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
   const result = await lookUp(host, content, claimed);
   if ('step' in result) return result.step;
   const { found } = result;
-  return found && isMade(found, claimed) ? toStep(found) : stepOfFailure('LedgerChanged', claimed);
+  return found && isMade(found, claimed) ? toStep(found) : toFailureStep('LedgerChanged', claimed);
 }
 
 /**
@@ -99,20 +99,20 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
  * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
  * sent.
  */
-export async function standsInTheWay(
+export async function findBlockingAttempt(
   host: AttemptHost,
   content: InquiryContent,
   attempt: number,
 ): Promise<AttemptStep | undefined> {
   const result = await lookUp(host, content, attempt);
   if ('step' in result) return result.step;
-  return stepInTheWay(result.found, attempt);
+  return toBlockingStep(result.found, attempt);
 }
 
 /** Finds the blocking attempt in a row that was already read. */
-export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
+export function toBlockingStep(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return toStep(found);
-  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
+  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return toFailureStep('LedgerChanged', attempt);
   return found && !isKnownNotPosted(found.state) && !found.resendStands ? toStep(found) : undefined;
 }
 
@@ -146,7 +146,7 @@ export async function recordStep(
   if (!record) return;
   const { customerTraceNumber, productCode } = inquiry;
   const summary = `${productCode} · recording the outcome of attempt ${record.attempt}`;
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordOutcome', { summary }, record));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordOutcome', { summary }, record));
   if (verdict === 'ledgerChanged') {
     // The answer is in this history, and the run uses it.
     const message = 'an outcome was not recorded: the ledger is not the one that the run has used';
@@ -194,7 +194,7 @@ export type AttemptStep =
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
 
-export function stepOfFailure(
+export function toFailureStep(
   failureType: FailureType,
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
@@ -216,27 +216,27 @@ export function toStep(view: AttemptView): AttemptStep {
     case 'answered':
     case 'accepted':
       if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
-      return failedAs('OutcomeUnknown', view);
+      return toFailedStep('OutcomeUnknown', view);
     case 'abandoned':
       return { kind: 'abandoned', attempt: view.attempt };
     case 'sending':
       return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
     case 'notSent':
       return view.closedAt === undefined
-        ? failedAs('GatewayUnreachable', view)
+        ? toFailedStep('GatewayUnreachable', view)
         : { kind: 'closed', attempt: view.attempt };
     case 'notProcessed':
-      return failedAs(view.failureType ?? 'Throttled', view);
+      return toFailedStep(view.failureType ?? 'Throttled', view);
     case 'unknown':
-      return failedAs(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
+      return toFailedStep(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
     default:
-      return failedAs(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
+      return toFailedStep(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
   }
 }
 
-function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
+function toFailedStep(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom } = view;
-  const step = stepOfFailure(failureType, attempt, {
+  const step = toFailureStep(failureType, attempt, {
     claimed: true,
     ...omitUndefined({ httpStatus, retryAfterMs, refusalKept, resendFrom }),
   });
@@ -249,13 +249,13 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
  *
  * @param attempt the one that comes next
  */
-export async function standsInstead(
+export async function findSupersedingStep(
   host: AttemptHost,
   content: InquiryContent,
   failure: InquiryFailure,
   attempt: number,
 ): Promise<AttemptStep> {
   if (failure.claimed) return lookAgain(host, content, failure.attempt);
-  const found = await standsInTheWay(host, content, attempt);
+  const found = await findBlockingAttempt(host, content, attempt);
   return found ?? { kind: 'failed', recorded: true, failure };
 }

@@ -5,7 +5,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { InquiryProgress } from './inquiry-spec.ts';
 
-/** Whether the run repeats it by itself: nothing was sent. */
+/** Whether the run retries the failure without an operator: no request was sent. */
 export function isRetried({ failureType, claimed }: InquiryFailure): boolean {
   const { retry } = FAILURES[failureType];
   return retry !== null && (retry.if === 'always' || !claimed);
@@ -16,7 +16,11 @@ export function isRetried({ failureType, claimed }: InquiryFailure): boolean {
  *
  * @param failures retries in a row so far
  */
-export function backOffMs({ retryAfterMs }: InquiryFailure, settings: RunConfig['settings'], failures: number): number {
+export function computeBackoffMs(
+  { retryAfterMs }: InquiryFailure,
+  settings: RunConfig['settings'],
+  failures: number,
+): number {
   if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
   const fullMs = Math.min(settings.backoffInitialMs * 2 ** Math.min(failures, 20), settings.backoffMaxMs);
   return withJitter(fullMs);
@@ -32,7 +36,7 @@ function withJitter(fullMs: number): number {
 }
 
 /** Returns the text that the run shows while it waits. */
-export function retrySummary({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
+export function describeRetry({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
   const seconds = Math.round(waitMs / 100) / 10;
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
   return `waiting ${seconds} s: ${FAILURES[failureType].retry?.why ?? failureType}${status}`;
@@ -94,7 +98,7 @@ export function findListedReason({ failureType }: InquiryFailure, waitsMs: numbe
  * Returns the attributes that change only while an attempt is made, which takes seconds: the next stage, and the end of
  * a wait. An attempt in the gateway queue may wait for long.
  */
-export function passingIn(
+export function selectTransientAttributes(
   { submitsOnWorkflowQueue }: Pick<RunConfig, 'submitsOnWorkflowQueue'>,
   { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
 ): readonly SearchAttributeName[] {

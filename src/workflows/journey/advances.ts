@@ -1,7 +1,7 @@
-/** Gates, and `advance`: it passes one, skips a stage, or has a stage pulled once more. */
+/** Gates, and the update `advance`, which passes a gate, skips a stage, or repeats the pull of a stage. */
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
-import { parseDurationMs, parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
+import { parseDurationMs, parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput } from '../../messages/inputs/lending-journey.ts';
@@ -36,14 +36,14 @@ function skipObjection(journey: Journey, message: PassGateMessage): MessageRefus
   if (STAGES.indexOf(stage) >= STAGES.indexOf(to)) {
     return refuse('notNow', '/skip must be a stage before the one that /to names');
   }
-  if (!journey.gateBefore(stage)) {
+  if (!journey.findGateBefore(stage)) {
     return refuse('notNow', `/skip must be a stage with a gate: ${stage} begins by itself`);
   }
-  return beyondGate(journey, first);
+  return checkAtGate(journey, first);
 }
 
 /** Returns why the stage waits at no gate any more, or `null`. */
-function beyondGate(journey: Journey, { status }: StageRecord): MessageRefusal | null {
+function checkAtGate(journey: Journey, { status }: StageRecord): MessageRefusal | null {
   if (journey.isEnding) return ENDING;
   if (status.state === 'pending') return null;
   return refuse('notNow', `${status.productCode} has gone beyond its gate: ${status.state}`);
@@ -59,7 +59,7 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   journey.advances.delete(productCode);
   for (const stage of journey.stages) {
     if (stage.status.productCode !== productCode) continue;
-    // With a repeat of it that was asked for early.
+    // Includes a repeat of the stage that was requested early.
     journey.changeStage(stage, { state: 'skipped' });
     delete stage.plannedTraceNumber;
   }
@@ -73,20 +73,20 @@ function toSkip({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | und
 }
 
 /** Returns why the message makes no sense now, or `null`. */
-export function advanceObjection(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
-  if ('repeat' in message) return repeatObjection(journey, message);
-  const ids = newDecisions(journey, message).map(({ decisionId }) => decisionId);
+export function checkAdvance(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
+  if ('repeat' in message) return checkRepeat(journey, message);
+  const ids = findNewDecisions(journey, message).map(({ decisionId }) => decisionId);
   const asked = journey.decided.objection(ids, message);
-  return asked === undefined ? passObjection(journey, message) : asked;
+  return asked === undefined ? checkPassGate(journey, message) : asked;
 }
 
 /** Returns the objection to a message that the ledger already has. */
-export function passObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
-  return skipObjection(journey, message) ?? gateObjection(journey, toGatePart(message));
+export function checkPassGate(journey: Journey, message: PassGateMessage): MessageRefusal | null {
+  return skipObjection(journey, message) ?? checkGateMessage(journey, toGatePart(message));
 }
 
-/** Returns the message's decisions beside the passage itself, less those that the journey knows. */
-export function newDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
+/** Returns the decisions of the message that the journey does not have yet, without the passage of the gate. */
+export function findNewDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
   const { to, skip, acceptAge, by = '', reason = '' } = message;
   const who = { runKey: journey.journeyId, by, reason, decidedAt };
   const decisions: RunDecision[] = [];
@@ -99,10 +99,10 @@ export function newDecisions(journey: Journey, message: PassGateMessage, decided
   return decisions;
 }
 
-/** Takes a message that `advanceObjection` permits; returns `false` if it was taken before. */
+/** Takes a message that `checkAdvance` permits; returns `false` if it was taken before. */
 export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
   if ('repeat' in message) {
-    if (knownRepeat(journey, message)) return false;
+    if (findKnownRepeat(journey, message)) return false;
     journey.addRepeat({ ...message, receivedAt });
     leaveGate(journey);
     return true;
@@ -112,7 +112,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
   const kept = journey.advances.get(message.to);
   if (kept && !adds(pass, kept)) return isSkipped;
   journey.advances.set(message.to, { ...kept, ...pass });
-  const gate = journey.gateBefore(message.to);
+  const gate = journey.findGateBefore(message.to);
   if (gate && journey.gate === message.to && mayPass(journey, message.to, gate, Date.now())) leaveGate(journey);
   return true;
 }
@@ -127,36 +127,36 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   return advance !== undefined || gate.pass === 'auto';
 }
 
-/** At once, so that the answer to the message does not name the gate that it has passed. */
+/** Clears the gate at once, so that the answer to the message does not name the passed gate. */
 function leaveGate(journey: Journey): void {
   journey.gate = undefined;
   journey.reportTooOld = undefined;
 }
 
-function gateObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
+function checkGateMessage(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   const { to } = message;
   const stage = journey.stage(to);
   if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
-  if (!journey.gateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
-  // One that was kept while its report was young is not enough any more, and neither is the same again.
-  const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
+  if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
+  // An accepted message for this gate does not suffice once the report is too old, and neither does a repeat of it.
+  const tooOld = journey.gate === to && !message.acceptAge ? refuseOldReport(journey) : null;
   if (tooOld) return tooOld;
   const kept = journey.advances.get(to);
-  const differing = refusePaths(`advance to ${to} was accepted`, kept ? gateDifferences(kept, message) : []);
+  const differing = refusePaths(`advance to ${to} was accepted`, kept ? findGateDifferences(kept, message) : []);
   if (differing) return differing;
-  return kept && !adds(message, kept) ? null : beyondGate(journey, stage);
+  return kept && !adds(message, kept) ? null : checkAtGate(journey, stage);
 }
 
 /**
  * Returns the members in which the message contradicts the one accepted for this gate. A separate message, before or
  * after the other, may accept the report's age. It need not repeat the applicants, but may name no others.
  */
-function gateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
+function findGateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
   const { acceptAge, by, reason, ...rest } = kept;
-  if (message.acceptAge === undefined) return differingPaths(rest, message);
+  if (message.acceptAge === undefined) return findDifferingPaths(rest, message);
   const signature = acceptAge ? { acceptAge, by, reason } : { acceptAge: true, by: message.by, reason: message.reason };
   const applicants = message.applicants ? rest : { ...rest, applicants: undefined };
-  return differingPaths({ ...applicants, ...signature }, message);
+  return findDifferingPaths({ ...applicants, ...signature }, message);
 }
 
 /** Whether the message accepts the report's age later; all else stays as accepted. */
@@ -164,7 +164,7 @@ function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
   return message.acceptAge === true && kept.acceptAge === undefined;
 }
 
-function reportTooOld(journey: Journey): MessageRefusal | null {
+function refuseOldReport(journey: Journey): MessageRefusal | null {
   const freshForMs = journey.reportFreshForMs(Date.now());
   if (freshForMs === undefined || freshForMs > 0) return null;
   const stage = journey.latestReport?.productCode;
@@ -172,14 +172,14 @@ function reportTooOld(journey: Journey): MessageRefusal | null {
   return refuse('notNow', rule);
 }
 
-function repeatObjection(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
+function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
   if (journey.skips.has(repeat)) {
     return refuse('notNow', `/repeat must be a stage that was pulled: ${repeat} is skipped`);
   }
   if (!latest) return refuse('unknownPart', '/repeat names a stage that this journey leaves out');
-  const known = knownRepeat(journey, message);
+  const known = findKnownRepeat(journey, message);
   if (known) {
     const { proof: _, ...content } = message;
     return refuseDifference(`repeat ${occurrence} of ${repeat} was accepted`, known, content);
@@ -191,17 +191,17 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): Message
   if (begun) return refuse('notNow', `/repeat must be the latest stage: ${begun.status.productCode} has begun`);
   const next = (latest.status.occurrence ?? 1) + 1;
   if (occurrence !== next) {
-    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`);
+    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${formatTimes(next - 1)}`);
   }
   const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
-  if (journey.nextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
+  if (journey.computeNextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
     return refuse('notNow', `${repeat} has used its ${MAX_ORDINAL + 1} trace numbers`);
   }
   return null;
 }
 
 /** Returns the repeat that was taken under this stage and occurrence, without its proof. */
-export function knownRepeat(
+export function findKnownRepeat(
   journey: Journey,
   { repeat, occurrence }: RepeatStageMessage,
 ): RepeatStageMessage | undefined {
@@ -213,12 +213,12 @@ export function knownRepeat(
   return message;
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
 /** Builds the decision, which the ledger knows by stage and occurrence. */
-export function repeatDecision(wanted: WantedRepeat): RepeatDecision {
+export function toRepeatDecision(wanted: WantedRepeat): RepeatDecision {
   const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
     ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
@@ -237,16 +237,16 @@ interface ClosedGate {
 }
 
 /** Returns the closed gate, if there is one. */
-export function closedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
+export function findClosedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
   const { productCode } = stage.status;
-  const gate = journey.gateBefore(productCode);
+  const gate = journey.findGateBefore(productCode);
   if (!gate || stage.repeat) return undefined;
   const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
   // An earlier run may have reached the gate.
   if (journey.gate !== productCode) {
     if (isOpen(Date.now())) return undefined;
-    comeToGate(journey, productCode, expiresAfter);
+    reachGate(journey, productCode, expiresAfter);
   }
   return { stage, isOpen, expiresAfter };
 }
@@ -261,7 +261,7 @@ export async function passGate(journey: Journey, gate: ClosedGate): Promise<Pass
   return passage;
 }
 
-function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
+function reachGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
   const until = findEndOfWait(journey.extensions, { gate: productCode }, untilMs);
@@ -283,7 +283,7 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
     const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const isOwn = until === utcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
+    const isOwn = until === toUtcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
     const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
     const { settled } = journey.decided;
@@ -293,7 +293,7 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
     if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
-    // The ledger does not have an operator's decision about this gate yet.
+    // The ledger has not recorded an operator's decision about this gate yet.
     await journey.continuation.wait(isOver);
   }
 }

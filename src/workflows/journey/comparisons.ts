@@ -7,7 +7,7 @@ import { COMPARED_STAGES } from '../../model/products.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 /** Returns the report that a stage's own is compared with: for a preclose report, the journey's latest one before it. */
-export function reportBefore(journey: Journey, stage: StageRecord): ComparedReport | undefined {
+export function findPreviousReport(journey: Journey, stage: StageRecord): ComparedReport | undefined {
   if (!COMPARED_STAGES.includes(stage.status.productCode)) return undefined;
   const before = journey.stages.slice(0, journey.stages.indexOf(stage));
   const { productCode, customerTraceNumber } = before.findLast(({ reference }) => reference)?.status ?? {};
@@ -20,7 +20,7 @@ export function reportBefore(journey: Journey, stage: StageRecord): ComparedRepo
  * @param compared absent if the attempt that had the answer was lost before it compared
  */
 export function takeChanges(journey: Journey, stage: StageRecord, compared: StageChanges | undefined): void {
-  const earlier = reportBefore(journey, stage);
+  const earlier = findPreviousReport(journey, stage);
   if (!earlier) return;
   const { status } = stage;
   const changes = compared ?? { comparedWith: earlier.productCode, unavailable: 'notCompared' };

@@ -13,7 +13,7 @@ import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import { handleConsents } from '../consent/consents.ts';
-import { answerWithdrawal, takingBackObjection } from '../machine/share-withdrawal.ts';
+import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-withdrawal.ts';
 import {
   handleQueries,
   handleUnknownSignals,
@@ -29,9 +29,9 @@ import {
   handleWithdrawals,
 } from '../run/messages/run-messages.ts';
 import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
-import { advanceObjection, knownRepeat, newDecisions, passObjection, takeAdvance } from './advances.ts';
+import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
-import { isKnownShare, knownShare, replacedShare, shareObjection } from './share-requests.ts';
+import { checkShareRequest, findReplacedShare, isKnownShare, requireShare } from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
@@ -50,20 +50,20 @@ export function handleMessages(journey: Journey): void {
 
 function handleGates(journey: Journey): void {
   handleUpdate(journey, advance, 'advance', {
-    objection: (message) => advanceObjection(journey, message),
+    objection: (message) => checkAdvance(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const { profile } = journey;
-      if ('repeat' in message && !knownRepeat(journey, message)) {
-        await journey.keptOpenFor(checkRepeatProof({ profile, message, receivedAt }));
-        refuseFor(advanceObjection(journey, message));
+      if ('repeat' in message && !findKnownRepeat(journey, message)) {
+        await journey.keepOpenFor(checkRepeatProof({ profile, message, receivedAt }));
+        refuseFor(checkAdvance(journey, message));
       }
       if (message.applicants) {
-        await journey.keptOpenFor(checkApplicants({ profile, applicants: message.applicants }));
-        // While they were checked, the gate may have expired.
-        refuseFor(advanceObjection(journey, message));
+        await journey.keepOpenFor(checkApplicants({ profile, applicants: message.applicants }));
+        // The gate may have expired during the check of the applicants.
+        refuseFor(checkAdvance(journey, message));
       }
-      const decisions = 'repeat' in message ? [] : newDecisions(journey, message, receivedAt);
+      const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
       if (!('repeat' in message) && decisions.length > 0) {
         return journey.decided.answer(journey, { decisions, effect: { update: 'advance', message, receivedAt } });
       }
@@ -83,24 +83,24 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
 function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
   if (effect.update === 'extend') return takeRecordedExtension(journey, effect.message);
-  const objection = passObjection(journey, effect.message);
+  const objection = checkPassGate(journey, effect.message);
   if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
   return objection;
 }
 
 function handleShares(journey: Journey): void {
   handleUpdate(journey, requestShare, 'requestShare', {
-    objection: (message) => shareObjection(journey, message),
+    objection: (message) => checkShareRequest(journey, message),
     answer: async (message) => {
       const { share } = message;
       if (!isKnownShare(journey, share.shareId)) {
         const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
         const args = { profile: journey.profile, message, ...omitUndefined({ journeyPurposeCode }) };
-        await journey.keptOpenFor(checkShare(args));
-        // While it was checked, the same share may have come, or another under its id, or the journey's end.
-        refuseFor(shareObjection(journey, message));
+        await journey.keepOpenFor(checkShare(args));
+        // During the check, the journey may have ended, or received the same share or another one under its id.
+        refuseFor(checkShareRequest(journey, message));
       }
-      const replaced = replacedShare(journey, message);
+      const replaced = findReplacedShare(journey, message);
       if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
       return toAccepted(journey, !journey.takeShare(share));
     },
@@ -109,8 +109,8 @@ function handleShares(journey: Journey): void {
     objection: (message) => {
       const share = journey.shares.get(message.shareId);
       if (!share) return refuse('unknownPart', '/shareId names no share of this journey');
-      return takingBackObjection(share, message);
+      return checkReportWithdrawal(share, message);
     },
-    answer: (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
+    answer: (message) => answerWithdrawal(journey, requireShare(journey, message.shareId), message),
   });
 }

@@ -2,7 +2,7 @@
 
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
@@ -26,7 +26,7 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import type { Wait } from '../run/run-decisions.ts';
 
-/** State that a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's input. */
+/** State of a journey for continue-as-new. Plain data, as personal as the journey's input. */
 export interface JourneyRunState extends CreditRunState<WithdrawMessage, RunConfig, StageRecord> {
   advances: PassGateMessage[];
   skips?: Skip[];
@@ -57,7 +57,7 @@ export class Journey extends CreditRun<
   stageWasAbandoned = false;
   /** Messages that are being checked. */
   checksOfMessages = 0;
-  /** No further share is taken: the run is about to complete. */
+  /** The journey accepts no further share, because it is about to complete. */
   isClosing = false;
   gate: StageCode | undefined;
   gateTimes = { since: '', until: '' };
@@ -65,7 +65,7 @@ export class Journey extends CreditRun<
   reportTooOld: StageCode | undefined;
   /** The outcome if the stages ended early: the journey runs no further stage. */
   stagesEndedAs: JourneyOutcome | undefined;
-  /** When the journey closes, once all has settled. It takes further shares until then. */
+  /** The time at which the journey closes, once all inquiries have settled. It accepts further shares until then. */
   openUntil: string | undefined;
   readonly #applicantIds = new Set<string>();
 
@@ -115,7 +115,7 @@ export class Journey extends CreditRun<
     };
   }
 
-  tellEnded(outcome: Ended<JourneyOutcome>): void {
+  emitEnded(outcome: Ended<JourneyOutcome>): void {
     const shares = this.shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
       ...{ shareId, state },
       ...omitUndefined({ customerTraceNumber, attention }),
@@ -133,8 +133,8 @@ export class Journey extends CreditRun<
   }
 
   /** Returns when the wait at a gate, or of a share for consent, ends by now; `undefined` if nothing waits. */
-  override endOfWait(wait: Wait): string | undefined {
-    if (wait.shareId !== undefined) return super.endOfWait(wait);
+  override computeEndOfWait(wait: Wait): string | undefined {
+    if (wait.shareId !== undefined) return super.computeEndOfWait(wait);
     return this.gate === wait.gate ? this.gateTimes.until : undefined;
   }
 
@@ -144,7 +144,7 @@ export class Journey extends CreditRun<
   }
 
   /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
-  async keptOpenFor<T>(check: Promise<T>): Promise<T> {
+  async keepOpenFor<T>(check: Promise<T>): Promise<T> {
     this.checksOfMessages++;
     try {
       return await check;
@@ -164,7 +164,7 @@ export class Journey extends CreditRun<
     for (const applicant of applicants) {
       if (!isRecord(applicant) || this.#applicantIds.has(applicant.applicantId)) continue;
       this.#applicantIds.add(applicant.applicantId);
-      this.consents.noteNews();
+      this.consents.markAllStale();
     }
   }
 
@@ -196,7 +196,7 @@ export class Journey extends CreditRun<
   }
 
   /** The ordinal that the next trace number of a stage has: amendments and repeats are counted together. */
-  nextOrdinal(productCode: StageCode): number {
+  computeNextOrdinal(productCode: StageCode): number {
     const used = this.stages.flatMap(({ status, ordinal }) =>
       status.productCode === productCode && ordinal !== undefined ? [ordinal] : [],
     );
@@ -218,7 +218,7 @@ export class Journey extends CreditRun<
   }
 
   /** Returns the gate before a stage; the first stage has one only if the caller wrote it down. */
-  gateBefore(productCode: StageCode): GateInput | undefined {
+  findGateBefore(productCode: StageCode): GateInput | undefined {
     if (!hasGate(productCode)) return undefined;
     const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
@@ -237,9 +237,9 @@ export class Journey extends CreditRun<
     return this.latestReport?.reference ?? null;
   }
 
-  /** Before there is a report, every applicant there is must consent. */
+  /** Until the report exists, every applicant must consent. */
   override listApplicants(share: ShareRecord): string[] {
-    if (this.knownReport(share)) return super.listApplicants(share);
+    if (this.findKnownReport(share)) return super.listApplicants(share);
     return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
   }
 
@@ -255,12 +255,12 @@ export class Journey extends CreditRun<
   }
 
   /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
-  personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
+  checkPerson({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
     if (this.persons.isOtherAmong(this.#announced, applicantId)) {
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
-    const report = share && this.knownReport(share);
+    const report = share && this.findKnownReport(share);
     if (!report) return null;
     const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
     return isStill
@@ -269,7 +269,7 @@ export class Journey extends CreditRun<
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
-    const report = this.knownReport(share);
+    const report = this.findKnownReport(share);
     return report !== undefined && !this.persons.isFromApplicant(grant, this.#personsAt(report));
   }
 
@@ -329,7 +329,7 @@ export interface StageRecord extends StepRecord {
   repeat?: WantedRepeat;
   /** The earlier applicants while the inquiry is under way; an abandoned repeat restores them. */
   applicantsBefore?: Applicant[];
-  /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
+  /** The number of persons in `Persons` at the time of the report, which names the latest of each id. */
   personsAt?: number;
 }
 
@@ -350,7 +350,7 @@ type Named = Person & Pick<Applicant, 'applicantId'>;
 interface NamedPerson {
   applicantId: string;
   person: Person;
-  /** When the id began to name this person, RFC 3339; absent for the first whom it named. */
+  /** The time from which the id names this person, RFC 3339. Absent for the first person. */
   since?: string;
 }
 
@@ -366,7 +366,7 @@ class NamedPersons {
     for (const applicant of applicants) {
       if (!isRecord(applicant)) continue;
       const { applicantId } = applicant;
-      const known = this.#latest(applicantId);
+      const known = this.#findLatest(applicantId);
       if (known && isSame(known.person, applicant)) continue;
       this.list.push({
         applicantId,
@@ -378,7 +378,7 @@ class NamedPersons {
 
   /** Whether these applicants have another person under the id than the one whom it names now. */
   isOtherAmong(applicants: readonly Named[], applicantId: string): boolean {
-    const known = this.#latest(applicantId);
+    const known = this.#findLatest(applicantId);
     return (
       known !== undefined &&
       applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant))
@@ -387,7 +387,7 @@ class NamedPersons {
 
   /** Whether the id names the same person now as when the list had `length` entries. */
   isStill(applicantId: string, length: number): boolean {
-    const [before, now] = [this.#latest(applicantId, length), this.#latest(applicantId)];
+    const [before, now] = [this.#findLatest(applicantId, length), this.#findLatest(applicantId)];
     return !before || !now || isSame(before.person, now.person);
   }
 
@@ -399,7 +399,7 @@ class NamedPersons {
     { applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>,
     length: number,
   ): boolean {
-    const asked = this.#latest(applicantId, length);
+    const asked = this.#findLatest(applicantId, length);
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;
     let speaker: Person | undefined;
@@ -412,7 +412,7 @@ class NamedPersons {
     return speaker !== undefined && isSame(asked.person, speaker);
   }
 
-  #latest(applicantId: string, length = this.list.length): NamedPerson | undefined {
+  #findLatest(applicantId: string, length = this.list.length): NamedPerson | undefined {
     return this.list.findLast((person, index) => index < length && person.applicantId === applicantId);
   }
 }
@@ -420,7 +420,7 @@ class NamedPersons {
 /** A corrected typing error makes another person, too: a run cannot tell the two apart. */
 function isSame(a: Person, b: Person): boolean {
   // Mostly it is the same entry, and there may be thousands of grants.
-  return a === b || differingPaths(toPerson(a), toPerson(b)).length === 0;
+  return a === b || findDifferingPaths(toPerson(a), toPerson(b)).length === 0;
 }
 
 function toPerson({ names, ssn, dob }: Person): Person {

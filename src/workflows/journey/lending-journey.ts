@@ -4,17 +4,17 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown } from '../consent/consents.ts';
+import { drainConsents } from '../consent/consents.ts';
 import { drainShares } from '../machine/share-withdrawal.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { planInquiries, runShares, untilEnded } from './shares.ts';
+import { planInquiries, runShares, waitUntilEnded } from './shares.ts';
 import { runStages } from './stages.ts';
 
-function journeyDetails(journey: Journey): ShownDetails {
+function writeJourneyDetails(journey: Journey): ShownDetails {
   const { gate, gateTimes, openUntil } = journey;
   const records = [...journey.shares.values()];
   return {
@@ -44,9 +44,9 @@ export async function lendingJourney(input: LendingJourneyInput, state?: Journey
 const DEFINITION: RunDefinition<Journey, JourneyRunState> = {
   State: Journey,
   handleMessages,
-  details: journeyDetails,
+  details: writeJourneyDetails,
   prepare: prepareJourney,
-  onReset: ({ consents }) => consents.noteNews(),
+  onReset: ({ consents }) => consents.markAllStale(),
   work: runToTheEnd,
   drainMessages: drainShares,
 };
@@ -59,7 +59,8 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
     [args],
   );
   const { shares = [] } = journey.input;
-  for (const [index, standing] of standings.entries()) journey.consents.learn(shares[index]?.shareId ?? '', standing);
+  for (const [index, standing] of standings.entries())
+    journey.consents.updateStanding(shares[index]?.shareId ?? '', standing);
   return run;
 }
 
@@ -70,12 +71,12 @@ async function runToTheEnd(journey: Journey, config: RunConfig): Promise<Journey
     continuation.part(() => runStages(journey, config)),
     continuation.part(() => runShares(journey, config)),
   ] as const;
-  await continuation.waitFor(untilEnded(parts));
+  await continuation.waitFor(waitUntilEnded(parts));
   const ofStages = await parts[0];
   await parts[1];
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
-  // Idempotent: the next run does it again.
-  await continuation.waitFor(closeDown(journey));
+  // The step is idempotent, and the next run repeats it.
+  await continuation.waitFor(drainConsents(journey));
   journey.end(outcome);
   return outcome;
 }

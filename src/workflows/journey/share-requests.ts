@@ -4,15 +4,15 @@ import type { RequestShareMessage, ShareInput } from '../../messages/request-sha
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
-import { withdrawalObjection } from '../machine/share-withdrawal.ts';
+import { checkShareWithdrawal } from '../machine/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 
 const MAX_SHARES = 20;
 
 /** Returns why the share makes no sense now, or `null`; also `null` if it is already known. */
-export function shareObjection(journey: Journey, message: RequestShareMessage): MessageRefusal | null {
+export function checkShareRequest(journey: Journey, message: RequestShareMessage): MessageRefusal | null {
   const { share } = message;
-  const known = knownInput(journey, share.shareId);
+  const known = findShareInput(journey, share.shareId);
   if (known) {
     const { by, reason, replaces } = findSignature(journey, share.shareId);
     // A replacement that only the ledger knows is compared without who and why.
@@ -38,11 +38,11 @@ export function shareObjection(journey: Journey, message: RequestShareMessage): 
   if (share.permissiblePurposeCode === undefined && !journey.input.permissiblePurposeCodes?.SECONDUSE) {
     return refuse('notNow', '/share/permissiblePurposeCode is required: the journey has none for SECONDUSE');
   }
-  return replacingObjection(journey, message);
+  return checkReplacement(journey, message);
 }
 
 /** Returns why a new share cannot replace the one that it names, or `null`. */
-function replacingObjection(
+function checkReplacement(
   journey: Journey,
   { share: { shareId }, replaces }: RequestShareMessage,
 ): MessageRefusal | null {
@@ -52,11 +52,11 @@ function replacingObjection(
   // After a reset the ledger may know of the very same replacement.
   if (share.withdrawn?.replacedBy === shareId) return null;
   if (share.withdrawn || share.withdrawal) return refuse('notNow', '/replaces names a share that is withdrawn already');
-  const objection = withdrawalObjection(share);
+  const objection = checkShareWithdrawal(share);
   return objection && refuse(objection.cause, `/replaces: ${objection.reason}`);
 }
 
-export function knownShare(journey: Journey, shareId: string): ShareRecord {
+export function requireShare(journey: Journey, shareId: string): ShareRecord {
   const share = journey.shares.get(shareId);
   if (!share) throw new Error('a share that its validator knew');
   return share;
@@ -64,10 +64,10 @@ export function knownShare(journey: Journey, shareId: string): ShareRecord {
 
 /** Includes a share that is to replace another, once the ledger has withdrawn that one. */
 export function isKnownShare(journey: Journey, shareId: string): boolean {
-  return knownInput(journey, shareId) !== undefined;
+  return findShareInput(journey, shareId) !== undefined;
 }
 
-function knownInput(journey: Journey, shareId: string): ShareInput | undefined {
+function findShareInput(journey: Journey, shareId: string): ShareInput | undefined {
   const known = journey.shares.get(shareId)?.input;
   return (
     known ?? [...journey.shares.values()].find((share) => findReplacement(share) === shareId)?.withdrawal?.replacement
@@ -87,12 +87,12 @@ function findSignature(journey: Journey, shareId: string): { replaces?: string; 
 }
 
 /** Returns the withdrawal that must precede the share; `undefined` if none, or if the ledger already has it. */
-export function replacedShare(
+export function findReplacedShare(
   journey: Journey,
   { share, replaces, by = '', reason = '' }: RequestShareMessage,
 ): { share: ShareRecord; withdrawal: AskedWithdrawal } | undefined {
   if (replaces === undefined) return undefined;
-  const replaced = knownShare(journey, replaces);
+  const replaced = requireShare(journey, replaces);
   if (replaced.withdrawn) return undefined;
   return { share: replaced, withdrawal: { by, reason, replacement: share } };
 }

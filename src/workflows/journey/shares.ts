@@ -2,16 +2,16 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import { traceNumber } from '../../model/trace-number.ts';
-import { changeShare, isOpen, membersOfEnd, type ShareRecord } from '../consent/share-record.ts';
-import { carryShare } from '../machine/share-posting.ts';
+import { deriveTraceNumber } from '../../model/trace-number.ts';
+import { changeShare, isOpen, type ShareRecord, toEndMembers } from '../consent/share-record.ts';
+import { executeShare } from '../machine/share-posting.ts';
 import type { Journey } from './journey.ts';
 
 async function runShare(journey: Journey, config: RunConfig, share: ShareRecord): Promise<void> {
-  const outcome = await carryShare(journey, config, share);
+  const outcome = await executeShare(journey, config, share);
   changeShare(share, outcome);
   const { shareId } = share.input;
-  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, ...membersOfEnd(share) });
+  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, ...toEndMembers(share) });
 }
 
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
@@ -76,10 +76,10 @@ function planShare(journey: Journey, config: RunConfig, share: ShareRecord): voi
 function computeTraceNumber(
   { journeyId }: Journey,
   config: RunConfig,
-  inquiry: Pick<Parameters<typeof traceNumber>[0], 'productCode' | 'shareId'>,
+  inquiry: Pick<Parameters<typeof deriveTraceNumber>[0], 'productCode' | 'shareId'>,
 ): string {
   const { workflowType } = workflowInfo();
-  return traceNumber({ ...config, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
+  return deriveTraceNumber({ ...config, workflowType, runKey: journeyId, ...inquiry, ordinal: 0 });
 }
 
 // The parts of a journey end beside one another. Each of these adds no more promises than it must.
@@ -88,7 +88,7 @@ function computeTraceNumber(
  * Resolves when all parts have ended. A cancellation is passed on only when the attempts in flight on both sides have
  * landed. Fails at once by a bug.
  */
-export function untilEnded(parts: readonly Promise<unknown>[]): Promise<void> {
+export function waitUntilEnded(parts: readonly Promise<unknown>[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = parts.length;
     const countEnd = () => {

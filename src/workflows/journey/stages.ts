@@ -3,12 +3,12 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { stageInquiry } from '../../model/stage-end-user.ts';
+import { toStageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { closedGate, passGate, repeatDecision } from './advances.ts';
-import { reportBefore, takeChanges } from './comparisons.ts';
+import { findClosedGate, passGate, toRepeatDecision } from './advances.ts';
+import { findPreviousReport, takeChanges } from './comparisons.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 /**
@@ -27,17 +27,18 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       return 'completed';
     }
     if (!stage.inquiry) {
-      const gate = closedGate(journey, stage);
+      const gate = findClosedGate(journey, stage);
       const passed = gate ? await passGate(journey, gate) : 'passed';
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
       if (journey.decided.asksToSkip(stage.status.productCode)) {
-        // In the very task that opened its gate, or before a stage that waits at none.
+        // In the workflow task that opened the gate, or before a stage without a gate.
         await journey.continuation.wait(
           () => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode),
         );
         continue;
       }
-      // Another stage is next: a repeat came, or this one was skipped, perhaps in the very task that opened its gate.
+      // Another stage is next: a repeat was requested, or this stage was skipped, perhaps in the workflow task that
+      // opened the gate.
       if (passed === 'otherStage' || stage.status.state !== 'pending') continue;
       if (passed === 'expired') {
         journey.changeStage(stage, { state: 'expired' });
@@ -52,7 +53,7 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
     const { applicantsBefore } = stage;
     delete stage.applicantsBefore;
     if (outcome) return skipRest(journey, outcome);
-    // A repeat that a person gave up has changed nothing.
+    // An abandoned repeat leaves the stage unchanged.
     if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
   }
 }
@@ -82,18 +83,18 @@ function publishConsentWaits(journey: Journey): void {
 function findInquiry(journey: Journey, stage: StageRecord): InquirySpec | undefined {
   const { status } = stage;
   const { inquiry } = stage;
-  const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
+  const firstOrdinal = inquiry?.ordinal ?? journey.computeNextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
     // Amendments have used up the trace numbers that a waiting repeat was promised.
     journey.changeStage(stage, { state: 'skipped' });
     return undefined;
   }
-  const compareWith = reportBefore(journey, stage);
+  const compareWith = findPreviousReport(journey, stage);
   return {
-    ...stageInquiry(journey.input, status.productCode),
+    ...toStageInquiry(journey.input, status.productCode),
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
-    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && repeatDecision(stage.repeat) }),
+    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && toRepeatDecision(stage.repeat) }),
   };
 }
 

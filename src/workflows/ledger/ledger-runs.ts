@@ -2,8 +2,8 @@
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { untilRecorded } from '../run/activity-stubs.ts';
-import { undecodableInput } from '../run/failures.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
+import { toUndecodableFailure } from '../run/failures.ts';
 
 /** A day of looks at most, if the server suggests no earlier end: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;
@@ -13,11 +13,11 @@ const LOOKS_IN_A_RUN = 1_440;
  * Workers start one for each ledger and task queue. It never ends, and a worker that starts reads its memo.
  */
 export async function watchLedger(input: LedgerWatchInput): Promise<never> {
-  if (isUndecodable(input)) throw undecodableInput(input);
+  if (isUndecodable(input)) throw toUndecodableFailure(input);
   const { ledgerId, everyMs, ...state } = input;
   let seen = state.seen;
   for (let looks = 0; looks < LOOKS_IN_A_RUN && !workflowInfo().continueAsNewSuggested; looks++) {
-    const newest = await look(ledgerId, seen);
+    const newest = await findNewestAttempt(ledgerId, seen);
     if (newest && newest !== seen) upsertMemo({ seen: newest });
     seen = newest;
     await sleep(everyMs, { summary: 'until the next look' });
@@ -29,11 +29,11 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
  * Returns the newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, returns
  * the missing one.
  */
-async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
+async function findNewestAttempt(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
   const summary = 'looking for the newest attempt';
-  const looked = await untilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
+  const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
   if (looked === 'ledgerChanged') {
-    // No run claims anything in the ledger that answers, and the watched one may return.
+    // No run claims an attempt in the ledger that answers, and the watched ledger may return.
     log.warn('the ledger that answers is not the one that is watched', {});
     return seen;
   }

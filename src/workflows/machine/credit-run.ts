@@ -5,7 +5,11 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
-import { answeredInquiry, consumersWithoutRecord, listProviderWords } from '../../messages/pull/consumer-results.ts';
+import {
+  listConsumersWithoutRecord,
+  listProviderWords,
+  toAnsweredInquiry,
+} from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome as Answered } from '../../model/inquiry.ts';
@@ -15,7 +19,7 @@ import type { SearchAttributeName, WaitsFor } from '../../model/search-attribute
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
 import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
 import type { CarriedInquiry, InquiryProgress } from '../inquiry/inquiry-spec.ts';
-import { passingIn } from '../inquiry/retries.ts';
+import { selectTransientAttributes } from '../inquiry/retries.ts';
 import { Run, type RunAttributes, type RunState } from '../run/run.ts';
 import type { Extension, Wait } from '../run/run-decisions.ts';
 
@@ -27,17 +31,17 @@ export interface StepRecord<Code extends ProductCode = StageCode, Flag extends A
   /** The provider's words beside its codes. They may name a person. */
   said?: ReturnType<typeof listProviderWords>;
   /** The consumers that the answer names and has no record of. */
-  withoutRecord?: ReturnType<typeof consumersWithoutRecord>;
+  withoutRecord?: ReturnType<typeof listConsumersWithoutRecord>;
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */
   ordinal?: number;
-  /** The trace number that it will have, until it has begun. */
+  /** The trace number of the inquiry before it begins. */
   plannedTraceNumber?: string;
-  /** State of the inquiry while it is under way. */
+  /** State of the inquiry in progress. */
   inquiry?: CarriedInquiry;
 }
 
-/** State that the next run takes over (continue-as-new). Plain data; personal like the run's input. */
+/** State for continue-as-new. Plain data, as personal as the run's input. */
 export interface CreditRunState<Withdrawal, Prepared extends RunConfig, Step> extends RunState<Withdrawal, Prepared> {
   stages: Step[];
   shares: ShareRecord[];
@@ -122,7 +126,7 @@ export abstract class CreditRun<
   }
 
   showProgress(config: RunConfig, progress: InquiryProgress): void {
-    this.publish(passingIn(config, progress));
+    this.publish(selectTransientAttributes(config, progress));
   }
 
   /**
@@ -133,11 +137,11 @@ export abstract class CreditRun<
   takeAnswer(stage: Step, answer: Answered, applicants: readonly FailsafeApplicant[]) {
     const { outcome, reference, flagged } = answer;
     const asked = applicants.map(({ applicantId }) => applicantId);
-    const told = answeredInquiry(answer, asked);
+    const told = toAnsweredInquiry(answer, asked);
     this.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
     const said = listProviderWords(answer);
     if (said.length > 0) stage.said = said;
-    const withoutRecord = consumersWithoutRecord(answer);
+    const withoutRecord = listConsumersWithoutRecord(answer);
     if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
     if (flagged) this.publish();
     const { status } = stage;
@@ -164,12 +168,12 @@ export abstract class CreditRun<
   }
 
   /** Returns the share's report once it exists. */
-  knownReport(share: ShareRecord): ReportReference | undefined {
+  findKnownReport(share: ShareRecord): ReportReference | undefined {
     const report = this.findReport(share);
     return report === null || report === 'notYet' ? undefined : report;
   }
 
-  /** Everybody whose word about a share may count. */
+  /** The applicants whose consents and denials can count for a share. */
   get applicantIds(): string[] {
     return [];
   }
@@ -180,11 +184,11 @@ export abstract class CreditRun<
 
   /** Every applicant of the report that is shared must consent. */
   listApplicants(share: ShareRecord): string[] {
-    return this.knownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
+    return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
-  reportTerms(share: ShareRecord): ReturnType<ConsentHost['reportTerms']> {
-    return omitUndefined({ reportReferenceNumber: this.knownReport(share)?.reportReferenceNumber });
+  toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
+    return omitUndefined({ reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber });
   }
 
   /** Used for a share that names none of its own. */
@@ -205,17 +209,17 @@ export abstract class CreditRun<
   }
 
   /** Returns when the wait of a share for consent ends by now; `undefined` if it does not wait. */
-  endOfWait({ shareId }: Wait): string | undefined {
-    return this.#waitingShare(shareId)?.until;
+  computeEndOfWait({ shareId }: Wait): string | undefined {
+    return this.#findWaitingShare(shareId)?.until;
   }
 
   extendWait({ shareId }: Wait, until: string): void {
-    const share = this.#waitingShare(shareId);
+    const share = this.#findWaitingShare(shareId);
     if (share) share.until = until;
   }
 
   /** Returns the share only once its report exists: no time limit runs before that. */
-  #waitingShare(shareId: string | undefined): ShareRecord | undefined {
+  #findWaitingShare(shareId: string | undefined): ShareRecord | undefined {
     const share = shareId === undefined ? undefined : this.shares.get(shareId);
     return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
   }

@@ -6,14 +6,14 @@ import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
-import { consentValidForMs } from '../../messages/request-share.ts';
+import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { type Outcome, pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { nameOfUser } from '../../model/stage-end-user.ts';
+import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import {
   changeShare,
-  firstExpiryInMs,
+  findFirstExpiryMs,
   type JointConsent,
   judgeConsents,
   listUngranted,
@@ -42,7 +42,6 @@ const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
  */
 type ShareEnd = Exclude<ShareOutcome, 'nothingToShare'> | 'stopped' | 'otherReport';
 
-/** The end of a share. */
 type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
 
 /**
@@ -58,7 +57,7 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 ]);
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function carryShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
+export async function executeShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
   for (;;) {
     await run.continuation.wait(
       () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet',
@@ -70,8 +69,8 @@ export async function carryShare(run: SharingRun, config: RunConfig, share: Shar
     const report = run.findReport(share);
     if (report === 'notYet') return 'abandoned';
     if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
-    run.consents.look(share);
-    const end = await new SharePosting(run, config, share, report).toItsEnd();
+    run.consents.applyStanding(share);
+    const end = await new SharePosting(run, config, share, report).runToEnd();
     if (end === 'stopped') return 'abandoned';
     if (end !== 'otherReport') return end;
     delete share.until;
@@ -96,7 +95,7 @@ class SharePosting {
   }
 
   /** Waits for consent again if the claim says that a grant is missing or too old. */
-  async toItsEnd(): Promise<ShareEnd> {
+  async runToEnd(): Promise<ShareEnd> {
     const share = this.#share;
     const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
@@ -116,12 +115,12 @@ class SharePosting {
       }
       if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
       if (end === 'expired') this.#run.consents.noteTooOld(share);
-      return share.withdrawal ? await this.#endedMeanwhile(end) : end;
+      return share.withdrawal ? await this.#settleEnd(end) : end;
     }
   }
 
-  /** Ends a share whose withdrawal was asked for while something was in flight. */
-  async #endedMeanwhile(end: ShareEnd): Promise<ShareEnd> {
+  /** Settles the end of a share that may have been withdrawn while a request was in flight. */
+  async #settleEnd(end: ShareEnd): Promise<ShareEnd> {
     if (end === 'otherReport') return end;
     if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);
     return (await this.#isWithdrawn()) ? 'withdrawn' : end;
@@ -140,16 +139,17 @@ class SharePosting {
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
-      const isOver = () => isTakenBack(share) || run.isEnding || isOtherReport() || this.#consent().kind !== 'waiting';
+      const isOver = () =>
+        isTakenBack(share) || run.isEnding || isOtherReport() || this.#judgeConsent().kind !== 'waiting';
       // Silence means no.
       const isTimeOver = !(await this.#wait(isOver));
-      if (isTimeOver && this.#consent().kind === 'waiting') return 'expired';
+      if (isTimeOver && this.#judgeConsent().kind === 'waiting') return 'expired';
       if (isTakenBack(share)) {
         if (await this.#isWithdrawn()) return 'withdrawn';
         continue;
       }
       if (run.isEnding) return 'stopped';
-      const { kind } = this.#consent();
+      const { kind } = this.#judgeConsent();
       if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
@@ -165,8 +165,8 @@ class SharePosting {
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { continuation, consents, decided } = this.#run;
     const { input } = this.#share;
-    const missing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
-    // A run that is to hand over leaves the looking up to the next one.
+    const listMissing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
+    // A run that is about to continue as new leaves the look-up to the next run.
     const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
     for (;;) {
       this.#nowMs = Date.now();
@@ -177,7 +177,7 @@ class SharePosting {
       }
       const { until = '' } = this.#share;
       const leftMs = (parseInstantMs(until) ?? 0) - this.#nowMs;
-      // The ledger does not have it yet that the share is to wait for longer.
+      // The ledger has not recorded yet that the share's wait was extended.
       const isBeingExtended = () => decided.isAboutShare(input.shareId);
       if (leftMs <= 0 && isBeingExtended()) {
         await continuation.wait(() => isOver() || hasNews() || !isBeingExtended());
@@ -185,13 +185,13 @@ class SharePosting {
       }
       // Silence means no.
       if (leftMs <= 0) return false;
-      const waitingFor = missing();
+      const waitingFor = listMissing();
       this.#tellMissing(waitingFor);
       this.#run.publish();
-      const expiryMs = firstExpiryInMs(consents, this.#share, this.#applicantIds, this.#nowMs);
+      const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
-      const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
-      const called = `${input.shareId} with ${nameOfUser(input)}`;
+      const hasChanged = () => toConsentValidForMs(input) !== undefined && listMissing().join() !== waitingFor.join();
+      const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
       await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
@@ -211,19 +211,19 @@ class SharePosting {
     const share = this.#share;
     const { consents } = this.#run;
     const end = await runInquiry(this.#createHost(), {
-      ...this.#spec(),
+      ...this.#toSpec(),
       ...omitUndefined({ resume: share.inquiry }),
-      onObjection: (objection) => this.#heed(objection),
+      onObjection: (objection) => this.#applyObjection(objection),
       permit: (nowMs) => {
         const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => firstExpiryInMs(consents, share, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => findFirstExpiryMs(consents, share, this.#applicantIds, nowMs),
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
-    // Only a person's decision leads here without a record: any other code than `Record` is a hold.
+    // Without a record, only an operator's decision leads here: any code other than `Record` is a hold.
     if (end.answer.outcome !== 'record') return 'notPosted';
     this.#notePosting(end.answer);
     return 'posted';
@@ -232,7 +232,7 @@ class SharePosting {
   /** Whether it was posted, such as by an earlier run. */
   async #wasPosted(): Promise<boolean> {
     const host = this.#createHost();
-    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#spec(), 0);
+    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#toSpec(), 0);
     const content = { inquiry, reference: this.#report };
     let step = await lookAgain(host, content, 1);
     // Another run's attempt may still be answered.
@@ -254,8 +254,8 @@ class SharePosting {
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
-  /** Takes the ledger's objection. The share then asks the ledger again which consents are in force. */
-  #heed({ withdrawn, reportGone, grants }: ShareObjection): void {
+  /** Applies the ledger's objection to the claim. Then the share asks the ledger again for the consents in force. */
+  #applyObjection({ withdrawn, reportGone, grants }: ShareObjection): void {
     for (const { applicantId, consentId, fault } of grants) {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
       // An applicant who has refused needs no notice.
@@ -267,13 +267,13 @@ class SharePosting {
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #consent(): JointConsent {
+  #judgeConsent(): JointConsent {
     return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
   }
 
-  #spec(): InquirySpec {
+  #toSpec(): InquirySpec {
     const { input } = this.#share;
-    const validForMs = consentValidForMs(input);
+    const validForMs = toConsentValidForMs(input);
     return {
       runKey: this.#run.runKey,
       productCode: 'SECONDUSE',

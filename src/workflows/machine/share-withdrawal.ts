@@ -8,7 +8,7 @@ import type { RunWithdrawal } from '../../ledger/records.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
-import { untilRecorded } from '../run/activity-stubs.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
 import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
 import { ANSWER_WITHIN_MS, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
@@ -22,7 +22,7 @@ export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
 }
 
 /** Returns why the share cannot be withdrawn now, or `null`; also `null` if a withdrawal was accepted before. */
-export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecord): MessageRefusal | null {
+export function checkShareWithdrawal({ state, withdrawal, withdrawn }: ShareRecord): MessageRefusal | null {
   if (withdrawal || withdrawn) return null;
   if (state === 'held') return ON_HOLD;
   if (state === 'awaitingConsent' || state === 'posting') return null;
@@ -30,14 +30,14 @@ export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecor
 }
 
 /** Returns why this message cannot withdraw the share, or `null`; also `null` if it already did. */
-export function takingBackObjection(share: ShareRecord, { by, reason }: RunWithdrawal): MessageRefusal | null {
+export function checkReportWithdrawal(share: ShareRecord, { by, reason }: RunWithdrawal): MessageRefusal | null {
   const before = share.withdrawal ?? share.withdrawn;
   // A withdrawal that only the ledger knows is not compared.
-  if (before?.by === undefined) return withdrawalObjection(share);
+  if (before?.by === undefined) return checkShareWithdrawal(share);
   return refuseDifference('the share was withdrawn', { by: before.by, reason: before.reason }, { by, reason });
 }
 
-/** Asks for the withdrawal that `withdrawalObjection` permits; returns `false` if one was asked for before. */
+/** Asks for the withdrawal that `checkShareWithdrawal` permits; returns `false` if one was asked for before. */
 export function askForWithdrawal(
   run: Pick<ConsentHost, 'inFlight'>,
   share: ShareRecord,
@@ -87,7 +87,7 @@ function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithd
   if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, refusal.reason);
 }
 
-/** It waits for a person: a withdrawal would leave an attempt undecided. */
+/** The share waits for an operator: a withdrawal would leave an attempt undecided. */
 export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord): void {
   refuseWithdrawal(run, share, ON_HOLD);
 }
@@ -104,7 +104,7 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
   const replacement = omitUndefined({ replacedBy: asked.replacement?.shareId });
   const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason, ...replacement };
   const args = { ledgerId: run.config.ledgerId, withdrawal };
-  const ask = () => untilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
+  const ask = () => runUntilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
   if (verdict === 'ledgerChanged') {
     refuseWithdrawal(run, share, OF_ANOTHER_LEDGER);

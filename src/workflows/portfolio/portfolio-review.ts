@@ -11,20 +11,20 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
-import { portfolioFolder } from '../../messages/portfolio/output-files.ts';
+import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type { PortfolioOutcome, PortfolioResult, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
-import { rowRunKey } from '../../model/run-key.ts';
-import { traceNumber } from '../../model/trace-number.ts';
+import { toRowRunKey } from '../../model/run-key.ts';
+import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
-import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { pinIfVersioned } from '../run/around-the-sdk.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { takenDecision } from '../run/run-decisions.ts';
+import { findTakenDecision } from '../run/run-decisions.ts';
 import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
@@ -50,7 +50,7 @@ async function answerPause(
   message: PortfolioMessage,
 ): Promise<UpdateAnswer<'portfolio'>> {
   if (setPaused(review, action === 'pause')) {
-    return review.decided.answer(review, takenDecision(action, review.runKey, message));
+    return review.decided.answer(review, findTakenDecision(action, review.runKey, message));
   }
   return { ...toAccepted(review, true), recorded: !review.decided.isBusy };
 }
@@ -79,7 +79,7 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
   State: Review,
   handleMessages: handleReviewMessages,
   details: ({ input, files: { cause } }) => {
-    const path = `${portfolioFolder(input)}/${input.file}`;
+    const path = `${toPortfolioFolder(input)}/${input.file}`;
     return { endUserCode: input.endUserCode, files: cause === undefined ? undefined : { path, away: cause } };
   },
   prepare: ({ input }) =>
@@ -103,7 +103,7 @@ async function reviewRows(review: Review, config: RunConfig, state: FileState): 
     await finish(review, state);
     if (review.isStopping) throw createPortfolioChanged(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
-    await untilMessagesAnswered();
+    await waitUntilMessagesAnswered();
     return review.outcome;
   } catch (error) {
     if (isCancellation(error)) {
@@ -116,16 +116,16 @@ async function reviewRows(review: Review, config: RunConfig, state: FileState): 
 
 function continueReview(review: Review, config: RunConfig, state: FileState): Promise<never> {
   const traceNumbers = listTraceNumbers(review, config, state);
-  return continueAsNew<typeof portfolioReview>(review.input, review.nextState(state, traceNumbers));
+  return continueAsNew<typeof portfolioReview>(review.input, review.toNextState(state, traceNumbers));
 }
 
 /** Returns the present trace numbers of the rows taken over; earlier ones are over. */
 function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: FileState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
-    traceNumber({
+    deriveTraceNumber({
       ...{ ...config, workflowType, productCode: 'ACCTRVW', ordinal },
-      runKey: rowRunKey(reviewId, accountId),
+      runKey: toRowRunKey(reviewId, accountId),
     }),
   );
   return new Set(names);
@@ -155,4 +155,4 @@ function createPortfolioChanged(review: Review): ApplicationFailure {
   });
 }
 
-pinnedWhereVersioned(portfolioReview);
+pinIfVersioned(portfolioReview);

@@ -8,12 +8,12 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
-import { answeredInquiry } from '../../messages/pull/consumer-results.ts';
+import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { rowInquiry } from '../../model/stage-end-user.ts';
+import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
-import { allMessagesAnswered, isHistoryLong, untilAtRest } from '../run/as-replayed.ts';
+import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { CarriedRow, FileState, Review } from './review.ts';
 
@@ -34,15 +34,18 @@ interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
 interface OpenRow {
   row: WaitingRow;
   scope: CancellationScope;
-  /** The row waits for a person; other rows may begin meanwhile. */
+  /** The row waits for an operator, while other rows may begin. */
   isHeld: boolean;
-  /** Released while it waits for a person, because the review stops. */
+  /** Released while it waits for an operator, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
   standing: InquiryRunState & { applicants?: FailsafeApplicant[] };
 }
 
-/** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
+/**
+ * The reason why the review begins no further row. `over`: each row has an outcome, or the review was withdrawn and no
+ * row is on hold.
+ */
 type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
@@ -73,7 +76,7 @@ export class ReviewRows {
     for (;;) {
       this.#stepForward();
       const end = this.#end();
-      if (end === 'leaving') await untilAtRest();
+      if (end === 'leaving') await waitUntilAtRest();
       if (end && end === this.#end()) return end;
       const { changes, isEnding } = this.#review;
       const hasNews = () => this.#review.changes !== changes || this.#review.isEnding !== isEnding;
@@ -93,7 +96,7 @@ export class ReviewRows {
   /** Returns the state for the next run, after `work` has returned `leaving`. */
   toState(): FileState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
-    const held = [...this.#open.values()].map((open) => this.#begunRow(open));
+    const held = [...this.#open.values()].map((open) => this.#toWaitingRow(open));
     const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [toCarriedRow(row, row.resume)] : []));
     const { next: unread, ...state } = this.#state;
     const next = first ? { offset: first.offset, line: first.line } : unread;
@@ -107,9 +110,9 @@ export class ReviewRows {
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
     if (review.isStopping && !review.isLeaving) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
-    if (this.#mayRead()) void this.#inBackground('reading', () => this.#readLine());
+    if (this.#mayRead()) void this.#runInBackground('reading', () => this.#readLine());
     const isDue = this.#results.length >= RESULTS_AT_ONCE || (this.#results.length > 0 && this.#isQuiet());
-    if (isDue && !this.#isWriting) void this.#inBackground('writing', () => this.#write());
+    if (isDue && !this.#isWriting) void this.#runInBackground('writing', () => this.#write());
   }
 
   #end(): WindowEnd | null {
@@ -126,14 +129,14 @@ export class ReviewRows {
   #mayLeave(): boolean {
     const { underWay, holds, events, work } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return allMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
+    return areMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {
     return this.#queue.length === 0 && this.#carried.length === 0 && this.#state.next === undefined;
   }
 
-  /** Whether nothing is under way, so that the remaining results are written now. */
+  /** Whether no row is in progress, so that the remaining results are written now. */
   #isQuiet(): boolean {
     return this.#review.underWay === 0 && (this.#review.isHalted || this.#review.isFull || this.#isAllBegun());
   }
@@ -163,20 +166,20 @@ export class ReviewRows {
     scope
       .run(() =>
         runInquiry(this.#createHost(open), {
-          ...rowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
+          ...toRowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
           applicants,
           ...(resume ? { resume } : {}),
         }),
       )
       .then(
         (end) => this.#endRow(open, end),
-        (error: unknown) => this.#threw(open, error),
+        (error: unknown) => this.#recordError(open, error),
       );
   }
 
   #createHost(open: OpenRow): InquiryContext {
     const review = this.#review;
-    // A row does not rest: the review waits for all of them, and hands over by itself.
+    // The review waits for all of its rows and continues as new itself, so a row has no continuation.
     const { continuation: _, ...host } = review.createHost(this.#config);
     return {
       ...host,
@@ -184,7 +187,7 @@ export class ReviewRows {
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
-        if (waitingFor !== undefined) this.#review.rowWaits();
+        if (waitingFor !== undefined) this.#review.markRowWaiting();
         if (isHeld === open.isHeld) return;
         open.isHeld = isHeld;
         this.#review.underWay += isHeld ? -1 : 1;
@@ -218,7 +221,7 @@ export class ReviewRows {
     }
   }
 
-  #threw(open: OpenRow, error: unknown): void {
+  #recordError(open: OpenRow, error: unknown): void {
     this.#close(open);
     if (!isCancellation(error)) this.#failure = { error };
     else if (open.isReleased) this.#putBack(open);
@@ -238,7 +241,7 @@ export class ReviewRows {
     { answer, applicants = open.row.applicants }: Extract<InquiryEnd, { kind: 'answered' }>,
   ): void {
     const asked = applicants.map(({ applicantId }, index) => applicantId ?? `${index + 1}A`);
-    this.#count(open, answer.outcome, { told: answeredInquiry(answer, asked), attention: answer.flagged });
+    this.#count(open, answer.outcome, { told: toAnsweredInquiry(answer, asked), attention: answer.flagged });
   }
 
   #count(
@@ -256,12 +259,12 @@ export class ReviewRows {
 
   /** Queues a begun row again in its present state, before the rows that have not begun. */
   #putBack(open: OpenRow): void {
-    this.#queue.unshift(this.#begunRow(open));
+    this.#queue.unshift(this.#toWaitingRow(open));
   }
 
-  #begunRow({ row, standing }: OpenRow): WaitingRow {
+  #toWaitingRow({ row, standing }: OpenRow): WaitingRow {
     const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
-    // While it is paused nothing is retried.
+    // A paused row is not retried.
     const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;
     return { ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } };
   }
@@ -346,7 +349,7 @@ export class ReviewRows {
     this.#results = this.#results.slice(results.length);
   }
 
-  async #inBackground(what: 'reading' | 'writing', work: () => Promise<void>): Promise<void> {
+  async #runInBackground(what: 'reading' | 'writing', work: () => Promise<void>): Promise<void> {
     const mark = (isBusy: boolean) => {
       if (what === 'reading') this.#isReading = isBusy;
       else this.#isWriting = isBusy;

@@ -1,4 +1,4 @@
-/** State of one run of a portfolio review, its files, and what it hands over to its next run. */
+/** State of one run of a portfolio review, its files, and its state for continue-as-new. */
 
 import type { RetryPolicy } from '@temporalio/common';
 import {
@@ -44,7 +44,7 @@ export interface CarriedRow {
   applicants?: FailsafeApplicant[];
 }
 
-/** How far the review of the file is. */
+/** Progress of the review within its file. */
 export interface FileState {
   known: KnownFile;
   badRows: number;
@@ -53,7 +53,7 @@ export interface FileState {
   next?: { offset: number; line: number };
   carried: CarriedRow[];
   done: Record<RowOutcome, number>;
-  /** Rows done that a person should look at. */
+  /** Finished rows that an operator should examine. */
   flagged?: number;
   /** The size of the results so far. */
   resultBytes: number;
@@ -91,13 +91,13 @@ const triesForAnHour = fileActivities({
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
 
 /**
- * The least time that a round of tries takes. A round that fails sooner means that an operator has bounded the retries.
- * Such rounds must not fill the history.
+ * The minimum time of a round of tries. A shorter round means that an operator has limited the retries. Such rounds
+ * must not fill the history.
  */
 const MIN_ROUND_MS = 60_000;
 
 class ReviewFiles {
-  /** Why files cannot be reached, by the activity that asks for them. */
+  /** Causes of file errors, by the activity that reported them. */
   readonly #causes = new Map<keyof PortfolioActivities, string>();
   readonly #onChange: () => void;
 
@@ -106,7 +106,7 @@ class ReviewFiles {
     this.#onChange = onChange;
   }
 
-  /** Why they cannot be reached, such as `ENOENT`; nothing of where they are. */
+  /** The code of the file error, such as `ENOENT`, without a path. */
   get cause(): string | undefined {
     const [code] = this.#causes.values();
     return code;
@@ -123,10 +123,10 @@ class ReviewFiles {
       const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
       return activity.executeWithOptions({ summary }, [args]);
     };
-    return this.#untilDone(name, once) as ReturnType<PortfolioActivities[K]>;
+    return this.#runUntilDone(name, once) as ReturnType<PortfolioActivities[K]>;
   }
 
-  async #untilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
+  async #runUntilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
     try {
       for (let round = 0; ; round++) {
         const beganMs = Date.now();
@@ -155,26 +155,26 @@ function describeCause(error: unknown): string {
 
 export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
   readonly kind = 'portfolio';
-  /** The ledger has, or will have, the flag that the files cannot be reached. */
+  /** Whether the ledger has, or will have, the flag about unreachable files. */
   #isFlagged = false;
-  readonly files = new ReviewFiles(() => this.#filesChanged());
+  readonly files = new ReviewFiles(() => this.#updateFilesFlag());
   /** Absent until the file has been examined. */
   state: FileState | undefined;
   /** Counts changes that may wake waiting code. */
   changes = 0;
   /** The number of rows that have begun, and are neither held nor done. */
   underWay = 0;
-  /** Set by an order to this review alone. */
+  /** Set by a message to this review only. */
   isPaused = false;
   /** The accounts whose rows wait because all inquiries are paused. */
   readonly keptWaiting = new Set<string>();
-  /** By account: what the rows wait for whose retries take long. */
+  /** Reasons of rows with long retries, by account. */
   readonly retried = new Map<string, WaitsFor>();
   /** All rows under way wait for their retries, and none has ended since. */
   isStalled = false;
-  /** The next run is about to take over. */
+  /** The review is about to continue as new. */
   isLeaving = false;
-  /** The file has changed, so nothing more may be sent. */
+  /** The file has changed, so the review sends no further inquiry. */
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
@@ -184,7 +184,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     this.isPaused = state.isPaused;
   }
 
-  tellEnded(outcome: Ended<PortfolioOutcome>): void {
+  emitEnded(outcome: Ended<PortfolioOutcome>): void {
     this.events.emit('portfolio.ended', [outcome], { outcome });
   }
 
@@ -192,7 +192,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.id;
   }
 
-  /** Whether nothing is to be sent now. */
+  /** Whether the review sends no inquiry now. */
   get isHalted(): boolean {
     return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
   }
@@ -216,7 +216,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    *
    * @param traceNumbers of the rows that it takes over
    */
-  nextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
+  toNextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
     const events = { occurrences: this.events.continuation(traceNumbers) };
     return { ...this.toState(), events, file, isPaused: this.isPaused };
   }
@@ -256,12 +256,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   /** Called when a row begins to wait for its retry. */
-  rowWaits(): void {
+  markRowWaiting(): void {
     this.isStalled = this.retried.size >= this.underWay;
     this.updateSearchAttributes();
   }
 
-  #filesChanged(): void {
+  #updateFilesFlag(): void {
     const isAway = this.attention !== undefined;
     if (isAway !== this.#isFlagged) {
       const { runKey, profile } = this;

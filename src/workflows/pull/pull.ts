@@ -6,19 +6,19 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
-import { failsafeConsumers } from '../../messages/pull/consumer-results.ts';
+import { listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullState, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
-import { pullInquiry } from '../../model/stage-end-user.ts';
+import { toPullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { pinnedWhereVersioned } from '../run/around-the-sdk.ts';
-import { untilMessagesAnswered } from '../run/as-replayed.ts';
+import { pinIfVersioned } from '../run/around-the-sdk.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
 import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
@@ -29,7 +29,7 @@ export type PullRunState = CreditRunState<WithdrawPullMessage, RunConfig, PullSt
 export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawPullMessage, PullProduct, PullStep> {
   readonly kind = 'pull';
   /** Set for FAILSAFE only. */
-  consumers: Partial<ReturnType<typeof failsafeConsumers>> = {};
+  consumers: Partial<ReturnType<typeof listFailsafeConsumers>> = {};
 
   constructor(input: PullInput, state?: PullRunState) {
     super(input, state);
@@ -49,7 +49,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     const answered = super.takeAnswer(step, answer, applicants);
     const { productCode, attention } = step.status;
     if (productCode === 'FAILSAFE') {
-      this.consumers = failsafeConsumers(
+      this.consumers = listFailsafeConsumers(
         answer,
         applicants.map(({ applicantId }) => applicantId),
       );
@@ -86,7 +86,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     };
   }
 
-  tellEnded(outcome: Ended<PullOutcome>): void {
+  emitEnded(outcome: Ended<PullOutcome>): void {
     this.events.emit('pull.ended', [outcome], { productCode: this.input.productCode, outcome });
   }
 }
@@ -114,8 +114,8 @@ export async function failsafeCheck(input: FailsafeCheckInput, state?: PullRunSt
   return runWorkflow(DEFINITION, input, state);
 }
 
-pinnedWhereVersioned(creditReport);
-pinnedWhereVersioned(failsafeCheck);
+pinIfVersioned(creditReport);
+pinIfVersioned(failsafeCheck);
 
 const DEFINITION: RunDefinition<Pull, PullRunState> = {
   State: Pull,
@@ -129,7 +129,7 @@ const DEFINITION: RunDefinition<Pull, PullRunState> = {
   work: async (pull, config) => {
     const outcome = await inquire(pull, config);
     pull.end(outcome);
-    await untilMessagesAnswered();
+    await waitUntilMessagesAnswered();
     return outcome;
   },
 };
@@ -138,7 +138,7 @@ async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
   const { input, step } = pull;
   const { inquiry } = step;
   const end = await runInquiry(pull.createStepHost(config, step), {
-    ...pullInquiry(input),
+    ...toPullInquiry(input),
     applicants: inquiry?.applicants ?? input.applicants,
     ...omitUndefined({ resume: inquiry }),
   });

@@ -16,11 +16,13 @@ import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { toWebhookQueue } from '../../model/work-class.ts';
 import { findApplicationFailure } from './failures.ts';
 
-/** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
+/**
+ * Temporal never retries this activity, even if an operator has widened the retry policy (docs/protocol.md, fence 2).
+ */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
 const ONCE = { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED };
 
-/** No faster than once a minute in an outage. */
+/** Retries at most once a minute during an outage. */
 export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
 /**
@@ -50,7 +52,7 @@ type Indispensable = Exclude<keyof RunActivities, 'queueWebhooks'>;
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
-export async function untilDone<K extends Indispensable>(
+export async function runUntilDone<K extends Indispensable>(
   name: K,
   { summary }: { summary: string },
   args: Parameters<RunActivities[K]>[0],
@@ -69,14 +71,14 @@ export async function untilDone<K extends Indispensable>(
   }
 }
 
-/** Runs `untilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
-export async function untilRecorded<K extends Indispensable>(
+/** Runs `runUntilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
+export async function runUntilRecorded<K extends Indispensable>(
   name: K,
   options: { summary: string },
   args: Parameters<RunActivities[K]>[0],
 ): Promise<Awaited<ReturnType<RunActivities[K]>> | 'ledgerChanged'> {
   try {
-    return await untilDone(name, options, args);
+    return await runUntilDone(name, options, args);
   } catch (error) {
     if (findApplicationFailure(error)?.type !== 'LedgerChanged') throw error;
     return 'ledgerChanged';
@@ -103,7 +105,8 @@ export function submitInquiryFor(
     taskQueue,
     startToCloseTimeout: config.settings.submitTimeoutMs,
     heartbeatTimeout: config.settings.heartbeatTimeoutMs,
-    // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.
+    // The activity honours a cancellation before the first byte and ignores it after that. Waits for the activity to
+    // report which.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: ONCE,
     summary,
@@ -128,7 +131,7 @@ export function deliverWebhookFor(
 ): WebhookActivities['deliverWebhook'] {
   return proxyActivities<WebhookActivities>({
     taskQueue: toWebhookQueue(taskQueue),
-    // Longer than the sender's own 15 s, so that only a worker that died is cut off.
+    // Longer than the sender's limit of 15 s, so that it only ends attempts of a crashed worker.
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: giveUpAfterMs,
     // A delivery that has begun ends within its time-out: the same event is never sent twice at once.

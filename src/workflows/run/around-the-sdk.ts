@@ -1,4 +1,4 @@
-/** Small services of the SDK in the form that every workflow needs. */
+/** Wrappers of SDK functions that every workflow uses. */
 import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 
 /**
@@ -7,7 +7,7 @@ import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo 
  * A task that takes too long is broken off. The SDK lets its remaining promises run while it evicts the run, and every
  * call of the SDK throws there. If uncaught, that error belongs to no run and ends the whole worker.
  */
-export function inBackground(work: () => Promise<unknown>): void {
+export function runInBackground(work: () => Promise<unknown>): void {
   work().catch((error: unknown) => {
     if (inWorkflowContext()) throw error;
   });
@@ -17,7 +17,7 @@ export function inBackground(work: () => Promise<unknown>): void {
  * Keeps a short workflow on the worker version that it began on, so that it needs no patches. The server refuses
  * versioning options of an unversioned worker.
  */
-export function pinnedWhereVersioned(workflow: Parameters<typeof setWorkflowOptions>[1]): void {
+export function pinIfVersioned(workflow: Parameters<typeof setWorkflowOptions>[1]): void {
   setWorkflowOptions(
     () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
     workflow,

@@ -11,7 +11,7 @@
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { inBackground } from './around-the-sdk.ts';
+import { runInBackground } from './around-the-sdk.ts';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
@@ -25,7 +25,7 @@ function areUpdatesToCome(): boolean {
 }
 
 /** Whether every message that the run has was played and answered. */
-export function allMessagesAnswered(): boolean {
+export function areMessagesAnswered(): boolean {
   return !areUpdatesToCome() && allHandlersFinished();
 }
 
@@ -33,18 +33,18 @@ export function allMessagesAnswered(): boolean {
  * Resolves when every message was played and answered and `isDone` holds, so that the run may end. It also waits for
  * the rest of the task: a replay lacks the task's refused updates, and must continue at the same place.
  */
-export async function untilMessagesAnswered(isDone = () => true): Promise<void> {
-  const isOver = () => allMessagesAnswered() && isDone();
+export async function waitUntilMessagesAnswered(isDone = () => true): Promise<void> {
+  const isOver = () => areMessagesAnswered() && isDone();
   do {
     await condition(isOver);
-    await untilAtRest();
+    await waitUntilAtRest();
   } while (!isOver());
 }
 
 /** A run that ends takes the updates of its last task, too. */
-export async function untilUpdatesAreTaken(): Promise<void> {
+export async function waitUntilUpdatesTaken(): Promise<void> {
   await CancellationScope.nonCancellable(async () => {
-    await untilAtRest();
+    await waitUntilAtRest();
     await condition(() => !areUpdatesToCome());
   });
 }
@@ -53,7 +53,7 @@ export async function untilUpdatesAreTaken(): Promise<void> {
 interface Activator {
   blockedConditions: ReadonlyMap<number, unknown>;
   nextSeqs: { readonly condition: number };
-  /** Another array after each reset. */
+  /** The SDK sets another array after each reset. */
   randomnessSeed: unknown;
 }
 
@@ -61,7 +61,7 @@ function getActivator(): Activator {
   return (globalThis as unknown as { __TEMPORAL_ACTIVATOR__: Activator }).__TEMPORAL_ACTIVATOR__;
 }
 
-/** The waits of `untilAtRest` in a run: their conditions say nothing about the rest of the task. */
+/** The waits of `waitUntilAtRest` in a run: their conditions say nothing about the rest of the task. */
 interface RestWaits {
   made: number;
   blocked: number;
@@ -76,7 +76,7 @@ const waitsOfRuns = new WeakMap<Activator, RestWaits>();
  *
  * @param quietRounds of two waits, the one with more rounds ends after the other and what follows it
  */
-export async function untilAtRest(quietRounds = 1): Promise<void> {
+export async function waitUntilAtRest(quietRounds = 1): Promise<void> {
   const activator = getActivator();
   const waits = waitsOfRuns.get(activator) ?? { made: 0, blocked: 0, ended: 0 };
   waitsOfRuns.set(activator, waits);
@@ -86,7 +86,7 @@ export async function untilAtRest(quietRounds = 1): Promise<void> {
   };
   let before = conditions();
   for (let quiet = 0; quiet < quietRounds; ) {
-    await untilNextRound(waits);
+    await waitUntilNextRound(waits);
     const now = conditions();
     quiet = now === before ? quiet + 1 : 0;
     before = now;
@@ -94,7 +94,7 @@ export async function untilAtRest(quietRounds = 1): Promise<void> {
   waits.ended++;
 }
 
-async function untilNextRound(waits: RestWaits): Promise<void> {
+async function waitUntilNextRound(waits: RestWaits): Promise<void> {
   let isNext = false;
   waits.made++;
   waits.blocked++;
@@ -134,9 +134,9 @@ function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
   return !queryWorkflow && !removeFromCache;
 }
 
-// How much of its history a run has played. The SDK's own figures (`workflowInfo().historyLength` and others) move with
-// each workflow task, also with one that brings nothing but a refused update: no replay has that task. These move only
-// with events that the history has (docs/decisions/journeys.md, 54).
+// Measures how much of its history a run has played. The SDK's figures (`workflowInfo().historyLength` and others) also
+// change in a workflow task that has only a refused update. No replay has that task. These figures change only with
+// events in the history (docs/decisions/journeys.md, 54).
 
 /** The server ends a run at 51,200 events, and by default suggests a hand-over at 4,096. */
 const DEFAULT_MAX_EVENTS = 3_000;
@@ -229,8 +229,8 @@ export const interceptors = (): WorkflowInterceptors => {
     const { runId } = workflowInfo();
     updatesToCome.add(runId);
     next({ ...input, activation: { ...activation, jobs: jobs.filter((job) => !isUpdate(job)) } });
-    inBackground(async () => {
-      await CancellationScope.nonCancellable(untilAtRest);
+    runInBackground(async () => {
+      await CancellationScope.nonCancellable(waitUntilAtRest);
       updatesToCome.delete(runId);
       next({ ...input, activation: { ...activation, jobs: updates } });
     });

@@ -9,8 +9,8 @@
  */
 import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { allMessagesAnswered, isHistoryLong, untilAtRest } from './as-replayed.ts';
-import { undecodableInput } from './failures.ts';
+import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from './as-replayed.ts';
+import { toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
@@ -98,8 +98,8 @@ export class Continuation {
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
-        // A part whose rest ended in this task runs first, and so does one that ends after such a rest of its own.
-        await untilAtRest(2);
+        // Lets parts run first whose wait ended in this task, also one after another.
+        await waitUntilAtRest(2);
         if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;
         return state();
@@ -112,14 +112,14 @@ export class Continuation {
   }
 
   #isQuiet(root: CancellationScope): boolean {
-    if (this.#busy > 0 || root.consideredCancelled || !allMessagesAnswered()) return false;
+    if (this.#busy > 0 || root.consideredCancelled || !areMessagesAnswered()) return false;
     return [...this.#rests].every(({ isOver }) => !isOver());
   }
 }
 
 /** @throws `InvalidInput` where a caller gives a state: only the run before may */
 export function refuseForeignState(state: unknown): void {
-  if (isUndecodable(state)) throw undecodableInput(state);
+  if (isUndecodable(state)) throw toUndecodableFailure(state);
   if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;
   throw ApplicationFailure.create({
     type: 'InvalidInput',

@@ -5,15 +5,15 @@
 import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import {
-  carriedOccurrences,
-  occurrenceName,
+  toCarriedOccurrences,
+  toOccurrenceName,
+  toWebhookEventId,
   type WebhookEventData,
   type WebhookEventType,
   type WebhookRun,
-  webhookEventId,
 } from '../../messages/webhooks/events.ts';
 import { hasRunOut, queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
-import { inBackground } from './around-the-sdk.ts';
+import { runInBackground } from './around-the-sdk.ts';
 
 /** Events in one hand-over; a workflow task brings one or two. */
 const MOST_AT_ONCE = 20;
@@ -35,7 +35,7 @@ interface Noted {
 export interface CarriedEvents {
   /** How often each event was emitted. */
   occurrences?: Readonly<Record<string, number>>;
-  /** Emitted, and not known to be handed over. */
+  /** Events that were emitted and not acknowledged by the delivery run yet. */
   waiting?: readonly Noted[];
 }
 
@@ -54,7 +54,8 @@ export class EventsOut {
   /** Starts handing over events if the run's profile has endpoints, first those that were noted before. */
   begin(config: RunConfig, subject: WebhookRun): void {
     this.#config = config;
-    if (config.sendsEvents) inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(config, subject)));
+    if (config.sendsEvents)
+      runInBackground(() => CancellationScope.nonCancellable(() => this.#handOver(config, subject)));
     else this.#waiting.length = 0;
   }
 
@@ -65,7 +66,7 @@ export class EventsOut {
    */
   emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
     if (this.#config ? !this.#config.sendsEvents : this.#waiting.length >= MOST_EARLY) return;
-    const name = occurrenceName(type, key);
+    const name = toOccurrenceName(type, key);
     const occurrence = this.#occurrences.get(name) ?? 0;
     this.#occurrences.set(name, occurrence + 1);
     this.#waiting.push({ type, key: [...key, occurrence], data, timestamp: new Date().toISOString() });
@@ -82,17 +83,17 @@ export class EventsOut {
     return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
   }
 
-  /** Also those on their way: the delivery run passes over an event that it was handed before. */
+  /** Includes events in flight: the delivery run ignores an event that it has received before. */
   get carried(): CarriedEvents {
-    return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
+    return { occurrences: toCarriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }
 
-  /** Whether everything is handed over to the delivery run. */
+  /** Whether the delivery run has received all events. */
   get areOut(): boolean {
     return !this.#config || this.#waiting.length === 0;
   }
 
-  /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
+  /** Resolves once the delivery run has received all events, which its endpoints may still lack. */
   async flush(): Promise<void> {
     await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }
@@ -102,7 +103,7 @@ export class EventsOut {
     for (;;) {
       await condition(() => this.#waiting.length > 0);
       const events = this.#waiting.slice(0, MOST_AT_ONCE).map(({ type, key, data, timestamp }) => {
-        const id = webhookEventId({ environment, workflowId }, type, key);
+        const id = toWebhookEventId({ environment, workflowId }, type, key);
         return { id, type, timestamp, data: { ...subject, environment, ...data } };
       });
       const summary = `events: ${events.map(({ type }) => type).join(', ')}`;

@@ -10,13 +10,13 @@ export function findApplicationFailure(error: unknown): ApplicationFailure | und
 }
 
 /** Returns the problems of the run's input; `undefined` if another error ends the run. */
-export function problemsOfInput(error: unknown): readonly Problem[] | undefined {
+export function readInputProblems(error: unknown): readonly Problem[] | undefined {
   const { type, details } = findApplicationFailure(error) ?? {};
   return type === 'InvalidInput' ? (details?.[0] as { problems?: Problem[] } | undefined)?.problems : undefined;
 }
 
 /** A start that could not be decoded is invalid input like any other: it fails its own run, and nothing else. */
-export function undecodableInput({ undecodable: { reason } }: Undecodable): ApplicationFailure {
+export function toUndecodableFailure({ undecodable: { reason } }: Undecodable): ApplicationFailure {
   const isClear = reason === 'inTheClear';
   const rule = isClear ? `must be encrypted, ${HOW_TO_ENCRYPT}` : `could not be decoded (${reason})`;
   return ApplicationFailure.create({

@@ -2,22 +2,27 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
+import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { memberDigests } from '../../model/decision-content.ts';
+import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
-import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
-import { problemsShown } from '../../model/problems.ts';
-import { resendProblem, wordProblem } from '../../model/provider-word.ts';
+import {
+  type AttemptView,
+  describeSupersedingFact,
+  type InquiryDescription,
+  type Outcome,
+} from '../../model/inquiry.ts';
+import { selectShownProblems } from '../../model/problems.ts';
+import { checkProviderStatement, checkResendTime } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
-import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../words/holds.ts';
-import { untilRecorded } from './activity-stubs.ts';
+import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/holds.ts';
+import { runUntilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RunWork } from './run-work.ts';
@@ -29,17 +34,17 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 export type Decision = DecisionMessage & { receivedAt: string };
 
 /**
- * A decision that has taken effect, with what recognises a duplicate. It is handed over to the next run, so it holds
- * nothing personal.
+ * A decision that has taken effect, with digests that recognise a duplicate. The next run gets it, so it has no
+ * personal data.
  */
 interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
-  /** Digests of the whole message but its proof, as `memberDigests` makes them. */
+  /** Digests of the whole message but its proof, as `computeMemberDigests` makes them. */
   digests: Record<string, string>;
-  /** The ledger that the run has used is gone: no other holds the decision. */
+  /** The run's ledger was replaced, so no ledger has the decision. */
   inNoLedger?: true;
-  /** Set if the ledger has not taken it: says in words which answer or decision it has instead. */
+  /** Set if the ledger refused the decision: names the answer or decision that superseded it. */
   overtakenBy?: MessageRefusal;
 }
 
@@ -51,12 +56,12 @@ const HANDED_ON = 500;
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold that the next run takes over. It is open there before the inquiry reaches it. */
+/** A hold from continue-as-new. It is open before the inquiry runs again. */
 interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
   inquiry: InquiryDescription;
-  /** The ledger had not answered yet that it has the row: the next run opens it. */
+  /** The ledger had not confirmed the row yet, so the next run opens it. */
   isOpening?: true;
 }
 
@@ -67,7 +72,7 @@ export interface HoldsState {
 }
 
 interface OpenHold extends CarriedHold {
-  /** How many writes of its row the ledger has not answered yet: more than one after a reset. */
+  /** The number of writes of its row in flight: more than one after a reset. */
   opening: number;
   decision?: Decision;
 }
@@ -96,7 +101,7 @@ export class Holds {
     return this.#settled.slice(-HANDED_ON);
   }
 
-  /** Holds for the next run. No decision about any of them is being taken. */
+  /** Holds for continue-as-new. None of them has a decision in progress. */
   get carried(): CarriedHold[] {
     return [...this.#open.values()].map(({ status, applicantIds, inquiry, isOpening, opening }) => ({
       ...{ status, applicantIds, inquiry },
@@ -132,7 +137,7 @@ export class Holds {
     this.#run.publish();
     if (!judged.isTold) this.#tell(hold.status);
     try {
-      await this.#untilDecided(hold);
+      await this.#waitUntilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
       this.#run.work.leaveRows();
@@ -145,13 +150,13 @@ export class Holds {
    * Shows a row in the Temporal UI's timeline meanwhile: a timer has a summary, and costs two events. Its time decides
    * nothing.
    */
-  async #untilDecided(hold: OpenHold): Promise<void> {
+  async #waitUntilDecided(hold: OpenHold): Promise<void> {
     const isDecided = () => hold.decision !== undefined;
-    const row = { summary: holdRow(hold.status) };
+    const row = { summary: formatInquiryHoldRow(hold.status) };
     for (let isOver = false; !isOver; ) {
       isOver = await this.#run.continuation.wait(isDecided, ROW_SHOWN_FOR_MS, row);
     }
-    // The decision closes the row, and the next run would not know of it.
+    // The decision closes the ledger's row, so the next run would not find it.
     if (hold.opening > 0) await condition(() => hold.opening === 0);
   }
 
@@ -187,13 +192,13 @@ export class Holds {
     const hold = this.#open.get(customerTraceNumber);
     if (!hold) return;
     this.#open.delete(customerTraceNumber);
-    const digests = memberDigests(toContent(decision));
+    const digests = computeMemberDigests(toContent(decision));
     this.#settled.push({ customerTraceNumber, decisionId, digests, ...omitUndefined({ inNoLedger, overtakenBy }) });
     this.#run.publish();
     this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
-  /** The ledger has refused the decision: the hold waits for another one, and shows why. */
+  /** The ledger refused the decision, so the hold waits for another one, and shows the reason. */
   refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): void {
     const hold = this.#open.get(customerTraceNumber);
     if (!hold) return;
@@ -219,28 +224,28 @@ export class Holds {
         action,
         ...(isOvertaken ? { overtaken: true as const } : {}),
       };
-      // After a reset, the same decision may find that the ledger has gone on: that is another event.
+      // After a reset, the ledger may have advanced before the same decision is recorded. That is another event.
       this.#run.events.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
     } else this.#run.events.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
   }
 
   /** Whether this very decision was taken before. */
   isDuplicate(message: DecisionMessage): boolean {
-    return this.#differencesToTaken(message)?.length === 0;
+    return this.#compareWithTaken(message)?.length === 0;
   }
 
   /** Returns the members that differ from the decision taken under its id; `undefined` if none was taken. */
-  #differencesToTaken(message: DecisionMessage): string[] | undefined {
+  #compareWithTaken(message: DecisionMessage): string[] | undefined {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
-    if (open?.decisionId === decisionId) return differingPaths(toContent(open), toContent(message));
-    const settled = this.#settledAs(message);
-    const differing = settled && differingPaths(settled.digests, memberDigests(toContent(message)));
+    if (open?.decisionId === decisionId) return findDifferingPaths(toContent(open), toContent(message));
+    const settled = this.#findSettled(message);
+    const differing = settled && findDifferingPaths(settled.digests, computeMemberDigests(toContent(message)));
     // The earlier decision under the id had no effect, so the corrected one may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
 
-  #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
+  #findSettled({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
     return this.#settled.findLast(
       (decision) => decision.customerTraceNumber === customerTraceNumber && decision.decisionId === decisionId,
     );
@@ -248,26 +253,26 @@ export class Holds {
 
   /** Whether the decision was taken although no ledger holds it. */
   isInNoLedger(message: DecisionMessage): boolean {
-    return this.#settledAs(message)?.inNoLedger === true;
+    return this.#findSettled(message)?.inNoLedger === true;
   }
 
-  /** Whether the ledger has not said yet what becomes of the decision. */
+  /** Whether the ledger has not answered about the decision yet. */
   isPending({ customerTraceNumber, decisionId }: DecisionMessage): boolean {
     return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
   }
 
-  /** Why the ledger has not taken the decision, or `null`. */
+  /** Returns why the ledger refused the decision, or `null`. */
   findRefusal(message: DecisionMessage): MessageRefusal | null {
     if (this.isPending(message)) return null;
     const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
     if (refused?.decisionId === message.decisionId) return refuse(refused.cause, refused.reason);
-    return this.#settledAs(message)?.overtakenBy ?? null;
+    return this.#findSettled(message)?.overtakenBy ?? null;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
   findProblem(message: DecisionMessage, isEnding: boolean): MessageRefusal | null {
     const hold = this.#open.get(message.customerTraceNumber);
-    const differing = this.#differencesToTaken(message);
+    const differing = this.#compareWithTaken(message);
     if (differing) return refusePaths('/decisionId was used', differing) ?? this.findRefusal(message);
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
@@ -279,9 +284,9 @@ export class Holds {
     if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
     const { reference } = message;
     const problem =
-      wordProblem(hold.status, message) ??
-      resendProblem(hold.status, message, Date.now()) ??
-      (reference ? referenceApplicantsProblem(reference.applicants, hold.applicantIds) : null);
+      checkProviderStatement(hold.status, message) ??
+      checkResendTime(hold.status, message, Date.now()) ??
+      (reference ? checkReferenceApplicants(reference.applicants, hold.applicantIds) : null);
     return problem === null ? null : refuse('notNow', problem);
   }
 
@@ -308,7 +313,7 @@ function toRow({ status, inquiry }: OpenHold): RunHold {
   return { inquiry, reason, attempt, since, details };
 }
 
-/** The message as it came, without its proof: that is about this very content. */
+/** Returns the message without its proof, which is about this very content. */
 function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & Partial<Decision>): object {
   return message;
 }
@@ -339,7 +344,7 @@ export function toHoldStatus(
     since,
     attempts: attempt,
     ...omitUndefined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
-    ...(problems ? { problems: problemsShown(problems) } : {}),
+    ...(problems ? { problems: selectShownProblems(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
     allowedActions: FAILURES[failure.failureType].actions.filter(
@@ -355,7 +360,7 @@ type DecisionRecording =
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
   /** The ledger already had an answer or another decision, with which the run continues. */
   | { kind: 'overtaken'; latest: AttemptView }
-  /** The ledger has refused it: the inquiry still waits for a decision. */
+  /** The ledger refused the decision, so the inquiry still waits for one. */
   | ({ kind: 'refused' } & MessageRefusal)
   | { kind: 'held'; failure: InquiryFailure };
 
@@ -370,9 +375,9 @@ export async function holdUntilDecided(
 ): Promise<{ decision: Decision; effect: Exclude<DecisionRecording, { kind: 'refused' }> }> {
   let decision = await holds.wait(inquiry, failure, judged);
   for (;;) {
-    const effect = await recordTheDecision(config, inquiry, failure, decision);
+    const effect = await recordJudgedDecision(config, inquiry, failure, decision);
     if (effect.kind !== 'refused') {
-      holds.settle(decision, settledBy(effect));
+      holds.settle(decision, toSettlement(effect));
       return { decision, effect };
     }
     holds.refuse(decision, refuse(effect.cause, effect.reason));
@@ -380,16 +385,16 @@ export async function holdUntilDecided(
   }
 }
 
-function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
+function toSettlement(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
   if (effect.kind === 'held') return {};
   if (effect.latest) {
-    return { overtakenBy: refuse('notNow', `nothing was decided: ${whatStands(effect.latest)}`) };
+    return { overtakenBy: refuse('notNow', `nothing was decided: ${describeSupersedingFact(effect.latest)}`) };
   }
   return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
 }
 
 /** Writes the decision to the ledger before it takes effect. */
-async function recordTheDecision(
+async function recordJudgedDecision(
   config: RunConfig,
   inquiry: InquiryDescription,
   failure: InquiryFailure,
@@ -417,7 +422,7 @@ async function recordTheDecision(
   };
   const summary = `recording the decision: ${action}`;
   const args = { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) };
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   if (verdict === 'ledgerChanged') {
     // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
@@ -432,7 +437,7 @@ async function recordTheDecision(
   return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
 }
 
-/** The decision to pull an answered stage once more. */
+/** The decision to repeat the pull of an answered stage. */
 export interface RepeatDecision {
   decisionId: string;
   by: string;
@@ -465,7 +470,7 @@ export async function recordRepeat(
   const proven = omitUndefined({ proof, applicants });
   const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...proven };
   const summary = `recording who wants ${inquiry.productCode} again`;
-  const verdict = await CancellationScope.nonCancellable(() => untilRecorded('recordDecision', { summary }, args));
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   // The claim finds another ledger again, and holds.
   return verdict === 'ledgerChanged' || verdict.kind !== 'refused';
 }

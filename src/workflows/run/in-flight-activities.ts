@@ -28,7 +28,7 @@ export class InFlightActivities {
     );
   }
 
-  /** To be called by every message handler that may have taken a permission away. */
+  /** Every message handler calls it if its message may have revoked a permission. */
   recheck(): void {
     for (const activity of this.#activities) if (activity.shouldStop()) activity.scope.cancel();
   }

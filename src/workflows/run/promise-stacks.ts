@@ -13,10 +13,10 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 const MOST_WITH_STACKS = 100;
 
 const LIMIT = 'stackTraceLimit';
-/** The first is the SDK's own. */
+/** The first frame is the SDK's. */
 const FRAMES = Math.min(Error.stackTraceLimit, 3);
 
-/** V8 reads the limit from `Error` or from what it inherits, and only `Error` itself is frozen. */
+/** V8 reads the limit from `Error` or its prototype, and only `Error` is frozen. */
 const mayChange = Reflect.deleteProperty(Error, LIMIT);
 
 function limitStacksTo(frames: number): void {

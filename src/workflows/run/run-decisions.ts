@@ -9,7 +9,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { parseInstantMs, utcInstant } from '../../base/instants.ts';
+import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
@@ -17,8 +17,8 @@ import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import type { StageCode } from '../../model/products.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
-import { untilRecorded } from './activity-stubs.ts';
-import { inBackground } from './around-the-sdk.ts';
+import { runUntilRecorded } from './activity-stubs.ts';
+import { runInBackground } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
 import {
   type Accepted,
@@ -45,13 +45,13 @@ export type RunDecisionEffect =
   | { update: 'extend'; message: Extension }
   | { update: 'advance'; message: PassGateMessage; receivedAt: string };
 
-/** The decision has taken effect already: the ledger only records it. */
+/** The decision is in effect, and the ledger only records it. */
 interface TakenEffect {
   update: 'withdraw' | 'pause' | 'resume';
   message: RunWithdrawal;
 }
 
-/** Plain data: the next run takes it over. */
+/** Plain data for continue-as-new. */
 export interface AskedDecision {
   /** Decisions as the ledger gets them: one `advance` may bring two. */
   decisions: RunDecision[];
@@ -59,7 +59,7 @@ export interface AskedDecision {
   /** Its sender was answered before the ledger was. */
   isAnswered?: true;
   refusal?: MessageRefusal;
-  /** It has taken effect, and no ledger will have it. */
+  /** The decision is in effect, and no ledger will record it. */
   isInNoLedger?: true;
 }
 
@@ -151,11 +151,11 @@ export class RunDecisions {
    * @param takeEffect returns why it cannot take effect any more, or `null`
    */
   begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null = () => null): void {
-    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
+    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
   }
 
   /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
-  async untilSettled(run: DecidedRun): Promise<void> {
+  async waitUntilSettled(run: DecidedRun): Promise<void> {
     while (!run.config && this.isBusy)
       this.#settle(run, refuse('notNow', 'the run has ended before its input was checked'));
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
@@ -169,7 +169,7 @@ export class RunDecisions {
       const { decisions, effect } = asked;
       const summary = `recording a decision: ${effect.update}`;
       const args = { ledgerId: run.config.ledgerId, decisions };
-      const isRecorded = (await untilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
+      const isRecorded = (await runUntilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
       if (hasTakenEffect(effect)) {
         if (!isRecorded) asked.isInNoLedger = true;
         this.#settle(run, null);
@@ -205,7 +205,7 @@ function hasTakenEffect(effect: RunDecisionEffect | TakenEffect): effect is Take
 }
 
 /** A decision that has taken effect already. The run is withdrawn once; a review may be paused many times. */
-export function takenDecision(
+export function findTakenDecision(
   action: TakenEffect['update'],
   runKey: string,
   { by, reason }: RunWithdrawal,
@@ -218,16 +218,16 @@ export function takenDecision(
   };
 }
 
-function extensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
+function toExtensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
   const { gate, shareId, by, reason } = message;
-  const until = utcInstant(toMs(message));
-  const decisionId = extensionId(message);
+  const until = toUtcInstant(toMs(message));
+  const decisionId = toExtensionId(message);
   const about = omitUndefined({ stage: gate, shareId });
   return { runKey, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
 }
 
-function extensionId(message: Extension): string {
-  return `extend-${message.gate ?? message.shareId}-${utcInstant(toMs(message))}`;
+function toExtensionId(message: Extension): string {
+  return `extend-${message.gate ?? message.shareId}-${toUtcInstant(toMs(message))}`;
 }
 
 // The waits that people have made longer. Each lasts at least until the latest instant given for it. No waiting.
@@ -243,10 +243,10 @@ const MOST = 100;
 /** Equals the longest wait that an input may have. */
 const MOST_FROM_NOW_MS = 3_650 * 86_400_000;
 
-/** When a wait ends that is to last until `untilMs`, and no less than it was extended to. RFC 3339 in UTC. */
+/** Returns the end of a wait until `untilMs`, but not before the instant that it was extended to. RFC 3339 in UTC. */
 export function findEndOfWait(extensions: readonly Extension[], wait: Wait, untilMs: number): string {
   const extended = extensions.filter((extension) => isSame(extension, wait)).map(toMs);
-  return utcInstant(Math.max(untilMs, ...extended));
+  return toUtcInstant(Math.max(untilMs, ...extended));
 }
 
 function findExtension(extensions: readonly Extension[], message: Extension): Extension | undefined {
@@ -261,7 +261,7 @@ function toMs({ until }: Extension): number {
   return parseInstantMs(until) ?? 0;
 }
 
-/** A run with waits that people may make longer: a journey, or a share by itself. */
+/** A run whose waits an operator can extend: `lendingJourney` or `shareReport`. */
 interface ExtendableRun extends DecidedRun {
   readonly runKey: string;
   readonly isEnding: boolean;
@@ -269,21 +269,21 @@ interface ExtendableRun extends DecidedRun {
   readonly extensions: Extension[];
   readonly events: Pick<EventsOut, 'emit'>;
   /** Returns when the wait ends by now, RFC 3339; `undefined` if nothing waits. */
-  endOfWait(wait: Wait): string | undefined;
+  computeEndOfWait(wait: Wait): string | undefined;
   extendWait(wait: Wait, until: string): void;
 }
 
 /** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
 export function extendObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  const asked = run.decided.objection([extensionId(message)], message);
-  return asked === undefined ? extensionObjection(run, message) : asked;
+  const asked = run.decided.objection([toExtensionId(message)], message);
+  return asked === undefined ? checkExtension(run, message) : asked;
 }
 
 /** Returns the objection to a message that the ledger already has; also `null` if the same was taken before. */
-function extensionObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
+function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const known = findExtension(run.extensions, message);
   if (known) return refuseDifference('this extension was accepted', known, message);
-  const until = run.isEnding ? undefined : run.endOfWait(message);
+  const until = run.isEnding ? undefined : run.computeEndOfWait(message);
   if (until === undefined) {
     const { gate, shareId } = message;
     return shareId === undefined
@@ -302,7 +302,7 @@ function extensionObjection(run: ExtendableRun, message: Extension): MessageRefu
 export function takeExtension(run: ExtendableRun, message: Extension): boolean {
   if (findExtension(run.extensions, message)) return false;
   run.extensions.push(message);
-  const until = utcInstant(toMs(message));
+  const until = toUtcInstant(toMs(message));
   const { gate, shareId } = message;
   run.extendWait(message, until);
   run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...omitUndefined({ gate, shareId }), until });
@@ -311,7 +311,7 @@ export function takeExtension(run: ExtendableRun, message: Extension): boolean {
 
 /** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
 export function takeRecordedExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  const objection = extensionObjection(run, message);
+  const objection = checkExtension(run, message);
   if (objection === null) takeExtension(run, message);
   return objection;
 }
@@ -326,11 +326,11 @@ export function handleExtensions<Message, Status>(
   handleUpdate(run, definition, 'extend', {
     objection,
     answer: async (sent) => {
-      // The wait may have ended in this very task.
+      // The wait may have ended in this workflow task.
       refuseFor(objection(sent));
       const message = toExtension(sent);
       if (findExtension(run.extensions, message)) return { ...toAccepted(run, true), recorded: true };
-      const decisions = [extensionDecision(run.runKey, message, new Date().toISOString())];
+      const decisions = [toExtensionDecision(run.runKey, message, new Date().toISOString())];
       return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
     },
   });

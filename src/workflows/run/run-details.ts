@@ -6,11 +6,11 @@ import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../../model/run-key.ts';
 import {
-  consequences,
+  describeEffects,
   describeProblem,
-  holdFacts,
-  holdTitle,
-  questionSentences,
+  describeQuestion,
+  formatHoldTitle,
+  listHoldFacts,
   RUN_PAGES,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
@@ -18,16 +18,16 @@ import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
   ASKING_OTHERS,
   describeAttention,
+  describeEnd,
   describeNews,
   describeParts,
   describeStanding,
-  endSentence,
   type RunSection,
   type RunView,
-  runKeyIn,
-  runKind,
+  readRunKey,
+  readRunKind,
 } from '../../words/runs.ts';
-import { asMarkdown, codeBlock, countWords, type Writer } from '../../words/writer.ts';
+import { countWords, createMarkdownWriter, formatCodeBlock, type Writer } from '../../words/writer.ts';
 import type { Run } from './run.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */
@@ -47,14 +47,14 @@ export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide,
 
 /** Describes a run without personal data. Input that is not checked may be anything: none of it is shown. */
 export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
-  if (!run.config) return uncheckedDetails(run);
+  if (!run.config) return writeUncheckedDetails(run);
   const { customerId, runbookUrl } = run.config;
   const { endUserCode, ...known } = details();
   const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
-  return runDetails(view, { customerId, endUserCode, runbookUrl });
+  return writeRunDetails(view, { customerId, endUserCode, runbookUrl });
 }
 
-export function uncheckedDetails({
+export function writeUncheckedDetails({
   hasEndedBeforeAcceptance,
   problems: { problems = [] },
 }: Pick<DetailedRun, 'hasEndedBeforeAcceptance' | 'problems'>): string {
@@ -63,7 +63,7 @@ export function uncheckedDetails({
   const standing = hasEndedBeforeAcceptance
     ? '**It ended before its input was taken.** Nothing was posted. Its failure says why.'
     : `${checking} Nothing has been posted.`;
-  return [standing, ...problems.map((problem) => `- ${describeProblem(problem, asMarkdown())}`)].join('\n');
+  return [standing, ...problems.map((problem) => `- ${describeProblem(problem, createMarkdownWriter())}`)].join('\n');
 }
 
 /**
@@ -73,10 +73,10 @@ export function uncheckedDetails({
 const HOLDS_LISTED = 5;
 const PARTS_LISTED: Record<string, number> = { Stages: -6, Shares: 4 };
 
-export function runDetails(view: RunView, side: InquirySide): string {
+export function writeRunDetails(view: RunView, side: InquirySide): string {
   const { status } = view;
-  const kind = runKind(status);
-  const w = asMarkdown(side.runbookUrl);
+  const kind = readRunKind(status);
+  const w = createMarkdownWriter(side.runbookUrl);
   const [hold, ...others] = view.holds.filter(({ isDecided }) => !isDecided);
   const listed = others.slice(0, HOLDS_LISTED).map(({ productCode, customerTraceNumber, failureType }) => {
     return `- ${w.plain(productCode)} ${w.code(customerTraceNumber)}: ${failureType}`;
@@ -88,16 +88,16 @@ export function runDetails(view: RunView, side: InquirySide): string {
     ...(listed.length > 0
       ? [`## ${others.length} more on hold\n\n${listed.join('\n')}\n\n\`credit-journey holds\` has all.`]
       : []),
-    ...findNextSteps(view).map(stepPart),
+    ...findNextSteps(view).map(formatStep),
     ...describeAttention(view, w).slice(0, HOLDS_LISTED),
-    ...describeParts(view, w).map(partList),
+    ...describeParts(view, w).map(formatSection),
     ...describeNews(view, w),
     ...(total > 0 ? [`${countWords(total, 'message')} refused; the query \`status\` says which and why.`] : []),
-    ...(endSentence(kind, status.state) === null ? [resetTerminateCancel(RUN_NAMES[kind])] : []),
+    ...(describeEnd(kind, status.state) === null ? [resetTerminateCancel(RUN_NAMES[kind])] : []),
   ].join('\n\n');
 }
 
-function partList({ title, rows }: RunSection): string {
+function formatSection({ title, rows }: RunSection): string {
   const most = PARTS_LISTED[title] ?? rows.length;
   const shown = most < 0 ? rows.slice(most) : rows.slice(0, most);
   const rest = rows.length - shown.length;
@@ -108,14 +108,14 @@ function partList({ title, rows }: RunSection): string {
   ].join('\n');
 }
 
-function stepPart({ title, update, ways }: NextStep): string {
+function formatStep({ title, update, ways }: NextStep): string {
   return [
     `### ${title}`,
     `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, with the JSON.`,
     ...ways.flatMap(({ words, command, input }) => [
       ...(words === undefined ? [] : [words]),
-      codeBlock(command),
-      codeBlock(JSON.stringify(input, null, 1)),
+      formatCodeBlock(command),
+      formatCodeBlock(JSON.stringify(input, null, 1)),
     ]),
   ].join('\n\n');
 }
@@ -137,14 +137,14 @@ interface HoldContext {
 }
 
 function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
-  const runKey = runKeyIn(view.status);
+  const runKey = readRunKey(view.status);
   // A stage may have an end user of its own.
   const { endUserCode = side.endUserCode } = hold;
   const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
-  const question = questionSentences(endUserCode === undefined ? held : { ...held, endUserCode }, w, side.customerId);
+  const question = describeQuestion(endUserCode === undefined ? held : { ...held, endUserCode }, w, side.customerId);
   return [
-    `## ${holdTitle(held, w)}`,
-    holdFacts(held, w)
+    `## ${formatHoldTitle(held, w)}`,
+    listHoldFacts(held, w)
       .map(([name, fact]) => `- **${name}:** ${fact}`)
       .join('\n'),
     ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),
@@ -153,19 +153,19 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
 In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`. Add \`proof\` where it is needed.`,
     ...hold.allowedActions
       .filter((action) => !view.isEnding || SENDS_NOTHING.includes(action))
-      .map((action) => actionPart(action, hold, runKey)),
+      .map((action) => formatAction(action, hold, runKey)),
   ].join('\n\n');
 }
 
-function actionPart(action: HoldAction, hold: HoldStatus, runKey: string): string {
+function formatAction(action: HoldAction, hold: HoldStatus, runKey: string): string {
   const command = `credit-journey resolve ${runKey} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
   return [
     `**\`${action}\`**: ${describeEffect(action, hold, parseRunKey(runKey).kind)}`,
-    codeBlock(command),
-    codeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
+    formatCodeBlock(command),
+    formatCodeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
   ].join('\n\n');
 }
-/** A draft that lacks only what the person knows; the run refuses empty texts. */
+/** A draft of the decision without the operator's facts. The run refuses empty texts. */
 function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
   const { kind, id } = parseRunKey(runKey);
   const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;
@@ -191,11 +191,11 @@ function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
 /** Says what the decision leads to, and how to fill in what the draft leaves empty. */
 function describeEffect(action: HoldAction, hold: HoldStatus, run: RunKind): string {
   const { failureType, attempts: attempt, productCode, shareId } = hold;
-  const effects = consequences(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
-  return [...effects, ...howToFill(action, hold, run)].join(' ');
+  const effects = describeEffects(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
+  return [...effects, ...listFormFields(action, hold, run)].join(' ');
 }
 
-function howToFill(action: HoldAction, { failureType, productCode }: HoldStatus, run: RunKind): string[] {
+function listFormFields(action: HoldAction, { failureType, productCode }: HoldStatus, run: RunKind): string[] {
   if (action === 'amend') {
     return [
       `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_PAGES[run]}\`).`,

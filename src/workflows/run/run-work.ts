@@ -6,11 +6,11 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import type { RunFlag, RunHold } from '../../ledger/holds/work.ts';
-import { untilRecorded } from './activity-stubs.ts';
-import { inBackground } from './around-the-sdk.ts';
+import { runUntilRecorded } from './activity-stubs.ts';
+import { runInBackground } from './around-the-sdk.ts';
 import type { ContinuationWait } from './continuation.ts';
 
-/** The run writes nothing into another ledger: then the status alone shows its holds. */
+/** The run does not write into another ledger, so only its status shows the holds. */
 type Write = (ledgerId: string) => Promise<unknown>;
 
 export class RunWork {
@@ -42,14 +42,14 @@ export class RunWork {
   openHold(hold: RunHold, onOpen: () => void): void {
     const summary = `${hold.inquiry.productCode} · opening the row of its hold`;
     this.#add(async (ledgerId) => {
-      await untilRecorded('openHold', { summary }, { ledgerId, hold });
+      await runUntilRecorded('openHold', { summary }, { ledgerId, hold });
       onOpen();
     });
   }
 
   flag(flag: RunFlag): void {
     const write: Write = (ledgerId) =>
-      untilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag });
+      runUntilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag });
     this.#add(write);
     void this.#continuation.part(() => condition(() => !this.#writes.includes(write)));
   }
@@ -59,7 +59,7 @@ export class RunWork {
     if (this.#mayLeaveRows) {
       const until = new Date().toISOString();
       const summary = 'closing the rows that the run leaves';
-      this.#add((ledgerId) => untilRecorded('closeWork', { summary }, { ledgerId, runKey, until }));
+      this.#add((ledgerId) => runUntilRecorded('closeWork', { summary }, { ledgerId, runKey, until }));
     }
     if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
   }
@@ -67,7 +67,7 @@ export class RunWork {
   #add(write: Write): void {
     this.#writes.push(write);
     if (this.#writes.length > 1) return;
-    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
+    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   async #writeAll(): Promise<void> {

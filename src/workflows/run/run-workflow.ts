@@ -12,14 +12,14 @@ import {
   TemporalFailure,
 } from '@temporalio/workflow';
 import type { RefusedInput, RunConfig } from '../../activities/contract.ts';
-import { differingPaths } from '../../base/differing-paths.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
-import { allMessagesAnswered, onReset, untilUpdatesAreTaken } from './as-replayed.ts';
+import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
-import { findApplicationFailure, problemsOfInput, undecodableInput } from './failures.ts';
+import { findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import type { Run } from './run.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
@@ -44,7 +44,8 @@ export const inputDifferences = defineQuery<string[], [unknown]>('inputDifferenc
 
 /** Names only members of the input, so that no caller can find out a personal value by trying. */
 function handleInputDifferences(input: object): void {
-  const compare = (other: unknown) => differingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
+  const compare = (other: unknown) =>
+    findDifferingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
   setHandler(inputDifferences, (other) => [...new Set(compare(other))], {
     description: 'Which members of the run’s input differ from the input that is given.',
   });
@@ -64,13 +65,13 @@ export interface RunDefinition<R extends AnyRun, CarriedState extends { config?:
   prepare(run: R): Promise<Prepared<R>>;
   /** Called once the input was accepted; not again in the next run. */
   onPrepared?(run: R, prepared: Prepared<R>): void;
-  /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
+  /** Runs from the input to an outcome. Then no request is in flight, and every handler has answered. */
   work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
   /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
-  /** `work` hands over by itself. */
+  /** `work` continues as new itself. */
   handsOver?: true;
 }
 
@@ -94,39 +95,39 @@ export async function runWorkflow<R extends AnyRun, CarriedState extends { confi
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
-  if (definition.handsOver) return toItsEnd(definition, run);
-  return run.continuation.run(() => toItsEnd(definition, run), {
+  if (definition.handsOver) return runToEnd(definition, run);
+  return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
     continueWith: (state) => continueAsNew<(input: R['input'], carried: object) => Promise<never>>(input, state),
   });
 }
 
-async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
+async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
   definition: RunDefinition<R, CarriedState>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
-    await untilUpdatesAreTaken();
-    await run.decided.untilSettled(run);
+    await waitUntilUpdatesTaken();
+    await run.decided.waitUntilSettled(run);
     await definition.drainMessages?.(run);
-    await untilAnswered();
+    await waitUntilAnswered();
   };
   try {
     const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
-    run.tellEnded(outcome);
-    // Until Temporal has the event, never for an endpoint.
+    run.emitEnded(outcome);
+    // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
     await drainMessages();
     await run.work.finish(run.runKey);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = toTerminalState(error);
-    run.inputProblems = problemsOfInput(error);
+    run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       await drainMessages();
-      run.tellEnded(run.endedAs);
+      run.emitEnded(run.endedAs);
       if (!run.events.areOut) await run.events.flush();
-      // Later messages do not change the end in that event.
+      // Messages after this event do not change the end that it names.
       await drainMessages();
       await run.work.finish(run.runKey);
     }
@@ -134,14 +135,14 @@ async function toItsEnd<R extends AnyRun, CarriedState extends { config?: Prepar
   }
 }
 
-/** The longest time that a handler takes to answer. One that is stuck does not keep a run from its end. */
+/** The maximum time for a handler to answer. A stuck handler does not keep the run from ending. */
 const LAST_ANSWERS_MS = 10_000;
 
 /** Waits for the last answers: without one, Temporal only reports to the sender that the run has ended. */
-async function untilAnswered(): Promise<void> {
-  if (allMessagesAnswered()) return;
+async function waitUntilAnswered(): Promise<void> {
+  if (areMessagesAnswered()) return;
   const summary = 'answering the last messages';
-  await CancellationScope.nonCancellable(() => condition(allMessagesAnswered, LAST_ANSWERS_MS, { summary }));
+  await CancellationScope.nonCancellable(() => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary }));
 }
 
 async function prepare<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
@@ -176,7 +177,7 @@ export async function prepareRun<T>(
   run: Pick<Run<object, never, string, object>, 'input' | 'inputProblems'>,
   prepare: () => Promise<T>,
 ): Promise<T> {
-  if (isUndecodable(run.input)) throw undecodableInput(run.input);
+  if (isUndecodable(run.input)) throw toUndecodableFailure(run.input);
   const waits = WAITS_FOR_A_PROFILE.values();
   for (let round = 0; ; round++) {
     try {
@@ -186,10 +187,10 @@ export async function prepareRun<T>(
     } catch (error) {
       const wait = isOfOneWorker(error) ? waits.next().value : undefined;
       if (wait !== undefined) {
-        run.inputProblems = problemsOfInput(error);
+        run.inputProblems = readInputProblems(error);
         await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
       } else if (hasRunOut(error)) await waitToTryAgain('the check of the input', round);
-      else throw refusalIn(error);
+      else throw unwrapRefusal(error);
     }
   }
 }
@@ -199,11 +200,11 @@ function isOfOneWorker(error: unknown): boolean {
   return (findApplicationFailure(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
 }
 
-/** The run fails with the problems themselves, not with an activity's failure around them. */
-function refusalIn(error: unknown): unknown {
+/** Makes the run fail with the problems, and not with an activity's failure around them. */
+function unwrapRefusal(error: unknown): unknown {
   const failure = findApplicationFailure(error);
   if (failure?.type !== 'InvalidInput') return error;
   const { message, type } = failure;
-  const details = [{ problems: problemsOfInput(error) ?? [] }];
+  const details = [{ problems: readInputProblems(error) ?? [] }];
   return ApplicationFailure.create({ message, type, nonRetryable: true, details });
 }

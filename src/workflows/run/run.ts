@@ -5,7 +5,7 @@ import type { RunConfig } from '../../activities/contract.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
-import { type Problem, problemsShown } from '../../model/problems.ts';
+import { type Problem, selectShownProblems } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
@@ -22,7 +22,7 @@ type RefusedMessages = Pick<AnyStatus, 'refusedMessages' | 'refusedMessagesTotal
 /** Number of refused messages that `status` shows; the total counts the rest. */
 const REFUSED_SHOWN = 50;
 
-/** State that a run of any kind hands over to its next run (continue-as-new). Plain data. */
+/** State of any run for continue-as-new. Plain data. */
 export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
   /** Absent if the input was not checked yet. */
   config?: Prepared;
@@ -94,7 +94,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     this.events.begin(config, this.subject);
   }
 
-  /** The caller's own id, as the input has it. */
+  /** The id that the caller gave in the input. */
   get id(): string {
     return (this.input as Record<string, string>)[ID_NAMES[this.kind]] as string;
   }
@@ -113,7 +113,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   /**
-   * Brings the search attributes up to date; those that the server does not know are left out.
+   * Upserts the search attributes that have changed and are registered.
    *
    * @param passing attributes whose change alone causes no upsert, since the run is not about to wait
    */
@@ -133,7 +133,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   }
 
   /** Emits the event of its end. */
-  abstract tellEnded(outcome: Ended<Outcome>): void;
+  abstract emitEnded(outcome: Ended<Outcome>): void;
 
   abstract status(): AnyStatus;
 
@@ -151,7 +151,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
 
   /** Problems as the status shows them. */
   get problems(): { problems?: Problem[] } {
-    return this.inputProblems ? { problems: problemsShown(this.inputProblems) } : {};
+    return this.inputProblems ? { problems: selectShownProblems(this.inputProblems) } : {};
   }
 
   refuse(refused: RefusedMessage): void {
@@ -172,9 +172,9 @@ export interface RunAttributes {
   JourneyStage?: string;
   EndUserCode?: string;
   GatewayProfile?: string;
-  /** All end users that the run may pull for. An empty list is left alone. */
+  /** All end users that the run may pull for. An empty list changes nothing. */
   EndUserCodes?: readonly string[];
-  /** An empty list is left alone. */
+  /** An empty list changes nothing. */
   CustomerTraceNumber: string[];
 }
 

@@ -19,11 +19,11 @@ import { type WithdrawShareReportMessage, withdrawShareReport } from '../../mess
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
-import { closeDown, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, listUngranted, membersOfEnd, type ShareRecord } from '../consent/share-record.ts';
+import { drainConsents, handleConsents } from '../consent/consents.ts';
+import { changeShare, isOpen, listUngranted, type ShareRecord, toEndMembers } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
-import { carryShare } from '../machine/share-posting.ts';
-import { answerWithdrawal, askForWithdrawal, drainShares, takingBackObjection } from '../machine/share-withdrawal.ts';
+import { executeShare } from '../machine/share-posting.ts';
+import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/messages/message-answers.ts';
 import { handleDecisions } from '../run/messages/run-messages.ts';
@@ -70,7 +70,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     return this.config?.reference ?? 'notYet';
   }
 
-  /** Empty before the report is found: only the report says whose consent is needed. */
+  /** Empty until the report is found, which names the applicants that must consent. */
   override get applicantIds(): string[] {
     return this.listApplicants(this.record);
   }
@@ -79,14 +79,14 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     return this.config === undefined || super.knowsApplicant(applicantId);
   }
 
-  override reportTerms(share: ShareRecord) {
+  override toReportTerms(share: ShareRecord) {
     const reportRunKey = this.config?.report.kind === 'ledger' ? this.config.report.runKey : undefined;
-    return { ...super.reportTerms(share), ...omitUndefined({ reportRunKey }) };
+    return { ...super.toReportTerms(share), ...omitUndefined({ reportRunKey }) };
   }
 
-  tellEnded(outcome: Ended<ShareReportOutcome>): void {
+  emitEnded(outcome: Ended<ShareReportOutcome>): void {
     const { shareId, record } = this;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, ...membersOfEnd(record) });
+    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toEndMembers(record) });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
@@ -140,7 +140,7 @@ function handleShareReportMessages(share: ReportShare): void {
 
 /** The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent. */
 function handleTakingBack(run: ReportShare): void {
-  const objection = (message: WithdrawShareReportMessage) => takingBackObjection(run.record, message);
+  const objection = (message: WithdrawShareReportMessage) => checkReportWithdrawal(run.record, message);
   handleUpdate(run, withdrawShareReport, 'withdraw', {
     objection,
     answer: (message) => answerWithdrawal(run, run.record, message),
@@ -176,15 +176,15 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
     return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
-  onReset: ({ consents }) => consents.noteNews(),
-  onPrepared: (share, { standing }) => share.consents.learn(share.shareId, standing),
+  onReset: ({ consents }) => consents.markAllStale(),
+  onPrepared: (share, { standing }) => share.consents.updateStanding(share.shareId, standing),
   work: async (share, config) => {
     const { record } = share;
-    if (isOpen(record)) changeShare(record, await carryShare(share, config, record));
+    if (isOpen(record)) changeShare(record, await executeShare(share, config, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
-    // Idempotent: the next run does it again.
-    await share.continuation.waitFor(closeDown(share));
+    // The step is idempotent, and the next run repeats it.
+    await share.continuation.waitFor(drainConsents(share));
     return outcome;
   },
   drainMessages: drainShares,

@@ -20,25 +20,25 @@ import {
   type ChosenEvents,
   type EndpointStatus,
   type FailedEvent,
+  toWebhookDeliveryId,
   WEBHOOK_ATTENTION,
   WEBHOOK_FAILURE_TYPES,
   type WebhookDeliveryInput,
   type WebhookDeliveryResult,
   type WebhookDeliveryStatus,
   type WebhookFailureType,
-  webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../messages/webhooks/events.ts';
 import { refuse } from '../../model/refusals.ts';
-import { runKeyFromWorkflowId } from '../../model/run-key.ts';
+import { parseWorkflowId } from '../../model/run-key.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { onHoldRow } from '../../words/holds.ts';
-import { asMarkdown, codeBlock } from '../../words/writer.ts';
+import { formatHoldRow } from '../../words/holds.ts';
+import { createMarkdownWriter, formatCodeBlock } from '../../words/writer.ts';
 import { deliverWebhookFor } from '../run/activity-stubs.ts';
-import { inBackground, showDetails } from '../run/around-the-sdk.ts';
+import { runInBackground, showDetails } from '../run/around-the-sdk.ts';
 import { isHistoryLong } from '../run/as-replayed.ts';
-import { findApplicationFailure, undecodableInput } from '../run/failures.ts';
+import { findApplicationFailure, toUndecodableFailure } from '../run/failures.ts';
 import { createRefusal } from '../run/messages/message-answers.ts';
 
 // Wire names: they are in histories and never change.
@@ -47,9 +47,9 @@ const resendWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('resendWebho
 const dropWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('dropWebhooks');
 const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
 
-const { code, time } = asMarkdown();
+const { code, time } = createMarkdownWriter();
 
-/** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
+/** Event ids that the run remembers, so that a repeated event is sent once. One run has a few dozen. */
 const MOST_SEEN = 500;
 
 /**
@@ -58,11 +58,11 @@ const MOST_SEEN = 500;
  * keeps it open until an operator sends it again or drops it, or until its time is over.
  */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
-  if (isUndecodable(input)) throw undecodableInput(input);
+  if (isUndecodable(input)) throw toUndecodableFailure(input);
   const delivery = new Delivery(input);
   delivery.handleMessages();
   showDetails(() => delivery.details());
-  return delivery.toItsEnd();
+  return delivery.runToEnd();
 }
 
 class Delivery {
@@ -71,7 +71,7 @@ class Delivery {
   readonly #processedIds: Set<string>;
   #dropped = 0;
   #isShown = false;
-  /** When the events that were given up are forgotten. */
+  /** The time at which the run drops the events that it gave up. */
   #keptUntilMs = 0;
 
   constructor(input: WebhookDeliveryInput) {
@@ -101,7 +101,9 @@ class Delivery {
         description: 'Forgets what was given up: {"endpoint":"ops"} or {}.',
       },
     );
-    setHandler(webhookStatus, () => this.#status(), { description: 'What waits and what was given up, by endpoint.' });
+    setHandler(webhookStatus, () => this.#toStatus(), {
+      description: 'What waits and what was given up, by endpoint.',
+    });
   }
 
   /** Markdown for the Temporal UI, with nothing personal. The query `webhookStatus` has each event. */
@@ -111,32 +113,32 @@ class Delivery {
     );
     if (failed.length === 0) return '**Events are being delivered. No person is needed.**';
     const keptUntil = time(new Date(this.#keptUntilMs).toISOString());
-    const runKey = runKeyFromWorkflowId(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
+    const runKey = parseWorkflowId(workflowInfo().workflowId.slice(toWebhookDeliveryId('').length)) ?? '';
     return [
       `**Events were given up: ${failed.join(', ')}. They are kept until ${keptUntil}, for a person who sends them again or drops them.**`,
       'The query `webhookStatus` has each of them, and `docs/webhooks.md` what each failure means. Mend the endpoint first. Then in a shell (`drop` in place of `resend` forgets the events):',
-      codeBlock(`credit-journey webhooks resend ${runKey}`),
+      formatCodeBlock(`credit-journey webhooks resend ${runKey}`),
       'Here: _More Actions_, _Send an Update_, `resendWebhooks` (or `dropWebhooks`), with `{}`.',
     ].join('\n\n');
   }
 
-  async toItsEnd(): Promise<WebhookDeliveryResult> {
+  async runToEnd(): Promise<WebhookDeliveryResult> {
     for (;;) {
       this.#publish();
       for (const chain of this.#all) chain.go();
       const hasNews = () => this.#isShown !== this.#hasFailed || isHistoryLong();
       const isIdle = () => this.#all.every((chain) => chain.isIdle);
       await condition(() => isIdle() || hasNews());
-      if (isHistoryLong()) return this.#goOn();
+      if (isHistoryLong()) return this.#continueAsNew();
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
       if (this.#hasFailed && leftMs > 0) {
-        const summary = onHoldRow(WEBHOOK_ATTENTION, 'events were given up');
+        const summary = formatHoldRow(WEBHOOK_ATTENTION, 'events were given up');
         await condition(() => !isIdle() || hasNews(), leftMs, { summary });
         if (!isIdle() || hasNews()) continue;
       }
       await condition(allHandlersFinished);
-      if (isIdle() && !hasNews()) return this.#result();
+      if (isIdle() && !hasNews()) return this.#toResult();
     }
   }
 
@@ -148,7 +150,7 @@ class Delivery {
     return this.#all.some(({ state }) => state.failed.length > 0);
   }
 
-  #chain(name: string, carried: CarriedEndpoint = emptyEndpoint(name)): WebhookChain {
+  #chain(name: string, carried: CarriedEndpoint = createEmptyEndpoint(name)): WebhookChain {
     const known = this.#chains.get(name);
     if (known) return known;
     const chain = new WebhookChain(this.#input, carried, () => this.#noteFailure());
@@ -156,7 +158,7 @@ class Delivery {
     return chain;
   }
 
-  /** Any sender that may write to the namespace can send it: values that are no events are passed over. */
+  /** Any sender with access to the namespace can send this signal, so the run ignores values that are no events. */
   #take(message: { events: AddressedEvent[] }): void {
     for (const event of [isRecord(message) ? message.events : []].flat().filter(isAddressed)) {
       const { endpoints, ...what } = event;
@@ -200,12 +202,12 @@ class Delivery {
     upsertSearchAttributes([{ key, value: this.#isShown ? WEBHOOK_ATTENTION : null }]);
   }
 
-  #status(): WebhookDeliveryStatus {
+  #toStatus(): WebhookDeliveryStatus {
     return { profile: this.#input.profile, endpoints: this.#all.map((chain) => chain.status()) };
   }
 
   /** Hands the remaining events of a long history to the next run, once nothing is on the wire. */
-  async #goOn(): Promise<never> {
+  async #continueAsNew(): Promise<never> {
     for (const chain of this.#all) chain.pause();
     await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
     const endpoints = this.#all.map(({ state }) => state);
@@ -213,7 +215,7 @@ class Delivery {
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
   }
 
-  #result(): WebhookDeliveryResult {
+  #toResult(): WebhookDeliveryResult {
     const total = (count: (chain: WebhookChain) => number) => this.#all.reduce((sum, chain) => sum + count(chain), 0);
     return {
       delivered: total(({ state }) => state.delivered),
@@ -223,7 +225,7 @@ class Delivery {
   }
 }
 
-function emptyEndpoint(name: string): CarriedEndpoint {
+function createEmptyEndpoint(name: string): CarriedEndpoint {
   return { name, waiting: [], failed: [], delivered: 0 };
 }
 
@@ -274,7 +276,7 @@ class WebhookChain {
   go(): void {
     if (this.isRunning || this.state.waiting.length === 0) return;
     this.isRunning = true;
-    inBackground(() => this.#run());
+    runInBackground(() => this.#run());
   }
 
   /** Sends the events that were given up first, since they are the oldest, and tries a waiting one now. */
@@ -312,7 +314,7 @@ class WebhookChain {
         const [event] = state.waiting;
         if (!event || this.#isPaused) return;
         const failure = await this.#deliver(event);
-        // Sent again meanwhile, before its next attempt.
+        // The event was queued again before its next attempt.
         if (failure === 'calledBack') continue;
         state.waiting = state.waiting.filter((waiting) => waiting !== event);
         if (failure === null) state.delivered++;
@@ -352,7 +354,7 @@ class WebhookChain {
 
 type Failure = Omit<FailedEvent, 'event' | 'failedAt'>;
 
-/** Returns the last attempt's failure if the time was over; a worker that died says nothing. */
+/** Returns the failure of the last attempt after a time-out. A worker that crashed leaves none. */
 function toFailure(error: unknown): Failure {
   const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };

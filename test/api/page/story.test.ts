@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { ledgerStory } from '../../../src/api/page/story-route.ts';
-import { describeStanding, viewStatus } from '../../../src/words/runs.ts';
+import { readLedgerStory } from '../../../src/api/page/story-route.ts';
+import { describeStanding, toRunView } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
 import { attempted } from '../../ledger/fixtures.ts';
 import { applicant, consentMessage, journeyInput, newSsn } from '../../support/journey-harness.ts';
@@ -40,7 +40,7 @@ test('a story says where a run stands, what it waits for, and what has happened'
   const { json: before } = await storyOf(journeyId);
   const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
   // The same words as everywhere.
-  assert.equal(before.headline, describeStanding(viewStatus(status)));
+  assert.equal(before.headline, describeStanding(toRunView(status)));
   assert.match(before.headline, /^A person must decide about PREQUAL \(OutcomeUnknown\), since /);
   assert.deepEqual([before.fromLedger, before.isWhole, before.waitsFor.length], [false, true, 1]);
   assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);
@@ -83,7 +83,7 @@ test('it names each legal hold that covers the run, by its matter, and so does t
     const inquiry = { runKey: 'portfolio:R-1/A-1', customerTraceNumber: `AR${randomUUID()}` };
     await attempted(ledger, { inquiry }, { state: 'notSent' });
     await ledger.retention.setLegalHold('portfolio:R-1', { ...who, matter: 'M-3' });
-    const { lines } = await ledgerStory(ledger, inquiry.runKey);
+    const { lines } = await readLedgerStory(ledger, inquiry.runKey);
     assert.ok(lines.some(({ text }) => text === 'It came under a legal hold. Matter: M-3.'));
   });
   const { lines } = (await storyOf(journeyId)).json;

@@ -1,6 +1,6 @@
 /** "What is answered 2xx is in Temporal or in the ledger", and what docs/http-api.md promises of repeats and of foreign tokens. */
 import { isDeepStrictEqual } from 'node:util';
-import { ID_NAMES, parseRunKey, runKeyFromWorkflowId, toWorkflowId } from '../../../src/model/run-key.ts';
+import { ID_NAMES, parseRunKey, parseWorkflowId, toWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 import type { ApiAnswer } from '../evidence-api.ts';
 import type { Invariant } from './invariant.ts';
@@ -117,7 +117,7 @@ export const appliedOnce: Invariant = {
       }
     }
     // Deliveries of events, and what a run leaves to another, are begun by workers, as often as there is something to do.
-    const asked = runs.filter(({ workflowId }) => runKeyFromWorkflowId(workflowId) !== null);
+    const asked = runs.filter(({ workflowId }) => parseWorkflowId(workflowId) !== null);
     for (const [workflowId, all] of Map.groupBy(asked, (run) => run.workflowId)) {
       const starts = all.filter(({ start }) => start?.isOwnStart);
       const inTurn = starts.toSorted((one, other) => one.startedAtMs - other.startedAtMs);

@@ -1,12 +1,12 @@
 /** A run's executions: the latest is the one that counts. A reset, a hand-over or a new start replaced those before it. */
-import { runKeyFromWorkflowId } from '../../../src/model/run-key.ts';
+import { parseWorkflowId } from '../../../src/model/run-key.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 
 /** By run key. */
 export function latestRuns({ runs }: Pick<Evidence, 'runs'>): Map<string, RunEvidence> {
   const latest = new Map<string, RunEvidence>();
   for (const run of runs) {
-    const runKey = runKeyFromWorkflowId(run.workflowId);
+    const runKey = parseWorkflowId(run.workflowId);
     const known = latest.get(runKey ?? '');
     if (runKey !== null && (!known || isLater(run, known))) latest.set(runKey, run);
   }

@@ -54,7 +54,9 @@ export const ownReferences: Invariant = {
         else if (!isOwn(told, runKey, index.inquiries.get(posting.customerTraceNumber)))
           failures.push(`${step}: somebody else's`);
         else
-          failures.push(...consumerProblems(told, posting, meant.get(runKey)).map((problem) => `${step}: ${problem}`));
+          failures.push(
+            ...findConsumerProblems(told, posting, meant.get(runKey)).map((problem) => `${step}: ${problem}`),
+          );
       }
     }
     const shares = evidence.sandbox.postings.filter(({ productCode }) => productCode === 'SECONDUSE');
@@ -69,7 +71,7 @@ function isOwn({ productCode, shareId }: ToldReference, runKey: string, inquiry:
 }
 
 /** `consumerId`s by applicant, as the gateway has them; and by SSN, as the platform meant them. */
-function consumerProblems({ reference }: ToldReference, posting: SandboxPosting, meant?: Set<string>): string[] {
+function findConsumerProblems({ reference }: ToldReference, posting: SandboxPosting, meant?: Set<string>): string[] {
   if (!reference) return [];
   const told = new Map(reference.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
   // FAILSAFE tells of consumers, names no applicant, and gives out no report.

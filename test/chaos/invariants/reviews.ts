@@ -1,5 +1,5 @@
 /** The result file of a review, held against the ledger. */
-import { rowRunKey } from '../../../src/model/run-key.ts';
+import { toRowRunKey } from '../../../src/model/run-key.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
@@ -22,7 +22,7 @@ export const reviewedRows: Invariant = {
       }
       for (const { accountId, outcome, customerTraceNumber } of lines) {
         const inquiry = index.inquiries.get(customerTraceNumber);
-        const isOwn = inquiry?.runKey === rowRunKey(reviewId, accountId);
+        const isOwn = inquiry?.runKey === toRowRunKey(reviewId, accountId);
         const recorded = outcomeOf(customerTraceNumber, index);
         if (!isOwn) failures.push(`${runKey}: row ${accountId} names an inquiry that is not its own`);
         else if (recorded !== outcome) failures.push(`${runKey}: row ${accountId} ${outcome}, the ledger ${recorded}`);

@@ -1,6 +1,6 @@
 /** Messages that no orderly sender sends. */
 
-import { inParallel } from '../../../src/base/in-parallel.ts';
+import { runInParallel } from '../../../src/base/in-parallel.ts';
 import { toWorkflowId } from '../../../src/model/run-key.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';
@@ -26,7 +26,7 @@ export const consentFlood: Strike = async ({ journeyId = '', count = 0 }, { peop
   });
   // A signal to a closed run fails, and no sender repeats it.
   const send = (message: object) => people.patiently(() => people.handle(journeyId).signal('consent', message));
-  const sent = await inParallel(messages, AT_ONCE, (message) =>
+  const sent = await runInParallel(messages, AT_ONCE, (message) =>
     send(message)
       .then(() => 1)
       .catch(() => 0),

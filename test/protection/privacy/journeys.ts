@@ -1,7 +1,7 @@
 /** Journeys of every outcome and every failure, and what may go wrong around them. Each is left where it waits. */
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { inParallel } from '../../../src/base/in-parallel.ts';
+import { runInParallel } from '../../../src/base/in-parallel.ts';
 import type { LendingJourneyInput } from '../../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus } from '../../../src/messages/journey/shapes.ts';
 import {
@@ -103,7 +103,7 @@ export function playForAnotherCustomer(world: World, input: LendingJourneyInput)
 
 /** In the second worker, all at once. */
 export async function playAll(world: World): Promise<JourneyHandle[]> {
-  const scenarios = inParallel(SCENARIOS, SCENARIOS_AT_ONCE, ({ play }) => play(world));
+  const scenarios = runInParallel(SCENARIOS, SCENARIOS_AT_ONCE, ({ play }) => play(world));
   const others = await Promise.all([
     ...FAULTS.alone.map((lastFour) => startUntil(world, oneStage(lastFour), waitsOrIsOver)),
     ...FAULTS.joint.map((lastFour) =>

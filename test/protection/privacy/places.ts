@@ -1,5 +1,5 @@
 /** All output and stored data of the journeys, as a reader without the key sees them. */
-import { inParallel } from '../../../src/base/in-parallel.ts';
+import { runInParallel } from '../../../src/base/in-parallel.ts';
 import type { Place } from './processes.ts';
 import { fileIfThere, type World } from './world.ts';
 
@@ -24,12 +24,12 @@ export async function temporalPlaces(world: World, runs: readonly Run[]): Promis
     namespace: options.namespace,
     pageSize: 1_000,
   });
-  const ofEach = await inParallel(runs, AT_ONCE, (run) =>
+  const ofEach = await runInParallel(runs, AT_ONCE, (run) =>
     Promise.all([history(world, run), described(world, run), ...answered(world, run)]),
   );
   // The CLI takes its time for each, and shows the same history: one run of each kind is enough.
   const kinds = new Map(runs.map((run) => [run.kind, run]));
-  const shown = await inParallel([...kinds.values()], AT_ONCE, (run) => shownByCli(world, run));
+  const shown = await runInParallel([...kinds.values()], AT_ONCE, (run) => shownByCli(world, run));
   return [...databasePlaces(world), jsonPlace('list of runs', list), ...ofEach.flat(), ...shown];
 }
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { inParallel } from '../../../src/base/in-parallel.ts';
+import { runInParallel } from '../../../src/base/in-parallel.ts';
 import { FAILURE_TYPES } from '../../../src/model/failure-types.ts';
 import {
   applicant,
@@ -163,7 +163,7 @@ async function assertNotIn(kind: PlaceKind): Promise<void> {
 
 describe('sentinels in every field of journeys of every outcome', () => {
   test('belong to journeys that came to every end and to every failure', async () => {
-    const ends = await inParallel(journeys, 4, async (journey) => {
+    const ends = await runInParallel(journeys, 4, async (journey) => {
       if ((await journey.describe()).status.name === 'RUNNING') return 'running';
       return journey.result().then(
         ({ outcome }) => outcome,

@@ -54,7 +54,7 @@ export function createProcesses(env: NodeJS.ProcessEnv): Processes {
       children.push(child);
       const place = listenTo(name, child);
       said.push(place);
-      return { child, ready: await untilReady(place, child) };
+      return { child, ready: await waitUntilReady(place, child) };
     },
     async run(args, stdin) {
       const { code, stdout, stderr } = await runProgram(process.execPath, [CLI, ...args], env, stdin);
@@ -91,7 +91,10 @@ function listenTo(name: string, { process: { stdout, stderr } }: OwnedChild): Pl
 }
 
 /** The first line on standard output is JSON: what every program of ours says when it is ready. */
-async function untilReady(place: Place, { process: { stdout }, ended }: OwnedChild): Promise<Record<string, unknown>> {
+async function waitUntilReady(
+  place: Place,
+  { process: { stdout }, ended }: OwnedChild,
+): Promise<Record<string, unknown>> {
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
   if (stdout) createInterface({ input: stdout }).once('line', (line) => resolve(JSON.parse(line)));
   const fail = (what: string) => reject(new Error(`${place.name} ${what}:\n${String(place.bytes).slice(-2_000)}`));

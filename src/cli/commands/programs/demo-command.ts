@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../../output/exit-codes.ts';
-import { asCalled } from '../../output/program-call.ts';
+import { adaptCommands } from '../../output/program-call.ts';
 import { runService } from './service.ts';
 
 interface DemoFlags {
@@ -29,11 +29,11 @@ export function registerDemoCommand(program: Command): void {
     // A journey that was not told to its end is no success.
     unready: EXIT.interrupted,
     async start({ exit, headless = false }, resources) {
-      const [{ startDevEnvironment }, { tellDemo }] = await Promise.all([
+      const [{ startDevEnvironment }, { runDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),
         import('../../demo/demo-story.ts'),
       ]);
-      const say = (text: string) => void process.stdout.write(`${asCalled(text)}\n`);
+      const say = (text: string) => void process.stdout.write(`${adaptCommands(text)}\n`);
       say('Starting a Temporal server, the sandbox gateway and a worker ...');
       const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
       const environment = await startDevEnvironment({ dataDir: makeDirectory(), headless, ...ports, onEvent: say });
@@ -42,7 +42,7 @@ export function registerDemoCommand(program: Command): void {
       say(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
       const broken = environment.broken.then((reason) => Promise.reject(new Error(reason)));
       broken.catch(() => {});
-      await Promise.race([tellDemo(environment, say), broken]);
+      await Promise.race([runDemo(environment, say), broken]);
       return exit ? null : { lines: () => ['', 'Everything stays up until Ctrl-C.'], broken: environment.broken };
     },
   });

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR } from '../../../local/dev/dev-variables.ts';
-import { shellWord } from '../../output/program-call.ts';
-import { runService, wholeNumber } from './service.ts';
+import { quoteShellWord } from '../../output/program-call.ts';
+import { parseWholeNumber, runService } from './service.ts';
 
 interface DevFlags {
   temporalPort?: number;
@@ -26,9 +26,9 @@ export function registerDevCommand(program: Command): void {
   const command = program
     .command('dev')
     .description('run a Temporal server, the sandbox gateway and a worker on this machine')
-    .option('--temporal-port <number>', 'port of the Temporal server', wholeNumber)
-    .option('--ui-port <number>', 'port of the Temporal UI', wholeNumber)
-    .option('--sandbox-port <number>', 'port of the sandbox gateway', wholeNumber)
+    .option('--temporal-port <number>', 'port of the Temporal server', parseWholeNumber)
+    .option('--ui-port <number>', 'port of the Temporal UI', parseWholeNumber)
+    .option('--sandbox-port <number>', 'port of the sandbox gateway', parseWholeNumber)
     .option('--data-dir <path>', 'directory for data that outlives the process', DEFAULT_DATA_DIR)
     .option('--headless', 'without the Temporal UI')
     .option('--json', `print one line when ready: {${READY.map((name) => `"${name}"`).join(',')}}`, false)
@@ -54,7 +54,7 @@ const READY = [
 /** Commands in the folder of the data directory find it by themselves. For other folders and programs: the file of variables. */
 function listPlaces(environment: DevEnvironment): string[] {
   const isFound = environment.dataDir === resolve(DEFAULT_DATA_DIR);
-  const source = `  source ${shellWord(isFound ? join(DEFAULT_DATA_DIR, 'env') : environment.envFile)}`;
+  const source = `  source ${quoteShellWord(isFound ? join(DEFAULT_DATA_DIR, 'env') : environment.envFile)}`;
   return [
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,

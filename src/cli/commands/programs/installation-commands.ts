@@ -10,7 +10,7 @@ import { reportError, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
-import { wholeNumber } from './service.ts';
+import { parseWholeNumber } from './service.ts';
 
 interface SetupOptions extends ServerOptions {
   temporal: boolean;
@@ -80,7 +80,7 @@ export function registerDoctorCommand(program: Command): void {
     .description(
       'check everything that a worker needs, without posting anything: exits with 1 if a check fails, 4 if a check could not be made',
     )
-    .option('--timeout <seconds>', 'how long each check may take', wholeNumber, 10);
+    .option('--timeout <seconds>', 'how long each check may take', parseWholeNumber, 10);
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: ServerOptions & { timeout: number }) => {
     const { timeout } = options;
@@ -89,7 +89,7 @@ export function registerDoctorCommand(program: Command): void {
       import('../../../config/config.ts'),
       import('../../../doctor/examine-installation.ts'),
     ]);
-    const env = environmentWith(options);
+    const env = createEnvironment(options);
     const signerFile = env.API_DECISION_KEY_FILE || undefined;
     const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
     const examination = await examine(inspected, { timeoutMs: timeout * 1_000 });
@@ -105,7 +105,7 @@ export function registerWorkerCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey worker');
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../../../config/config.ts');
-    const config = loadConfig(environmentWith(options));
+    const config = loadConfig(createEnvironment(options));
     const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
       import('../../../worker.ts'),
       import('../../../telemetry/logging.ts'),
@@ -137,7 +137,7 @@ export function registerWorkerCommand(program: Command): void {
 }
 
 /** Options override their variables. */
-function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
+function createEnvironment({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
     ...omitUndefined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),

@@ -6,7 +6,7 @@ import { withLedger } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, documentLines, wrap } from '../../output/output.ts';
+import { createOutput, formatDocument, wrap } from '../../output/output.ts';
 
 interface KeyOptions extends OutputOptions {
   file?: string;
@@ -38,8 +38,8 @@ const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 const COPY_FILE = 'Bring this file to every machine that has the key ring.';
 
-const keyRings = () => import('../../../protection/keys/key-ring.ts');
-const signingKeys = () => import('../../../protection/keys/signing-keys.ts');
+const loadKeyRings = () => import('../../../protection/keys/key-ring.ts');
+const loadSigningKeys = () => import('../../../protection/keys/signing-keys.ts');
 
 const SIGNING_FILES = '--file api-decisions.json --jwks decision-jwks.json';
 const WORKERS_FIRST =
@@ -59,7 +59,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next: 'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
     async act(options) {
       const file = findRing(options);
-      const ring = await (await keyRings()).createKeyRing(file, options);
+      const ring = await (await loadKeyRings()).createKeyRing(file, options);
       const keys = USES.map((use) => ({ use, id: ring.current(use).id }));
       return { answer: { file, keys, ...omitUndefined({ wrappedBy: ring.current('ledger').kms }) } };
     },
@@ -79,7 +79,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       const { use, kms } = options;
       const uses = USES.filter((candidate) => use === undefined || candidate === use);
       if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-      return { answer: { file, rotated: await (await keyRings()).rotateKeys(file, uses, { kms }) } };
+      return { answer: { file, rotated: await (await loadKeyRings()).rotateKeys(file, uses, { kms }) } };
     },
   },
   {
@@ -89,7 +89,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     example: 'credit-journey keys check',
     async act(options) {
       const file = findRing(options);
-      const { keys, refused, problem } = await (await keyRings()).examineKeyRing(file);
+      const { keys, refused, problem } = await (await loadKeyRings()).examineKeyRing(file);
       const needsPerson = keys.some(({ verdict }) => verdict === 'overdue');
       return { answer: { file, keys, refused, isUsable: problem === null }, needsPerson, problem };
     },
@@ -104,7 +104,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     async act(options) {
       const { kms } = options;
       if (kms === undefined) throw new UsageError('--kms is required');
-      const { ids, wrappedBy = kms } = await (await keyRings()).rewrapKeys(findRing(options), kms);
+      const { ids, wrappedBy = kms } = await (await loadKeyRings()).rewrapKeys(findRing(options), kms);
       return { answer: { file: findRing(options), keys: ids, wrappedBy } };
     },
   },
@@ -116,7 +116,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next: 'Anyone who can read the file has the keys.',
     async act(options) {
       const file = findRing(options);
-      return { answer: { file, keys: (await (await keyRings()).rewrapKeys(file, null)).ids } };
+      return { answer: { file, keys: (await (await loadKeyRings()).rewrapKeys(file, null)).ids } };
     },
   },
   {
@@ -128,7 +128,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     async act(options, keyId) {
       const file = findRing(options);
       return {
-        answer: { file, keyId, refused: true, wasRefused: !(await (await keyRings()).refuseKey(file, keyId)) },
+        answer: { file, keyId, refused: true, wasRefused: !(await (await loadKeyRings()).refuseKey(file, keyId)) },
       };
     },
   },
@@ -152,7 +152,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       'A quarter of an hour later: `credit-journey keys signing retire`.',
     async act(options) {
       const files = findKeySet(options);
-      return { answer: { ...files, keyId: await (await signingKeys()).makeSigningKey(files) } };
+      return { answer: { ...files, keyId: await (await loadSigningKeys()).makeSigningKey(files) } };
     },
   },
   {
@@ -164,7 +164,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next: WORKERS_FIRST,
     async act(options, keyId) {
       const files = findKeySet(options);
-      await (await signingKeys()).retireSigningKey(files, keyId);
+      await (await loadSigningKeys()).retireSigningKey(files, keyId);
       return { answer: { ...files, keyId, retired: true } };
     },
   },
@@ -187,7 +187,7 @@ export function registerKeysCommand(program: Command): void {
       const { answer, needsPerson, problem } = await act(keyOptions, String(given[0]));
       const output = createOutput(keyOptions);
       output.answer(answer, () => [
-        ...documentLines(answer, output.width),
+        ...formatDocument(answer, output.width),
         ...(next === undefined ? [] : wrap(next, output.width)),
       ]);
       if (problem) throw problem;

@@ -6,7 +6,7 @@ import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
-import { sharedFields } from '../../../messages/message.ts';
+import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { parseSince } from '../../decisions/decision-flags.ts';
@@ -20,11 +20,11 @@ import {
   withOutputOptions,
   withServerOptions,
 } from '../../output/common-options.ts';
-import { errorType, UsageError } from '../../output/errors.ts';
+import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, documentLines, type Output, wrap } from '../../output/output.ts';
+import { createOutput, formatDocument, type Output, wrap } from '../../output/output.ts';
 import { withTypedProblems } from '../../output/schema-options.ts';
-import { wholeNumber } from './service.ts';
+import { parseWholeNumber } from './service.ts';
 
 interface AuthorizationOptions {
   by?: string;
@@ -40,7 +40,7 @@ function withAuthorizationOptions(command: Command): Command {
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const names = { '/by': '--by', '/reason': '--reason' };
-  const schema = z.object(sharedFields().signature);
+  const schema = z.object(getSharedFields().signature);
   return withTypedProblems(names, {}, () => parseWith(schema, omitUndefined({ by, reason })));
 }
 
@@ -79,7 +79,7 @@ const WATCH_TIMEOUT_MS = 3_000;
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, options: ServerOptions) {
-  const [{ CreditJourneys, getSdkClient }, { seenByWatch }] = await Promise.all([
+  const [{ CreditJourneys, getSdkClient }, { readWatchedAttempt }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
     import('../../../client/connection/describe-run.ts'),
   ]);
@@ -92,7 +92,7 @@ async function askWatch(ledgerId: string, options: ServerOptions) {
     const { taskQueue } = journeys;
     const client = getSdkClient(journeys);
     const until = Date.now() + WATCH_TIMEOUT_MS;
-    const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
+    const seen = await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue }));
     return seen ? { seen } : {};
   } catch {
     return undefined;
@@ -120,12 +120,12 @@ function registerLedgerCompare(ledger: Command): void {
       options,
       async (journeys, output, client) => {
         const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
-        const compared = await compareWithTemporal(client, await journeys.openedLedger(), since);
+        const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
         const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
         const document = { ...compared, ...omitUndefined({ consents }) };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
-          ...documentLines(document, output.width),
+          ...formatDocument(document, output.width),
           ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
         ]);
         if (compared.runs.some(({ kind }) => kind === 'noRun')) process.exitCode = EXIT.needsPerson;
@@ -136,7 +136,7 @@ function registerLedgerCompare(ledger: Command): void {
   });
 }
 
-/** The safe next step: nothing of it sends anything that the ledger knows to be sent. */
+/** Suggests a safe next step: no command in it sends an inquiry that the ledger has as sent. */
 const NEXT_STEP: Record<ComparedRun['kind'], string> = {
   noRun: 'start it again under the same id with the same input: the ledger answers for what was sent',
   open: 'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
@@ -186,7 +186,12 @@ export function registerDisposeCommand(program: Command): void {
       .description('destroy the data of journeys, for good; --dry-run shows what would go')
       .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
-      .option('--limit <count>', `with --older-than: at most this many at once, up to ${MAX_LIMIT}`, wholeNumber, 1_000)
+      .option(
+        '--limit <count>',
+        `with --older-than: at most this many at once, up to ${MAX_LIMIT}`,
+        parseWholeNumber,
+        1_000,
+      )
       .option('--dry-run', 'show what would go, and what would stay and why; change nothing')
       .option('--yes', 'dispose of what is planned'),
   );
@@ -247,11 +252,11 @@ async function runDisposal(
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       // Temporal or the ledger is away: so it would be for all the others.
-      stoppedBy = { type: errorType(error), message: error.message };
+      stoppedBy = { type: getErrorType(error), message: error.message };
       break;
     }
   }
-  // Also where nothing was left to be disposed of: the process that did it may have ended before this.
+  // Runs even if no record was left, since an earlier process may have ended before this step.
   const isUntouched = planned.length === 0 && plan.refused.length > 0;
   const scrubbed = isUntouched || (await retention.scrub().catch(() => false));
   const unfinished = await retention.unfinished().catch(() => []);

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { runService, wholeNumber } from './service.ts';
+import { parseWholeNumber, runService } from './service.ts';
 
 interface ServerFlags extends OutputOptions {
   host?: string;
@@ -159,16 +159,16 @@ export function registerSandboxCommand(program: Command): void {
   const command = program
     .command('sandbox')
     .description('run a stand-in gateway with its token service on this machine')
-    .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber, 0)
+    .option('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber, 0)
     .option('--host <address>', 'IP address to listen on; beyond this machine only in an isolated network', '127.0.0.1')
     .option('--client-id <id>', 'client id it accepts', 'sandbox-client')
     .option('--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret')
     .option('--audience <name>', 'audience it accepts', 'servicegateway')
     .option('--time-zone <name>', 'IANA time zone in which originalInquiryDate is read', 'UTC')
-    .option('--token-lifetime-seconds <seconds>', 'expires_in of its tokens', wholeNumber, 28_800)
+    .option('--token-lifetime-seconds <seconds>', 'expires_in of its tokens', parseWholeNumber, 28_800)
     .option('--state-file <path>', 'keep posted inquiries and references across restarts')
-    .option('--seed <number>', 'seed of fault plans that name none', wholeNumber, 1)
-    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', wholeNumber, 0)
+    .option('--seed <number>', 'seed of fault plans that name none', parseWholeNumber, 1)
+    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', parseWholeNumber, 0)
     .option('--tls-cert-file <path>', 'certificate in PEM: with a key it speaks https')
     .option('--tls-key-file <path>', 'its private key in PEM')
     .option('--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids")

@@ -4,16 +4,15 @@ import { createOutput, type Output } from '../../output/output.ts';
 
 /** @typeParam Options as commander gives them */
 export interface Service<Options> {
-  /** The command, with its options. */
   command: Command;
-  /** Starts it. `resources` are closed in reverse order at the end. `null`: there is nothing to wait for. */
+  /** Starts the service. `resources` are closed in reverse order at the end. `null`: the program ends at once. */
   start(options: Options, resources: AsyncDisposableStack): Promise<ReadyService | null>;
   /** The exit code of a signal that comes before it is ready. Default 0. */
   unready?: number;
 }
 
 interface ReadyService {
-  /** One line of JSON, which a program that starts this process waits for. Without one there are lines alone. */
+  /** One line of JSON for the program that started this process. If absent, the service prints only its lines. */
   ready?: object;
   /** Lines for people in its place. */
   lines(colors: Output['colors']): string[];
@@ -25,9 +24,9 @@ interface ReadyService {
 export function runService<Options extends object>({ command, start, unready = 0 }: Service<Options>): void {
   command.action(async (options: Options) => {
     // Loaded here, so that `--help` answers at once.
-    const { stopSignal } = await import('../../../local/stop-signal.ts');
+    const { waitForStopSignal } = await import('../../../local/stop-signal.ts');
     // Taken before the start, so that a signal during it is not lost.
-    const stopped = stopSignal().then(() => undefined);
+    const stopped = waitForStopSignal().then(() => undefined);
     await using resources = new AsyncDisposableStack();
     const service = await Promise.race([start(options, resources), stopped]);
     if (service === null) return;
@@ -41,7 +40,7 @@ export function runService<Options extends object>({ command, start, unready = 0
   });
 }
 
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }

@@ -10,7 +10,7 @@ import {
   withOutputOptions,
   withServerOptions,
 } from '../../output/common-options.ts';
-import { errorType, UsageError } from '../../output/errors.ts';
+import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -27,7 +27,7 @@ interface TestOptions extends OutputOptions {
   profile: string;
 }
 
-/** Each is asked for by a query. */
+/** Each delivery takes one query. */
 const MOST_LISTED = 500;
 
 export function registerWebhooksCommand(program: Command): void {
@@ -108,7 +108,7 @@ async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void>
         if (!(error instanceof Error)) throw error;
         // Delivered or dropped meanwhile.
         if (error.name === 'NothingToDeliverError') continue;
-        failed.push({ runKey, error: { type: errorType(error), message: error.message } });
+        failed.push({ runKey, error: { type: getErrorType(error), message: error.message } });
       }
     }
     const more = deliveries.length + unanswered.length >= MOST_LISTED;

@@ -5,11 +5,11 @@ import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../../messages/message.ts';
 import { type MessageRefusal, type RefusalCause, refuse, refuseDifference } from '../../../model/refusals.ts';
-import { untilDone } from '../activity-stubs.ts';
-import { problemsOfInput } from '../failures.ts';
+import { runUntilDone } from '../activity-stubs.ts';
+import { readInputProblems } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
-import { ANSWER_WITHIN_MS, type RunDecisions, takenDecision } from '../run-decisions.ts';
+import { ANSWER_WITHIN_MS, findTakenDecision, type RunDecisions } from '../run-decisions.ts';
 import { type Accepted, createRefusal, handleUpdate, refuseFor, refuseMessage, toAccepted } from './message-answers.ts';
 
 /** The parts of a run that its messages use. */
@@ -18,7 +18,7 @@ interface TellableRun<Withdrawal, Status> {
   readonly inFlight: InFlightActivities;
   readonly decided: RunDecisions;
   readonly runKey: string;
-  /** Whether nothing more is to be sent. */
+  /** Whether the run sends no further inquiry. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
   status(): Status;
@@ -49,7 +49,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
     const isDuplicate = !take(message);
     // A withdrawal is one row, however often it is written.
-    const recorded = await run.decided.answer(run, takenDecision('withdraw', run.runKey, message));
+    const recorded = await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message));
     return { ...recorded, duplicate: isDuplicate };
   };
   handleUpdate(run, definition, 'withdraw', { objection, answer });
@@ -58,7 +58,7 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     (message) => {
       const refusal = definition.objection(run, message) ?? objection(message);
       if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else if (take(message)) run.decided.note(takenDecision('withdraw', run.runKey, message));
+      else if (take(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
     },
     { description: definition.signals?.requestWithdrawal as string },
   );
@@ -98,29 +98,31 @@ async function answerDecision<Status>(
 
 /** The interface's table holds for applicants that come later, too; an activity checks them. */
 export async function checkApplicants(args: Parameters<RunActivities['checkApplicants']>[0]): Promise<void> {
-  await orRefused('notNow', () => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
+  await refuseInvalidInput('notNow', () =>
+    runUntilDone('checkApplicants', { summary: 'checking the new applicants' }, args),
+  );
 }
 
 /** A repeat is a person's decision, too: whether it needs a proof, and has one. */
 export async function checkRepeatProof(args: Parameters<RunActivities['checkRepeatProof']>[0]): Promise<void> {
   const { repeat, occurrence } = args.message;
-  await orRefused('unproven', () =>
-    untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
+  await refuseInvalidInput('unproven', () =>
+    runUntilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
   );
 }
 
 /** A share that is requested later meets the same rules as one of the start. */
 export async function checkShare(args: Parameters<RunActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;
-  await orRefused('notNow', () => untilDone('checkShare', { summary }, args));
+  await refuseInvalidInput('notNow', () => runUntilDone('checkShare', { summary }, args));
 }
 
 /** Turns an activity's `InvalidInput` into the refusal of the update. */
-async function orRefused<T>(cause: RefusalCause, check: () => Promise<T>): Promise<T> {
+async function refuseInvalidInput<T>(cause: RefusalCause, check: () => Promise<T>): Promise<T> {
   try {
     return await check();
   } catch (error) {
-    const problems = problemsOfInput(error);
+    const problems = readInputProblems(error);
     if (!problems) throw error;
     throw createRefusal(refuse(cause, problems.map(({ path, rule }) => `${path} ${rule}`).join('; ')));
   }
