@@ -266,7 +266,7 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 /** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
   const { key: names } = TABLES[table];
-  // Nothing else is read: a column that was tampered with may not decode, and no error may quote it.
+  // Reads the keys alone: a column that was tampered with may not decode, and no error may quote it.
   const [columns, order] = [names.join(', '), names.map(toMemberName)];
   const batches = iteratePages((after?: SqlRow) =>
     readKeyset<SqlRow>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),

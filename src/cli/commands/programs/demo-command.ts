@@ -26,7 +26,7 @@ export function registerDemoCommand(program: Command): void {
     .addHelpText('after', EXAMPLE);
   runService<DemoFlags>({
     command,
-    // A journey that was not told to its end is no success.
+    // A story without its end is no success.
     unready: EXIT.interrupted,
     async start({ exit, headless = false }, resources) {
       const [{ startDevEnvironment }, { runDemo }] = await Promise.all([
