@@ -23,7 +23,7 @@ export interface TcpProxy {
   /** Connections that lost something stay silent. */
   heal(): void;
   breakAnswers(breakage: Breakage): void;
-  /** Passes on what holds this text, and cuts before the server's answer comes back. Resolves when it has. */
+  /** Passes on what holds this text, and cuts once the server's answer, which holds it as well, is there, before it comes back. */
   cutAfterSending(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -95,9 +95,11 @@ export async function startTcpProxy(
       if (isDeaf) return;
       if (watched && chunk.includes(watched.text)) {
         isLast = true;
-        const { seen } = watched;
+        const { text, seen } = watched;
         watched = undefined;
-        far.once('data', () => {
+        // Answers to statements that went along come first. A cut by then would take the end from the server's hands.
+        far.on('data', (answer) => {
+          if (!answer.includes(text)) return;
           cut();
           seen();
         });
