@@ -9,7 +9,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, ShareState } from '../../src/messages/journey/shapes.ts';
-import { resetTo, traceOf, until, workflowTasksOf } from '../hazards/operator-hands.ts';
+import { resetTo, traceOf, until, untilIdle, workflowTasksOf } from '../hazards/operator-hands.ts';
 import {
   consentMessage,
   type Harness,
@@ -298,13 +298,15 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
       };
       const answers = await Promise.allSettled(sequence.map(take));
       const told = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-      await untilStatus(handle, ({ stages, shares }) => {
-        if (stages[0]?.state !== 'record') return false;
-        return shares.every(
+      const isSettled = ({ stages, shares }: JourneyStatus) =>
+        stages[0]?.state === 'record' &&
+        shares.every(
           ({ state, waitingFor }) => state !== 'posting' && (state !== 'awaitingConsent' || waitingFor.length > 0),
         );
-      });
-      const { shares } = await statusOf(handle);
+      await untilStatus(handle, isSettled);
+      // The status does not show a consent that is on its way to the ledger.
+      await untilIdle(handle);
+      const { shares } = await untilStatus(handle, isSettled);
       const posted = (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE');
       const of = (code: string) => posted.filter(({ endUserCode }) => endUserCode === code).length;
       const story = JSON.stringify({ sequence, shares });
