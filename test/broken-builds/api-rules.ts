@@ -34,6 +34,11 @@ export const BROKEN_API: readonly BrokenBuild[] = [
         replace: '  return required !== undefined;\n',
       },
     ],
-    tests: [{ path: 'test/api/journeys.test.ts', title: 'a run of another end user answers as an unknown id does' }],
+    tests: [
+      {
+        path: 'test/api/access.test.ts',
+        title: 'tells a token that does not reach the run no more than of an unknown id',
+      },
+    ],
   },
 ];
