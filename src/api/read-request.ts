@@ -7,7 +7,7 @@ import { parseWith } from '../fields/problems.ts';
 import { readJsonBody } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { createPathSchema, listPathParameters, type Route } from './route.ts';
+import { listPathParameters, type Route } from './route.ts';
 
 /** The deepest message has six levels. */
 const MAX_BODY_DEPTH = 16;
@@ -16,9 +16,8 @@ const MAX_BODY_DEPTH = 16;
 const NO_NUL = 'must not hold the character NUL';
 
 /** @returns `undefined` where a parameter breaks its rule: there is nothing of such a name, and it does not matter why */
-export function readParams({ path }: Route, { params }: FastifyRequest): Record<string, string> | undefined {
-  // Compiles nothing: the schema is made for this request.
-  return createPathSchema(path).safeParse(params, { jitless: true }).data as Record<string, string> | undefined;
+export function readParams(pathSchema: z.ZodObject, { params }: FastifyRequest): Record<string, string> | undefined {
+  return pathSchema.safeParse(params).data as Record<string, string> | undefined;
 }
 
 /** @throws InvalidInputError: each problem names its parameter */

@@ -18,7 +18,7 @@ import { addPage, protectFromPages } from './page/static-page.ts';
 import { refuseUnknownRun, toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
-import { type Call, findRun, isMessage, type Route } from './route.ts';
+import { type Call, createPathSchema, findRun, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiServices, createServices } from './services.ts';
 import { listSignInProblems, readCredential, requireOwnPage } from './session/credentials.ts';
@@ -142,10 +142,13 @@ interface Frame {
   audit: AuditLog;
   services: ApiServices;
   stopping: AbortSignal;
+  /** Checks the parameters of the route's path. */
+  pathSchema: ReturnType<typeof createPathSchema>;
 }
 
-function addRoutes(app: FastifyInstance, frame: Frame): void {
+function addRoutes(app: FastifyInstance, parts: Omit<Frame, 'pathSchema'>): void {
   for (const route of ROUTES) {
+    const frame = { ...parts, pathSchema: createPathSchema(route.path) };
     app.route({
       method: route.method,
       url: toUrl(route),
@@ -177,14 +180,14 @@ async function answer(frame: Frame, route: Route, request: FastifyRequest, reply
 }
 
 async function answerCaller(
-  { guard, audit, services, stopping }: Frame,
+  { guard, audit, services, stopping, pathSchema }: Frame,
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   startedAt: number,
 ): Promise<FastifyReply> {
   const { permission: caller, note } = guard.requireGranted(request);
-  const params = readParams(route, request);
+  const params = readParams(pathSchema, request);
   if (!params) throw refuseUnknownRun();
   const about = findRun(route, params);
   if (about !== undefined) {
