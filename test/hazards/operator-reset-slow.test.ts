@@ -23,6 +23,7 @@ import {
   currentRun,
   decisionAbout,
   inquiriesOf,
+  type ResetOptions,
   resetTo,
   taskBeforeSend,
   taskOfMessage,
@@ -67,21 +68,29 @@ async function playInFull(): Promise<JourneyHandle> {
   return handle;
 }
 
+/** Resets a run that is over to each of its workflow tasks in turn. `when` says which. */
+async function* resetToEach(handle: JourneyHandle, options: Pick<ResetOptions, 'forgetMessages'> = {}) {
+  const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+  for (const task of await workflowTasksOf(handle)) {
+    const again = await resetTo(harness, handle, task, { ...options, runId: runId ?? '' });
+    yield { again, when: `after a reset to event ${task}` };
+  }
+}
+
 /** Resets the journey to each of its workflow tasks in turn; what comes of it must be the same every time. */
 async function resetToEveryTask(handle: JourneyHandle, resolve?: object): Promise<number> {
   const result = await handle.result();
   const received = await harness.received(handle);
   const posted = await harness.posted(handle);
-  const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
-  const tasks = await workflowTasksOf(handle);
-  for (const task of tasks) {
-    const again = await resetTo(harness, handle, task, { runId: runId ?? '' });
+  let resets = 0;
+  for await (const { again, when } of resetToEach(handle)) {
+    resets++;
     if (resolve) await decideWhereHeld(again, resolve);
-    assert.deepEqual(await again.result(), result, `after a reset to event ${task}`);
-    assert.deepEqual(await harness.received(currentRun(harness, handle)), received, `after a reset to event ${task}`);
+    assert.deepEqual(await again.result(), result, when);
+    assert.deepEqual(await harness.received(currentRun(harness, handle)), received, when);
   }
   assert.deepEqual(await harness.posted(currentRun(harness, handle)), posted);
-  return tasks.length;
+  return resets;
 }
 
 /** A decision that is admitted again before there is a hold is refused: then the operator repeats it. */
@@ -281,14 +290,12 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
         ['withdrawn', 'revoked', 'posted'],
       );
       assert.equal(received.length, 3);
-      const { runId = '' } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
-      for (const task of await workflowTasksOf(handle)) {
-        const again = await resetTo(harness, handle, task, { runId: runId ?? '', forgetMessages });
+      for await (const { again, when } of resetToEach(handle, { forgetMessages })) {
         await answerWhatItAsks(again, result.journeyId);
         const { shares, stages } = await again.result();
-        assert.deepEqual(shares.map(withoutNumber), result.shares.map(withoutNumber), `to event ${task}`);
-        assert.deepEqual(stages, result.stages, `to event ${task}`);
-        assert.deepEqual(await harness.received(again), received, `to event ${task}`);
+        assert.deepEqual(shares.map(withoutNumber), result.shares.map(withoutNumber), when);
+        assert.deepEqual(stages, result.stages, when);
+        assert.deepEqual(await harness.received(again), received, when);
       }
     });
   }
@@ -351,12 +358,10 @@ describe('a run that a refusal has ended, reset to each of its workflow tasks wi
       const result = await handle.result();
       const count = async () => ((await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as []).length;
       const requests = await count();
-      const { runId = '' } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
-      for (const task of await workflowTasksOf(handle)) {
-        const again = await resetTo(harness, handle, task, { runId: runId ?? '', forgetMessages: true });
+      for await (const { again, when } of resetToEach(handle, { forgetMessages: true })) {
         await passGate(again);
-        assert.deepEqual(withoutNumbers(await again.result()), withoutNumbers(result), `to event ${task}`);
-        assert.equal(await count(), requests, `to event ${task}`);
+        assert.deepEqual(withoutNumbers(await again.result()), withoutNumbers(result), when);
+        assert.equal(await count(), requests, when);
       }
     });
   }
