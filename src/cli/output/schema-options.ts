@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { toCamelCase } from '../../operations/operation.ts';
 import { UsageError } from './errors.ts';
 
 /** A member of a message that has a command-line option. */
@@ -187,5 +188,5 @@ function isTyped(option: string, given: GivenOptions): boolean {
 
 /** `--end-user-code` → `endUserCode`, as commander has it. */
 export function toOptionKey(option: string): string {
-  return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return toCamelCase(option.slice(2));
 }
