@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Worker, API, codec server, command line and sandbox in one image: docs/deploy.md
 
-# A tag may be moved, a digest may not. Both change with the Node of package.json: docs/deploy.md, The image.
+# A tag may be moved, a digest may not. Both change with the Node of package.json: docs/deploy.md.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS build

@@ -53,7 +53,7 @@ export const LAYERS: readonly Layer[] = [
 
 /** The order inside folders whose subfolders are layers too. The folder itself is named where it has files. */
 export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
-  client: ['client', 'client/runs', 'client/reports', 'client/connection'],
+  client: ['client', 'client/runs', 'client/connection'],
   local: ['local/dev', 'local/temporal', 'local'],
   messages: [
     'messages',

@@ -1,4 +1,4 @@
-/** The rules of single consents: refusals that end a grant, and faults of a grant. Pure; docs/journeys.md, Consent. */
+/** The rules of single consents: refusals that end a grant, and faults of a grant. Pure; docs/journeys.md, "Messages". */
 
 import { findDifferingPaths } from '../base/differing-paths.ts';
 import { parseInstantMs } from '../base/instants.ts';

@@ -1,6 +1,6 @@
 /**
  * Judges which consents are in force for a share. The order in which the messages arrived does not matter. Pure. The
- * run's question and the claim follow the same rules (docs/shares.md, Consents).
+ * run's question and the claim follow the same rules (docs/shares.md, "Whose consent").
  *
  * - A grant counts if it was given under the share's id, to one of its owners and for this very secondary user.
  *   No other share may have been posted under it, and it has a proof where the share requires one.

@@ -1,6 +1,6 @@
 /**
  * Access tokens, in memory and per process: one per (token address, audience, client id). Each is fetched once for any
- * number of callers, and renewed before it expires. docs/protocol.md, "Token"; interface 5.
+ * number of callers, and renewed before it expires. docs/protocol.md; interface 5.
  */
 import type { Agent, Dispatcher } from 'undici';
 import { parseRetryAfterMs } from '../base/instants.ts';

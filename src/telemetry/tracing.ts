@@ -85,8 +85,7 @@ export function startTracing({ endpoint, serviceName, environment }: TracingOpti
 // The SDK's interceptors put whole error messages, stacks, memos and reasons into spans.
 
 /**
- * Our attributes, and the names that the SDK's interceptors use for them. Ids here are opaque (docs/configuration.md,
- * "Ids").
+ * Our attributes, and the names that the SDK's interceptors use for them. Ids here are opaque.
  */
 export const SPAN_ATTRIBUTES = {
   product: 'credit_journey.product',

@@ -1,4 +1,4 @@
-/** The route that acknowledges consents which match no share. The list itself: src/operations/consents.ts. */
+/** The route that acknowledges consents which match no share. The list itself: src/operations/listings.ts. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
 import { requireReach } from '../reach.ts';

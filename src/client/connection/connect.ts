@@ -95,7 +95,7 @@ export interface ConnectOptions {
   /** Ends the attempt to connect. */
   signal?: AbortSignal;
   /**
-   * The codec server, which encrypts, decrypts and reads reports for who holds no key. Default: as `CODEC_SERVER_URL`,
+   * The codec server, which encrypts and decrypts for programs without a key. Default: as `CODEC_SERVER_URL`,
    * `CODEC_SERVER_TOKEN_FILE` and `CODEC_SERVER_CA_FILE` say.
    */
   codecServer?: CodecServerAccess;

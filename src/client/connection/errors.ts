@@ -75,7 +75,7 @@ const WORDS = {
   aborted: 'the caller aborted the call',
 };
 
-/** docs/integrating.md, "Errors", says what to do about each. */
+/** docs/integrating.md, "The TypeScript client", says what to do about each. */
 export type CallErrorCode = Unreachable | Refused | keyof typeof WORDS;
 
 /** Thrown when a call fails: `code` says why. */
