@@ -81,11 +81,7 @@ export class Journal {
  * Equal for two requests with the same content: SHA-256, lower-case hex, over the body's JSON with sorted names. Leaves
  * out the members that differ for each attempt (`customerTraceNumber`, `originalInquiryDate`).
  */
-export function bodyDigest({
-  customerTraceNumber: _,
-  originalInquiryDate: __,
-  ...rest
-}: Record<string, unknown>): string {
+function bodyDigest({ customerTraceNumber: _, originalInquiryDate: __, ...rest }: Record<string, unknown>): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(rest)))
     .digest('hex');

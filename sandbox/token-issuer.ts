@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 
 /** Space-separated, as in the interface's sample (2.2). */
-export const SCOPE = 'grs key-management';
+const SCOPE = 'grs key-management';
 const ISSUER = 'credit-journey-sandbox';
 const ALGORITHM = 'HS256';
 

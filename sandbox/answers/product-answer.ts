@@ -17,7 +17,7 @@ export const NO_RECORD = 'No Record';
 export type ReturnCodes = readonly string[];
 
 /** The top-level code: a record if any applicant has one. */
-export function overallReturnCode(codes: ReturnCodes): string {
+function overallReturnCode(codes: ReturnCodes): string {
   return codes.includes(RECORD) ? RECORD : (codes[0] ?? NO_RECORD);
 }
 

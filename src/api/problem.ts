@@ -11,7 +11,7 @@ import { KeyServiceError, UnknownKeyError } from '../protection/errors.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
 
-export function toProblemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
+function toProblemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>): object {
   const { status, reason, message, problems, details } = refusal;
   return {
     // The code's place on the reference page, as an address of the server itself.

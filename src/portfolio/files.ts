@@ -238,7 +238,7 @@ export async function* readLines(handle: FileHandle, options: LinesOptions): Asy
 }
 
 /** The file's bytes from `offset` on. */
-export async function* readBlocks(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
+async function* readBlocks(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
   for (let position = offset; ; ) {
     const block = await read(handle, position);
     if (block.length === 0) return;

@@ -177,7 +177,7 @@ function isColumn(text: string): text is Column {
 }
 
 /** The row in the form of a JSONL row, not checked yet. */
-export function readCsvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
+function readCsvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
   const row = { accountId: '', applicants: [{ applicantId: '1A', addresses: [{ addressIdentifier: 'C' }] }] };
   for (const [index, column] of columns.entries()) {
     const field = fields[index] ?? '';

@@ -68,7 +68,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
  * @param keySet path of a JWKS file; without one no proof is accepted
  * @throws Error where the file cannot be used
  */
-export function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
+function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
   const keys = keySet === undefined ? undefined : watchKeySetFile(keySet);
   const known = new Set([form.member, ...form.required, ...form.optional]);
   return async (proof, at) => {

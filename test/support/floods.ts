@@ -37,7 +37,7 @@ function taken<T>(send: () => Promise<T>): Promise<T> {
   return untilTaken(send, (error) => isAtRunLimit(error) || isTaskFailure(error), FLOOD_LIMIT_MS);
 }
 
-export async function inBatches(count: number, send: (index: number) => Promise<unknown>): Promise<void> {
+async function inBatches(count: number, send: (index: number) => Promise<unknown>): Promise<void> {
   for (let first = 0; first < count; first += AT_ONCE) {
     const indexes = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, index) => first + index);
     await Promise.all(indexes.map(send));

@@ -7,9 +7,9 @@ interface NotedStack {
 }
 
 /** Marks the stack of each promise that is noted now; returns how many there are. */
-export const markStacks = defineQuery<number>('markStacks');
+const markStacks = defineQuery<number>('markStacks');
 /** How many of the noted stacks are marked: those that this run and the marked one have in common. */
-export const markedStacks = defineQuery<number>('markedStacks');
+const markedStacks = defineQuery<number>('markedStacks');
 
 export async function waitForEver(): Promise<void> {
   setHandler(markStacks, () => {

@@ -145,7 +145,7 @@ async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void
 }
 
 /** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
-export function writePlaceholders(rows: number, width: number, from = 1): string {
+function writePlaceholders(rows: number, width: number, from = 1): string {
   const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }

@@ -175,7 +175,7 @@ export function openOutcome<Name extends AnswerName>(
   return answer?.kind === 'outcome' ? answer : undefined;
 }
 
-export function compareAttempts(a: { attempt: number }, b: { attempt: number }): number {
+function compareAttempts(a: { attempt: number }, b: { attempt: number }): number {
   return a.attempt - b.attempt;
 }
 

@@ -327,7 +327,7 @@ export const standsSchema = z
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
 
-export const recordedConsentSchema = z.object({
+const recordedConsentSchema = z.object({
   stands: standsSchema,
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({

@@ -13,7 +13,7 @@ type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
  *
  * @param asked ids of the applicants that the answered request named, in its order
  */
-export function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): ConsumerResult[] {
+function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): ConsumerResult[] {
   const { outcome, reference, applicants } = answer;
   return asked.map((applicantId) => {
     const own = applicants?.find((applicant) => applicant.applicantId === applicantId);

@@ -14,7 +14,7 @@ import {
 const outcome = z.enum(SHARE_OUTCOMES);
 const { attempts } = inquiryFields;
 
-export const reportSourceSchema = z
+const reportSourceSchema = z
   .union([
     z.object({
       kind: z.literal('ledger'),

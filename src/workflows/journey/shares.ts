@@ -105,7 +105,7 @@ export function waitUntilEnded(parts: readonly Promise<unknown>[]): Promise<void
 }
 
 /** Settles only by failing: if a share's task has failed, its supervisor fails too instead of waiting for it. */
-export function waitForFailure(tasks: readonly Promise<void>[]): Promise<never> {
+function waitForFailure(tasks: readonly Promise<void>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const task of tasks) task.catch(reject);
   });

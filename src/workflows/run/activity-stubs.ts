@@ -23,13 +23,13 @@ const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'Tempo
 const ONCE = { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED };
 
 /** Retries at most once a minute during an outage. */
-export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
+const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
 /**
  * Limits how long a killed worker's activity is waited for: a live process reports each activity. Equals an attempt's
  * default. An activity that is mistaken for dead, such as a frozen one, does no harm: all are idempotent.
  */
-export const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
+const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
 
 /** Reads, or writes that are idempotent: repeated without limit. */
 export const runActivities = proxyActivities<RunActivities>({

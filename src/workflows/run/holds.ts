@@ -325,7 +325,7 @@ export interface Judged {
   isTold?: boolean;
 }
 
-export function toHoldStatus(
+function toHoldStatus(
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
