@@ -136,14 +136,13 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
       runbook: findPage(reason),
     }),
     providerWords: { ...PROVIDER_WORDS },
-    // The ledger does not know whether the run is open, so the texts assume a running one.
-    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold, true))),
+    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
   };
 }
 
 /** Every hold has its product. The words for a row that was only flagged do not mention one. */
-export function toDecidedInquiry(hold: Omit<Hold, 'guide'>, isRunning: boolean): DecidedInquiry {
+function toDecidedInquiry(hold: Omit<Hold, 'guide'>): DecidedInquiry {
   const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
-  return { run: parseRunKey(runKey).kind, isRunning, failureType, productCode, shareId, attempt };
+  return { run: parseRunKey(runKey).kind, failureType, productCode, shareId, attempt };
 }

@@ -28,13 +28,13 @@ const decidedSchema = z
   })
   .meta({ id: 'decided' });
 
-const MOST_AT_ONCE = 100;
+export const MOST_AT_ONCE = 100;
 
 /** One decision about many inquiries, so no field may name a single inquiry. */
 const manyBody = z
   .strictObject({
     decisionId: given.shape.decisionId,
-    action: given.shape.action.exclude(['amend']),
+    action: given.shape.action,
     providerSaid: given.shape.providerSaid,
     reason: given.shape.reason,
     outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
@@ -175,7 +175,7 @@ type Named = z.infer<typeof manyBody>['inquiries'][number];
 type Asking = Pick<Call, 'services' | 'caller' | 'sending' | 'startedAt'>;
 
 /** Describes the result of one decision of many. */
-export function describeDecided(decided: Decided<Named>): z.infer<typeof decidedSchemaOfOne> {
+function describeDecided(decided: Decided<Named>): z.infer<typeof decidedSchemaOfOne> {
   const { runKey, customerTraceNumber, attempt } = decided;
   const named = { runKey, customerTraceNumber, attempt };
   if (decided.error) {

@@ -191,7 +191,7 @@ function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
 /** Says what the decision leads to, and how to fill in what the draft leaves empty. */
 function describeEffect(action: HoldAction, hold: HoldStatus, run: RunKind): string {
   const { failureType, attempts: attempt, productCode, shareId } = hold;
-  const effects = describeEffects(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
+  const effects = describeEffects(action, { run, failureType, productCode, shareId, attempt });
   return [...effects, ...listFormFields(action, hold, run)].join(' ');
 }
 
