@@ -69,10 +69,11 @@ describe('a command with --api', { concurrency: 4 }, () => {
 
   test('decides about a hold in the name that the token gives', async () => {
     const applicants = [applicant('1A', newSsn('4002'))];
-    const journey = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    const input = journeyInput({ stages: ['PREQUAL'], applicants });
+    const journey = await harness.start(input);
     await untilStatus(journey, ({ state }) => state === 'held');
     const decision = ['--attempt', '1', '--action', 'abandon', '--provider-said', 'posted', '--reason', 'a test'];
-    const { recorded, customerTraceNumber } = await done('resolve', journey.runKey, ...decision);
+    const { recorded, customerTraceNumber } = await done('resolve', input.journeyId, ...decision);
     assert.equal(recorded, true);
     const { data } = await api.expect(200, `/v1/audit/decisions?customerTraceNumber=${customerTraceNumber}`);
     assert.equal(data[0].by, 'ann');
