@@ -118,7 +118,7 @@ const UNKNOWN = 'AWS KMS failed in a way that is not known: try again, and look 
 const UNREACHABLE = 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again';
 const DENIED = 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key';
 
-/** What to do, by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
+/** The remedies, by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
 const TO_DO: readonly (readonly [RegExp, string])[] = [
   [/Timeout|Abort|Throttling|LimitExceeded|TooManyRequests|KMSInternal/, UNREACHABLE],
   [
