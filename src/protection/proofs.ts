@@ -22,7 +22,7 @@ import { parseJson } from '../base/json-safety.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
-import { readFileVersion } from './keys/whole-file.ts';
+import { readFileVersion } from './file-version.ts';
 
 /** Reasons to refuse a proof. Constant words: they appear in histories, in `status` and in answers. */
 export type ProofRefusal =

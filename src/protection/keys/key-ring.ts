@@ -11,9 +11,10 @@ import { requiredInstant } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
 import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyError } from '../errors.ts';
+import { readFileVersion } from '../file-version.ts';
 import { acquireFileLock } from './file-lock.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE, withKeyServices } from './kms.ts';
-import { placeFile, readFileVersion } from './whole-file.ts';
+import { placeFile } from './whole-file.ts';
 
 export interface RingKey {
   id: string;

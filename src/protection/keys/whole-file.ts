@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -34,10 +33,4 @@ async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');
   await handle.sync().finally(() => handle.close());
-}
-
-/** A text that differs after each change of the file; `missing` where it is gone. */
-export function readFileVersion(file: string): string {
-  const about = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return about ? [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-') : 'missing';
 }
