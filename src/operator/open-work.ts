@@ -1,11 +1,10 @@
 /** Lists everything that needs a person: the ledger's rows, and items that no row can show. */
 import type { Client } from '@temporalio/client';
-import { omitUndefined } from '../base/defined.ts';
 import { runInParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
 import { getSdkClient } from '../client/credit-journeys.ts';
 import type { UnmatchedConsent } from '../ledger/audit/audited.ts';
-import type { WorkEnd, WorkFilters, WorkRow } from '../ledger/holds/work.ts';
+import type { WorkEnd, WorkFilters, WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { parseWorkflowId, RUNS_WITH_INQUIRIES, toTaskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
@@ -20,14 +19,15 @@ const PAGE = 500;
 /** Reads the open rows page by page, the oldest first. */
 export async function* readOpenWork(
   ledger: Ledger,
-  { after: first, limit = PAGE, ...filters }: WorkFilters & { after?: string | undefined; limit?: number } = {},
+  { after: first, limit = PAGE, ...filters }: Partial<WorkQuery> = {},
 ): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
-  for (let after = first, hasMore = true; hasMore; ) {
-    const { rows, next } = await ledger.work.open({ ...filters, limit, ...omitUndefined({ after }) });
-    hasMore = next !== undefined;
-    yield { rows, hasMore };
-    after = next;
-  }
+  let after = first;
+  let page: { rows: WorkRow[]; hasMore: boolean };
+  do {
+    page = await ledger.work.open({ ...filters, limit, after });
+    yield page;
+    after = page.rows.at(-1);
+  } while (page.hasMore);
 }
 
 /** Reads all rows that the filters choose, the oldest first. */
