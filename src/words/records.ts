@@ -83,9 +83,8 @@ export function describeConsent(consent: ListedConsent): ListedRecord {
 }
 
 export function describeShareWithdrawal(withdrawal: AuditedShareWithdrawal): ListedRecord {
-  const { recordedAt: at, runKey, shareId, replacedBy, by, reason } = withdrawal;
-  const text = `Share ${shareId} was taken back before it was sent.`;
-  return { at, text, by, reason, runKey, facts: replacedBy === undefined ? [] : [`replaced by ${replacedBy}`] };
+  const { recordedAt: at, runKey, shareId, by, reason } = withdrawal;
+  return { at, text: `Share ${shareId} was taken back before it was sent.`, by, reason, runKey, facts: [] };
 }
 
 export function describeShare(share: AuditedShare): ListedRecord {
