@@ -24,7 +24,7 @@ interface Activator {
   randomnessSeed: unknown;
 }
 
-/** What this module knows of one run. */
+/** This module keeps these figures of each run. */
 interface Played {
   /** Whether the task at hand brought updates that are not played yet. */
   hasUpdatesToCome: boolean;
@@ -38,7 +38,10 @@ interface Played {
   rests: { made: number; blocked: number; ended: number };
 }
 
-/** The workflow bundle preloads this module for all runs of a thread. A run that is played anew has another activator. */
+/**
+ * The bundle preloads this module for all runs of a thread. Each time that a worker plays a run from its start, the run
+ * has another activator.
+ */
 const playedByRun = new WeakMap<Activator, Played>();
 
 function getActivator(): Activator {
