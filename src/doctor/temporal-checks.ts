@@ -197,7 +197,7 @@ export const failingRunsCheck = defineCheck(
     if (count === 0) return pass('the tasks of no run fail');
     return warn(
       `the tasks of ${describeCount(count, 'run')} fail again and again`,
-      '`credit-journey holds` lists them; docs/runbook/workflow-tasks-fail.md',
+      '`credit-journey list --waits-for repair` lists them; docs/runbook/workflow-tasks-fail.md',
     );
   },
 );

@@ -22,35 +22,6 @@ export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: st
   return askWhereKnown(async () => (await client.workflow.count(toFailingRunsFilter(taskQueue))).count);
 }
 
-export interface FailingRun {
-  workflowId: string;
-  /** The server's cause, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
-  cause: string | null;
-}
-
-/** Returns at most `limit` runs, or `null` where the server cannot tell. */
-export function listFailingRuns(
-  client: Pick<Client, 'workflow'>,
-  taskQueue: string,
-  limit: number,
-): Promise<FailingRun[] | null> {
-  return askWhereKnown(async () => {
-    const found: FailingRun[] = [];
-    const query = toFailingRunsFilter(taskQueue);
-    for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: limit })) {
-      found.push({ workflowId, cause: readCause(searchAttributes?.TemporalReportedProblems) });
-      if (found.length >= limit) break;
-    }
-    return found;
-  });
-}
-
-/** The attribute is a list of texts such as `category=WorkflowTaskFailed` and `cause=…`. */
-function readCause(problems: readonly unknown[] = []): string | null {
-  const cause = problems.find((text) => typeof text === 'string' && text.startsWith('cause='));
-  return typeof cause === 'string' ? cause.slice('cause='.length) : null;
-}
-
 /** Returns `null` where the server does not know a search attribute of the question. */
 export async function askWhereKnown<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
   try {

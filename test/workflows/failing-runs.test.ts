@@ -10,8 +10,6 @@ import type { KeyRingContent } from '../../src/protection/keys/key-ring.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { countFailingRuns } from '../../src/temporal/failing-runs.ts';
-import { environmentOf } from '../cli/command-stage.ts';
-import { runCli } from '../cli/run-cli.ts';
 import { until } from '../hazards/operator-hands.ts';
 import { type Harness, type JourneyHandle, journeyInput, startHarness } from '../support/journey-harness.ts';
 
@@ -21,7 +19,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** What doctor, the work queue and `credit-journey holds` say, and the figure that the metric `failing_runs` shows. */
+/** What doctor and the list of runs say, and the figure that the metric `failing_runs` shows. */
 async function shown() {
   const { client, config } = harness;
   const context = { config, temporal: async () => client } as Parameters<typeof failingRunsCheck.run>[0];
@@ -34,13 +32,9 @@ async function shown() {
     note: () => {},
   };
   const answer = (await route.handle(call as never)) as { body: { data: { runKey: string }[] } };
-  const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
-  const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
-  const { list } = JSON.parse(ran.stdout) as { list: { kind: string; runKey: string; detail: string }[] };
   return {
     doctor: check.status,
     queue: answer.body.data.map(({ runKey }) => runKey),
-    holds: list.flatMap(({ kind, runKey, detail }) => (kind === 'stuck' ? [[runKey, detail.split(';')[0]]] : [])),
     metric: await countFailingRuns(client, config.taskQueue),
   };
 }
@@ -68,9 +62,9 @@ async function addKeys(from: string, to: string): Promise<void> {
   await writeFile(to, JSON.stringify(ring), { mode: 0o600 });
 }
 
-test('doctor, the work queue, the list of holds and the metric show it, and no longer once it has gone on', async () => {
+test('doctor, the list of runs and the metric show it, and no longer once it has gone on', async () => {
   const { config, dataDir } = harness;
-  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], metric: 0 });
   const foreignFile = join(dataDir, 'foreign-keys.json');
   const { journeyId, handle } = await startUnderForeignKey(foreignFile);
   const isListed = async () => (await countFailingRuns(harness.client, config.taskQueue)) === 1;
@@ -79,13 +73,12 @@ test('doctor, the work queue, the list of holds and the metric show it, and no l
     doctor: 'warn',
     // The run has published no search attribute yet, and a caller who reaches all runs sees it.
     queue: [journeyId],
-    holds: [[journeyId, 'WorkflowTaskFailedCauseWorkflowWorkerUnhandledFailure']],
     metric: 1,
   });
   await addKeys(foreignFile, config.keyRingFile);
   await until(async () => (await handle.describe()).status.name === 'COMPLETED', 'the run goes on');
   await until(async () => !(await isListed()), 'the server lists it no longer');
-  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], metric: 0 });
 });
 
 test('where the server does not know the attribute, doctor says that it cannot tell', async () => {
