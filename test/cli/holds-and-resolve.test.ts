@@ -335,7 +335,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     const { screen, code } = await runInTerminal(['holds', ...mine], [], env);
     assert.equal(code, 3, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
-    assert.match(screen, /^KIND +REASON[\s\S]*^hold +RequestRefused/m);
+    assert.match(screen, /^KIND +REASON[\s\S]*^held +RequestRefused/m);
     const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(copied.includes(`npx credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
 
