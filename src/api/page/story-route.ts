@@ -13,10 +13,13 @@ import type { Listing } from '../../operations/operation.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
+  describeConsent,
+  describeDecision,
+  describeDisposal,
   describeLateAnswer,
+  describeShareWithdrawal,
   describeWork,
   describeWorkEnd,
-  type ListedRecord,
   type RecordLine,
 } from '../../words/records.ts';
 import {
@@ -208,19 +211,23 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const isReview = kind === 'portfolio' && accountId === undefined;
   // Legal holds and disposals are recorded for the whole review, so they concern each row.
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
+  const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
+    (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
   const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     ledger.pauses.list(),
-    ...[decisions, consents, withdrawnShares].map((listing) => readLines(listing, ledger, runKey)),
-    ...owners.map((owner) => readLines(disposals, ledger, owner)),
+    readLines(decisions, describeDecision),
+    readLines(consents, describeConsent),
+    readLines(withdrawnShares, describeShareWithdrawal),
+    ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;
   const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.profile)]);
   const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
-    ...attempts.flatMap((attempt) => [toLine(describeAttempt(attempt)), describeLateAnswer(attempt) ?? []].flat()),
+    ...attempts.flatMap((attempt) => [describeAttempt(attempt), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
     ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
   ];
@@ -245,16 +252,8 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   };
 }
 
-async function readLines(listing: Listing, ledger: Ledger, runKey: string): Promise<RecordLine[]> {
-  return (await collect(listing.read(ledger, { runKey }))).map((row) => toLine(listing.describe(row)));
-}
-
 function sortLines(lines: readonly RecordLine[]): RecordLine[] {
   return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-}
-
-function toLine({ runKey: _, facts: __, ...line }: ListedRecord): RecordLine {
-  return line;
 }
 
 function listWorkLines(row: LedgerWork[number]): RecordLine[] {
