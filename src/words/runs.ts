@@ -156,7 +156,7 @@ function describeDeadline(until: string | undefined, { time }: Writer): string {
   return until === undefined ? '' : `, until ${time(until)}; silence means no`;
 }
 
-export function describeShareConsent(share: NonNullable<RunView['shares']>[number], w: Writer): string {
+function describeShareConsent(share: NonNullable<RunView['shares']>[number], w: Writer): string {
   const { shareId, sharedWith, waitingFor, until } = share;
   const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(w.plain).join(', ')}` : 'its report';
   const user = sharedWith === undefined ? '' : ` with ${w.plain(describeSecondaryUser(sharedWith))}`;

@@ -4,7 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client, ServiceError } from '@temporalio/client';
-import { allRunsRoutes } from '../../src/api/routes/runs.ts';
 import { failingRunsCheck } from '../../src/doctor/temporal-checks.ts';
 import type { KeyRingContent } from '../../src/protection/keys/key-ring.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -21,25 +20,16 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** What doctor, the work queue and `credit-journey holds` say, and the figure that the metric `failing_runs` shows. */
+/** What doctor and `credit-journey holds` say, and the figure that the metric `failing_runs` shows. */
 async function shown() {
   const { client, config } = harness;
   const context = { config, temporal: async () => client } as Parameters<typeof failingRunsCheck.run>[0];
   const check = await failingRunsCheck.run(context, new AbortController().signal);
-  const route = allRunsRoutes.find(({ path }) => path === '/v1/runs') ?? assert.fail();
-  const call = {
-    services: { client },
-    caller: { profiles: '*', endUsers: '*' },
-    query: { waitsFor: 'repair' },
-    note: () => {},
-  };
-  const answer = (await route.handle(call as never)) as { body: { data: { runKey: string }[] } };
   const env = { ...environmentOf(harness), PAYLOAD_ENCRYPTION: 'on' };
   const ran = await runCli(['holds', '--json'], { env, cwd: harness.dataDir });
   const { list } = JSON.parse(ran.stdout) as { list: { kind: string; runKey: string; detail: string }[] };
   return {
     doctor: check.status,
-    queue: answer.body.data.map(({ runKey }) => runKey),
     holds: list.flatMap(({ kind, runKey, detail }) => (kind === 'stuck' ? [[runKey, detail.split(';')[0]]] : [])),
     metric: await countFailingRuns(client, config.taskQueue),
   };
@@ -68,9 +58,9 @@ async function addKeys(from: string, to: string): Promise<void> {
   await writeFile(to, JSON.stringify(ring), { mode: 0o600 });
 }
 
-test('doctor, the work queue, the list of holds and the metric show it, and no longer once it has gone on', async () => {
+test('doctor, the list of holds and the metric show it, and no longer once it has gone on', async () => {
   const { config, dataDir } = harness;
-  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+  assert.deepEqual(await shown(), { doctor: 'pass', holds: [], metric: 0 });
   const foreignFile = join(dataDir, 'foreign-keys.json');
   const { journeyId, handle } = await startUnderForeignKey(foreignFile);
   const isListed = async () => (await countFailingRuns(harness.client, config.taskQueue)) === 1;
@@ -78,14 +68,13 @@ test('doctor, the work queue, the list of holds and the metric show it, and no l
   assert.deepEqual(await shown(), {
     doctor: 'warn',
     // The run has published no search attribute yet, and a caller who reaches all runs sees it.
-    queue: [journeyId],
     holds: [[journeyId, 'WorkflowTaskFailedCauseWorkflowWorkerUnhandledFailure']],
     metric: 1,
   });
   await addKeys(foreignFile, config.keyRingFile);
   await until(async () => (await handle.describe()).status.name === 'COMPLETED', 'the run goes on');
   await until(async () => !(await isListed()), 'the server lists it no longer');
-  assert.deepEqual(await shown(), { doctor: 'pass', queue: [], holds: [], metric: 0 });
+  assert.deepEqual(await shown(), { doctor: 'pass', holds: [], metric: 0 });
 });
 
 test('where the server does not know the attribute, doctor says that it cannot tell', async () => {
