@@ -102,7 +102,6 @@ export const sharedFields = {
 export const shareStatusFields = {
   ...sharedFields,
   until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
-  replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
 };
 
 export const consumerWithoutRecordSchema = z
