@@ -3,15 +3,6 @@ import { omitUndefined } from '../base/defined.ts';
 import { InquiryTotals, type ListedConsent, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import {
-  describeAccess,
-  describeAttempt,
-  describeConsent,
-  describeDecision,
-  describeDisposal,
-  describeShare,
-  describeShareWithdrawal,
-} from '../words/records.ts';
 import { defineListing, type Listing } from './operation.ts';
 
 export const inquiries = defineListing({
@@ -26,7 +17,6 @@ export const inquiries = defineListing({
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
   },
-  describe: describeAttempt,
   totals: {
     summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
     description: 'Counts only what the token reaches.',
@@ -42,7 +32,6 @@ export const decisions = defineListing({
   ...RECORDS.decisions,
   order: ['recordedAt', 'runKey', 'decisionId', 'action'],
   read: (ledger, query) => ledger.decisionsBetween(query),
-  describe: describeDecision,
 });
 
 export const consents = defineListing({
@@ -52,7 +41,6 @@ export const consents = defineListing({
   ...RECORDS.consents,
   order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
   read: readConsents,
-  describe: describeConsent,
 });
 
 /** The content of a proof belongs to the consent system, and is long. The reader gets it only on request. */
@@ -76,12 +64,6 @@ export const unmatchedConsents = defineListing({
   ...RECORDS.unmatchedConsents,
   order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
   read: readUnmatched,
-  describe: (consent) => ({
-    at: consent.since,
-    text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId}, ${consent.consentId}. It matches no ${consent.unmatched} that the ledger knows.`,
-    runKey: consent.runKey,
-    facts: [],
-  }),
 });
 
 const READ_AT_ONCE = 200;
@@ -107,7 +89,6 @@ export const shares = defineListing({
   ...RECORDS.shares,
   order: ['claimedAt', 'customerTraceNumber', 'attempt'],
   read: (ledger, query) => ledger.sharesBetween(query),
-  describe: describeShare,
 });
 
 export const withdrawnShares = defineListing({
@@ -117,7 +98,6 @@ export const withdrawnShares = defineListing({
   ...RECORDS.withdrawnShares,
   order: ['recordedAt', 'runKey', 'shareId'],
   read: (ledger, query) => ledger.withdrawnSharesBetween(query),
-  describe: describeShareWithdrawal,
 });
 
 export const disposals = defineListing({
@@ -127,7 +107,6 @@ export const disposals = defineListing({
   ...RECORDS.disposals,
   order: ['recordedAt', 'kind', 'runKey', 'matter'],
   read: (ledger, query) => ledger.disposalsBetween(query),
-  describe: describeDisposal,
 });
 
 export const accesses = defineListing({
@@ -137,7 +116,6 @@ export const accesses = defineListing({
   ...RECORDS.accesses,
   order: ['recordedAt', 'accessId'],
   read: (ledger, query) => ledger.reading.accessesBetween(query),
-  describe: describeAccess,
 });
 
 export const LISTINGS: readonly Listing[] = [

@@ -5,7 +5,6 @@
 import type { z } from 'zod';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import type { ListedRecord } from '../words/records.ts';
 import type { Scope } from './scopes.ts';
 
 /** Sums over the rows of a listing: printed below them, and by themselves. */
@@ -32,8 +31,6 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
   order: readonly [at: keyof Row & string, ...others: (keyof Row & string)[]];
   /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
   read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
-  /** A row in words. */
-  describe(row: Row): ListedRecord;
   totals?: Totals<Row>;
 }
 

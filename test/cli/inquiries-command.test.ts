@@ -81,7 +81,10 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], env);
     assert.equal(code, 0, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
-    assert.match(screen, /PREQUAL, attempt 2: record\s+\(posted\)/);
+    assert.match(
+      screen.replaceAll(/\n +/g, ' '),
+      /product code PREQUAL, .*, attempt 2, .*outcome record, .*posted yes/,
+    );
     assert.match(screen, /SECONDUSE +EU2 +1 +1 +0 +0/);
   });
 
@@ -136,7 +139,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
       assert.match(csv, /^recordedAt,/);
       assert.ok(csv.includes(cell), csv);
       const table = (await read(command, '--format', 'table')).stdout;
-      assert.match(table, /^\d{4}-\d\d-\d\dT[\d:]+Z \((now|\d+ (s|min) ago)\) /);
+      assert.match(table, /^\d{4}-\d\d-\d\dT[\d:]+Z \((now|\d+ (s|min) ago)\)\n /);
       for (const line of table.split('\n')) assert.ok(line.length <= 80, line);
     }
     const { code, stderr } = await read('decisions', '--format', 'S912345678');

@@ -14,16 +14,7 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import {
-  allRunsQuery,
-  countWaiting,
-  listedRunSchema,
-  listQuery,
-  listRuns,
-  readRun,
-  runListSchema,
-  waitingSchema,
-} from '../lists/runs.ts';
+import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, listPathParameters, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
@@ -150,16 +141,6 @@ export const allRunsRoutes: readonly Route[] = [
     query: allRunsQuery,
     answer: runListSchema,
     run: (call) => listRuns(call, call.query.kind),
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/v1/waiting',
-    operationId: 'countWaiting',
-    summary: 'Count the runs that wait, by what they wait for',
-    description: `${LAGS} There is no count by a search attribute that is missing.`,
-    scope: 'holds:read',
-    answer: waitingSchema,
-    run: countWaiting,
   }),
 ];
 

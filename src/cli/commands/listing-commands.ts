@@ -7,15 +7,13 @@ import { omitUndefined } from '../../base/defined.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { isCalendarDate, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { formatRunName } from '../../model/run-key.ts';
 import { LISTINGS } from '../../operations/listings.ts';
-import type { Listing } from '../../operations/operation.ts';
-import type { ListedRecord } from '../../words/records.ts';
+import { type Listing, readRowInstant } from '../../operations/operation.ts';
 import { dropMilliseconds } from '../../words/writer.ts';
 import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
-import { createOutput, formatRowTable, type Output, withAge, wrap } from '../output/output.ts';
+import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
 import {
   listLeaves,
   listSchemaMembers,
@@ -128,7 +126,7 @@ async function* formatRows(listing: Listing, rows: AsyncIterable<Row>, printing:
     totals?.add(row);
     if (format === 'csv') yield formatCsvRow(columns, row);
     else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(row)}`;
-    else yield joinLines(formatRecord(listing.describe(row), width));
+    else yield joinLines(formatRecord(listing, row, width));
     count += 1;
   }
   if (format === 'json') yield `\n],${JSON.stringify({ hasMore: false, totals: totals?.list }).slice(1)}\n`;
@@ -170,17 +168,10 @@ function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A record of the ledger, of at most `width` columns. */
-export function formatRecord({ at, text, by, reason, runKey, facts }: ListedRecord, width: number): string[] {
-  const who = by === undefined ? [] : [`by ${by}${reason === undefined ? '' : `: ${reason}`}`];
-  const [head = '', ...more] = wrapSafely(`${withAge(at)} ${text}`, width - 4, '');
-  const details = [formatRunName(runKey), ...facts, ...who].flatMap((line) => wrapSafely(line, width));
-  return [head, ...more.map((line) => `    ${line}`), ...details];
-}
-
-/** Cleans text that people have written: it may hold control characters, and words longer than a line. */
-function wrapSafely(text: string, width: number, indent = '    '): string[] {
-  return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, indent);
+/** A row of at most `width` columns: its instant, and below it every other fact. */
+export function formatRecord(listing: Listing, row: Row, width: number): string[] {
+  const { [listing.order[0]]: _, ...facts } = row;
+  return [withAge(readRowInstant(listing, row)), ...wrap(toText(facts), width, '    ')];
 }
 
 type Cell = string | number | undefined;

@@ -154,8 +154,12 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
 }
 
 /** Shows the age beside an instant. No character of a text may steer the terminal. */
-function toText(value: unknown): string {
+export function toText(value: unknown): string {
   if (isList(value)) return value.map(toText).join('; ');
+  if (isDocument(value))
+    return flatten(value)
+      .map(([name, inner]) => `${splitCamelCase(name)} ${toText(inner)}`)
+      .join(', ');
   const text = String(value);
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? withAge(text) : text.replaceAll(/\p{C}+/gu, ' ');
 }

@@ -279,9 +279,7 @@ export const RECORDS = {
     input: z.strictObject(periodAndRun),
     output: z
       .object({
-        ...{ recordedAt: instant, runKey: text, shareId: text },
-        replacedBy: optionalText.meta({ description: 'The share that takes its place.' }),
-        ...{ by: text, reason: text },
+        ...{ recordedAt: instant, runKey: text, shareId: text, by: text, reason: text },
       })
       .meta({ id: 'withdrawnShare' }),
   },
