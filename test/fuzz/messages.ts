@@ -77,10 +77,7 @@ const KINDS: readonly MessageKind[] = [
   },
   {
     name: 'requestShare',
-    valid: [
-      { journeyId: 'J-1001', share: SHARE },
-      { journeyId: 'J-1001', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
-    ],
+    valid: [{ journeyId: 'J-1001', share: SHARE }],
     message: MESSAGES.requestShare,
   },
   {

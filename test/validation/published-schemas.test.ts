@@ -109,10 +109,7 @@ const SAMPLES: Record<string, object[]> = {
     { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO },
     { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, applicants: [FULL_APPLICANT] },
   ],
-  'request-share': [
-    { journeyId: 'J-1', share: SHARE },
-    { journeyId: 'J-1', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
-  ],
+  'request-share': [{ journeyId: 'J-1', share: SHARE }],
   'withdraw-share': [{ journeyId: 'J-1', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
   'resolve-inquiry': [
     aDecision(),

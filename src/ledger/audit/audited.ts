@@ -202,7 +202,6 @@ export const RECORDS = {
         profile: optionalText,
         provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
         until: instant.exactOptional().meta({ description: 'The new end of a wait.' }),
-        replacedBy: optionalText.meta({ description: 'The share that takes the place of a withdrawn one.' }),
       })
       .meta({ id: 'recordedDecision' }),
   },

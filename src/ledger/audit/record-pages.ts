@@ -24,13 +24,12 @@ export const readDecisionsPage = createReader(
   RECORDS.decisions.output,
   `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
       d.decision_id, d.attempt, d.action, d.by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
-      i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until,
-      NULL AS replaced_by
+      i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
     FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
   UNION ALL
   SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
       NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
-      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until, r.replaced_by
+      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
     FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
 );
 

@@ -228,7 +228,7 @@ export class Consents {
 
   #apply(share: ShareRecord, standing: ShareStanding): void {
     const { isOfOtherPerson } = this.#host;
-    if (standing.withdrawn && !share.withdrawn) share.withdrawn = standing.withdrawn;
+    if (standing.withdrawn && !share.withdrawn) share.withdrawn = {};
     share.reportIsGone = standing.reportGone ?? false;
     standing.applicants = standing.applicants.map((applicant) => {
       if (

@@ -1,6 +1,5 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
-import { omitUndefined } from '../../base/defined.ts';
 import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -14,8 +13,6 @@ import type { EventsOut } from '../run/events-out.ts';
 export interface AskedWithdrawal {
   by: string;
   reason: string;
-  /** The share that is to take its place. */
-  replacement?: ShareInput;
   /** The run has answered the sender, and the ledger has not decided yet. The status shows a later refusal. */
   isAnswered?: true;
   /** The reason why the ledger, or the share's hold, refused the withdrawal. */
@@ -46,7 +43,7 @@ export interface ShareRecord {
   inquiry?: CarriedInquiry;
   withdrawal?: AskedWithdrawal;
   /** Set once the ledger has its withdrawal. `by` and `reason` are known if this run asked for it. */
-  withdrawn?: { replacedBy?: string; by?: string; reason?: string };
+  withdrawn?: { by?: string; reason?: string };
 }
 
 /** Whether the share has not ended yet. */
@@ -77,11 +74,6 @@ export function noteRefusalAfterPosting(
 /** Returns the trace number by which events name the inquiry. */
 export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
-}
-
-/** Returns the members of the event of its end, beside the outcome. */
-export function toEndMembers(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
-  return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
 /** The consents of all applicants, judged together. `waiting` also while a refusal is on its way to the ledger. */

@@ -1,9 +1,8 @@
 /**
- * A share that its platform takes back, or corrects by another, before it is on the wire. The share's own task asks the
+ * A share that its platform takes back before it is on the wire. The share's own task asks the
  * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
-import { omitUndefined } from '../../base/defined.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
@@ -56,9 +55,9 @@ export function askForWithdrawal(
 export async function answerWithdrawal<Status>(
   run: ConsentHost & { status(): Status },
   share: ShareRecord,
-  { by, reason, replacement }: Omit<AskedWithdrawal, 'isAnswered' | 'refusal'>,
+  { by, reason }: RunWithdrawal,
 ): Promise<Accepted<Status>> {
-  const isNew = askForWithdrawal(run, share, { by, reason, ...omitUndefined({ replacement }) });
+  const isNew = askForWithdrawal(run, share, { by, reason });
   const asked = share.withdrawal;
   if (!asked) return { ...toAccepted(run, true), recorded: true };
   const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
@@ -78,13 +77,8 @@ export function refuseWithdrawal(
   const { withdrawal: asked } = share;
   if (!asked) return;
   delete share.withdrawal;
-  noteRefusal(run, asked, refusal);
-}
-
-function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithdrawal, refusal: MessageRefusal): void {
   asked.refusal = refusal;
-  const withdrawal = run.kind === 'share' ? 'withdraw' : 'withdrawShare';
-  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, refusal.reason);
+  if (asked.isAnswered) refuseMessage(run, run.kind === 'share' ? 'withdraw' : 'withdrawShare', refusal.reason);
 }
 
 /** The share waits for an operator: a withdrawal would leave an attempt undecided. */
@@ -94,15 +88,14 @@ export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share:
 
 /**
  * Has the ledger decide about the withdrawal that was asked for, however long that takes; returns whether the share is
- * withdrawn. Nothing of the share may be in flight. A run that has not ended takes the share that takes its place.
+ * withdrawn. Nothing of the share may be in flight.
  */
 export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<boolean> {
   const { withdrawal: asked } = share;
   if (!asked) return share.withdrawn !== undefined;
   if (!run.config) throw new Error('a withdrawal of a run without a ledger');
   const { shareId } = share.input;
-  const replacement = omitUndefined({ replacedBy: asked.replacement?.shareId });
-  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason, ...replacement };
+  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason };
   const args = { ledgerId: run.config.ledgerId, withdrawal };
   const ask = () => runUntilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
@@ -114,15 +107,10 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
     refuseWithdrawal(run, share, CLAIM_CAME_FIRST);
     return false;
   }
-  const { by, reason, replacedBy } = verdict.standing;
-  share.withdrawn = { by, reason, ...omitUndefined({ replacedBy }) };
+  const { by, reason } = verdict.standing;
+  share.withdrawn = { by, reason };
   delete share.withdrawal;
   changeShare(share, 'withdrawn');
-  if (!asked.replacement) return true;
-  const hasEnded = run.outcome !== undefined || run.endedAs !== undefined;
-  if (asked.replacement.shareId !== replacedBy) {
-    noteRefusal(run, asked, refuse('differs', 'the share was withdrawn before with other content: /replaces differs'));
-  } else if (!hasEnded) run.takeShare(asked.replacement);
   return true;
 }
 
