@@ -60,7 +60,7 @@ const remarksSchema = z
   .meta({
     description:
       'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
-      'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
+      'no record. The first 20; never a value.',
   });
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
