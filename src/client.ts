@@ -22,7 +22,6 @@ export {
   JourneyHandle,
   PortfolioHandle,
   PullHandle,
-  type Replacing,
   ShareHandle,
 } from './client/runs/handles.ts';
 export type { Content, MessageOptions } from './client/runs/run-handle.ts';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
 import type { Hold } from '../../src/operator/holds.ts';
-import { readHolds } from '../../src/operator/open-work.ts';
+import { readHolds } from '../../src/operator/holds.ts';
 import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';

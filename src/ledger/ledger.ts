@@ -21,7 +21,6 @@ import {
   readDecisionsPage,
   readDisposalsPage,
   readNamed,
-  readShareWithdrawalsPage,
 } from './audit/record-pages.ts';
 import { readSharesPage } from './audit/share-pages.ts';
 import {
@@ -86,7 +85,6 @@ const READS = {
 const LISTS = {
   inquiriesBetween: readAttemptsPage,
   sharesBetween: readSharesPage,
-  withdrawnSharesBetween: readShareWithdrawalsPage,
   decisionsBetween: readDecisionsPage,
   consentsBetween: readConsentsPage,
   disposalsBetween: readDisposalsPage,

@@ -169,8 +169,8 @@ export type RunDecision = Omit<Row<'run_decisions'>, 'version' | 'recordedAt' | 
   decidedAt: string;
 };
 
-/** A share that is to be taken back: by whom, and why. `replacedBy` takes its place, for the same owner. */
-export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'replacedBy' | 'by' | 'reason'> & { shareId: string };
+/** A share that is to be taken back: by whom, and why. */
+export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'by' | 'reason'> & { shareId: string };
 
 /** A withdrawal in the ledger: who withdrew the run, and why. */
 export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;

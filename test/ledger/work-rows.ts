@@ -2,7 +2,7 @@
 
 import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { readOpenWork } from '../../src/operator/open-work.ts';
+import { readOpenWork } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';
 
 /** A hold with what differs from the inquiry of the fixtures. */

@@ -75,19 +75,11 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       path: '/shares',
       operationId: 'requestShare',
       summary: 'Ask for one more share',
-      description:
-        'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
       scope: 'shares:request',
-      body: toBodySchema(requestShare.schema(), GIVEN).meta({
-        dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
-      }),
+      body: toBodySchema(requestShare.schema(), ['journeyId']),
       namesActor: false,
-      send({ services, caller, by, sending }, id, content) {
-        const { share, ...rest } = content as RequestShareMessage;
-        const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
-        if (isReplacing) requireScope(caller, 'shares:withdraw');
-        const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
-        return services.journeys.get(id).requestShare(share, { ...sending, replacing });
+      send({ services, sending }, id, content) {
+        return services.journeys.get(id).requestShare((content as RequestShareMessage).share, sending);
       },
     },
     {

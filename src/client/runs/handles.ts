@@ -1,14 +1,11 @@
 /** The handle of each kind of run: the messages that no other kind has. */
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PullReferences } from '../../messages/pull/shapes.ts';
-import type { RequestShareMessage, ShareInput } from '../../messages/request-share.ts';
+import type { ShareInput } from '../../messages/request-share.ts';
 import type { CallOptions } from '../connection/calls.ts';
 import { CallError, hasCode } from '../connection/errors.ts';
 import { ConsentHandle } from './consent-handle.ts';
 import { type Content, type MessageOptions, type Redacted, RunHandle } from './run-handle.ts';
-
-/** The share that another one corrects; who says so, and why. */
-export type Replacing = Required<Pick<RequestShareMessage, 'replaces' | 'by' | 'reason'>>;
 
 /** One journey. Errors: run-handle.ts. */
 export class JourneyHandle extends ConsentHandle<'journey'> {
@@ -22,17 +19,10 @@ export class JourneyHandle extends ConsentHandle<'journey'> {
     return this.send('advance', message, options);
   }
 
-  /**
-   * `replacing` withdraws another share first, and takes this one only once the ledger has closed that one for good.
-   *
-   * @throws CallError `shareAfterEnd`: an ended journey's report is shared by itself
-   */
-  async requestShare(
-    share: ShareInput,
-    { replacing, ...options }: MessageOptions & { replacing?: Replacing } = {},
-  ): Promise<UpdateAnswer> {
+  /** @throws CallError `shareAfterEnd`: an ended journey's report is shared by itself */
+  async requestShare(share: ShareInput, options?: MessageOptions): Promise<UpdateAnswer> {
     try {
-      return await this.send('requestShare', { share, ...replacing }, options);
+      return await this.send('requestShare', { share }, options);
     } catch (error) {
       if (hasCode(error, 'journeyFinished')) throw new CallError('shareAfterEnd', { runKey: this.runKey });
       throw error;
