@@ -22,7 +22,6 @@ import {
   readDecisionsPage,
   readDisposalsPage,
   readNamed,
-  readShareWithdrawalsPage,
 } from './audit/record-pages.ts';
 import { readSharesPage } from './audit/share-pages.ts';
 import {
@@ -89,7 +88,6 @@ const READS = {
 const LISTS = {
   inquiriesBetween: readAttemptsPage,
   sharesBetween: readSharesPage,
-  withdrawnSharesBetween: readShareWithdrawalsPage,
   decisionsBetween: readDecisionsPage,
   consentsBetween: readConsentsPage,
   disposalsBetween: readDisposalsPage,

@@ -8,7 +8,7 @@ import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
+import { consents, decisions, disposals } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import {
   describeAttempt,
@@ -16,7 +16,6 @@ import {
   describeDecision,
   describeDisposal,
   describeLateAnswer,
-  describeShareWithdrawal,
   describeWork,
   describeWorkEnd,
   type RecordLine,
@@ -186,7 +185,6 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
     ledger.pauses.list(),
     readLines(decisions, describeDecision),
     readLines(consents, describeConsent),
-    readLines(withdrawnShares, describeShareWithdrawal),
     ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;

@@ -275,14 +275,6 @@ export const RECORDS = {
       })
       .meta({ id: 'postedShare' }),
   },
-  withdrawnShares: {
-    input: z.strictObject(periodAndRun),
-    output: z
-      .object({
-        ...{ recordedAt: instant, runKey: text, shareId: text, by: text, reason: text },
-      })
-      .meta({ id: 'withdrawnShare' }),
-  },
   accesses: {
     input: z.strictObject({
       ...periodAndRun,
@@ -338,7 +330,6 @@ export type AuditedDecision = Row<'decisions'>;
 export type AuditedConsent = Omit<Row<'consents'>, 'stands'>;
 export type ListedConsent = Row<'consents'>;
 export type AuditedShare = Row<'shares'>;
-export type AuditedShareWithdrawal = Row<'withdrawnShares'>;
 export type AuditedAccess = Row<'accesses'>;
 export type AuditedDisposal = Row<'disposals'>;
 export type UnmatchedConsent = Row<'unmatchedConsents'>;
