@@ -6,7 +6,6 @@ import { useObserved } from './base/observed.ts';
 import { goTo, queueAddress, route } from './base/route.ts';
 import { Said } from './base/say.tsx';
 import { QueueView } from './queue/queue-view.tsx';
-import { WaitingView } from './queue/waiting-view.tsx';
 import { RunView } from './run/run-view.tsx';
 import { AwayNotice } from './shell/away.tsx';
 import { Header } from './shell/header.tsx';
@@ -59,7 +58,6 @@ function SignedIn({ session }: { session: Session }) {
         <RunView key={where.runKey} {...where} holdId={where.holdId} action={where.action} session={session} />
       ) : null}
       {where.view === 'together' ? <TogetherView session={session} /> : null}
-      {where.view === 'waiting' ? <WaitingView key={where.waitsFor} waitsFor={where.waitsFor} /> : null}
       {where.view === 'search' ? <SearchView q={where.q} /> : null}
       {isHelping ? <KeyHelp onClose={() => help(false)} /> : null}
     </>

@@ -31,8 +31,6 @@ const NEEDED = [
   'session',
   'searchResult',
   'runStory',
-  'waitingCounts',
-  'runList',
   'storedReport',
   'storedRefusal',
 ];

@@ -57,7 +57,6 @@ export async function call<T>(method: string, path: string, { body, signal }: Se
   if (response.ok) return answer as T;
   const { problem } = new ProblemError(answer as Problem);
   if (problem.code === 'ledgerUnavailable') isAway('ledger');
-  if (problem.code === 'temporalUnavailable') isAway('temporal');
   throw new ProblemError(problem);
 }
 

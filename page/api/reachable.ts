@@ -1,7 +1,7 @@
 /** What answers and what is away, by the answers that came last. */
 import { observed } from '../base/observed.ts';
 
-export const PARTS = ['api', 'ledger', 'temporal'] as const;
+export const PARTS = ['api', 'ledger'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Since when each is away, as milliseconds since 1970. */

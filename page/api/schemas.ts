@@ -262,11 +262,6 @@ export type InquiryAttempt = {
   noRecordReference?: string;
   /** The number of applicants that the inquiry is about. */
   applicants?: number;
-  accesses?: {
-    count: number;
-    reissues: number;
-    lastAt: string;
-  };
   /** An answer that came after a decision or a later attempt. */
   late?: {
     at: string;
@@ -315,19 +310,6 @@ export type InquiryAttempt = {
     applicantId: string;
     consentId: string;
   }[];
-};
-
-export type ListedRun = {
-  /** The id with its kind before it: of a pull `pull:<pullId>`. */
-  runKey: string;
-  run: 'running' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timedOut' | 'unknown';
-  startedAt: string;
-  closedAt?: string;
-  stage?: string;
-  /** Why a person should look. */
-  needsAttention?: string;
-  /** What the run waits for, beside a person. */
-  waitsFor?: 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests';
 };
 
 export type Problem = {
@@ -436,16 +418,6 @@ export type RefusedMessage = {
   consentId?: string;
 };
 
-export type RunList = {
-  /** Runs that started later are in none of the pages. */
-  asOf: string;
-  /** Those that run first, then those that ended last. */
-  data: readonly ListedRun[];
-  hasMore: boolean;
-  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
-  next?: string;
-};
-
 export type RunStory = {
   asOf: string;
   runKey: string;
@@ -453,11 +425,6 @@ export type RunStory = {
   headline: string;
   /** The state from the run’s status. Without a status: held, running, closed or lost. */
   state: string;
-  waitsFor: readonly {
-    text: string;
-    since?: string;
-    until?: string;
-  }[];
   /** What has happened, the oldest first. */
   lines: readonly {
     at: string;
@@ -471,8 +438,6 @@ export type RunStory = {
   }[];
   /** false: the run has more entries of some kind than this answer lists. */
   isWhole: boolean;
-  /** The holds and flags of the run that need a person. */
-  holds: readonly Hold[];
   /** Messages that the run has refused: the last 50. */
   messages: readonly RefusedMessage[];
   /** The run’s address in the Temporal UI. */
@@ -560,17 +525,4 @@ export type StoredReport = {
   redacted: boolean;
   /** The report as the gateway sent it. */
   report: unknown;
-};
-
-export type WaitingCounts = {
-  asOf: string;
-  counts: readonly {
-    /** person: a decision or a look. repair: the workflow tasks of the run fail, so it makes no progress, whatever else it is counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more. */
-    waitsFor: 'person' | 'repair' | 'gate' | 'consents' | 'gateway' | 'pause' | 'ledger' | 'requests' | 'other';
-    /** Words for people, to follow "waits for". */
-    words: string;
-    count: number;
-    /** false: there are at least so many. Only for a token that does not reach all runs. */
-    isWhole: boolean;
-  }[];
 };

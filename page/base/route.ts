@@ -12,7 +12,6 @@ export type Route =
   | { view: 'queue'; filters: Filters }
   | { view: 'run'; runKey: string; holdId?: string; action?: string }
   | { view: 'together' }
-  | { view: 'waiting'; waitsFor: string }
   | { view: 'search'; q: string };
 
 const FILTERS = ['kind', 'reason', 'profile', 'endUserCode'] as const;
@@ -26,7 +25,6 @@ export function routeOf(fragment: string): Route {
     const [holdId, action] = [given.get('hold'), given.get('action')];
     return { view: 'run', runKey: decoded(id), ...(holdId ? { holdId } : {}), ...(action ? { action } : {}) };
   }
-  if (view === 'waiting' && id) return { view: 'waiting', waitsFor: decoded(id) };
   if (view === 'together') return { view: 'together' };
   if (view === 'search') return { view: 'search', q: given.get('q') ?? '' };
   const filters: Filters = {};
@@ -57,10 +55,6 @@ export function runAddress(runKey: string, hold: { holdId?: string; action?: str
     ['hold', hold.holdId],
     ['action', hold.action],
   ]);
-}
-
-export function waitingAddress(waitsFor: string): string {
-  return `#/waiting/${encodeURIComponent(waitsFor)}`;
 }
 
 export function searchAddress(q: string): string {

@@ -1,8 +1,7 @@
 /** The first screen: what needs a person, the oldest first. */
 import { useEffect, useRef } from 'preact/hooks';
 import { get, withQuery, wordsOf } from '../api/call.ts';
-import { answers } from '../api/reachable.ts';
-import type { HoldCounts, Session, WaitingCounts } from '../api/schemas.ts';
+import type { HoldCounts, Session } from '../api/schemas.ts';
 import { focusOn, useTitle } from '../base/focus.ts';
 import { useKeys } from '../base/keys.ts';
 import { useObserved } from '../base/observed.ts';
@@ -39,15 +38,6 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
     },
     COUNTS_EVERY_MS,
   );
-  const [waiting, countWaiting] = usePolled(
-    'waiting',
-    async (signal) => {
-      const answer = await get<WaitingCounts>('/v1/waiting', signal);
-      answers('temporal');
-      return answer;
-    },
-    COUNTS_EVERY_MS,
-  );
   const chosen = useObserved(chosenHolds);
   const now = useNow();
   const rows = queue.data?.rows ?? [];
@@ -56,7 +46,6 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
   const readAnew = () => {
     queue.tidy();
     void countNow();
-    void countWaiting();
   };
   useTitle(filters.reason ? `${filters.reason} · Work queue` : 'Work queue');
   useFirstFocus(queue);
@@ -80,7 +69,7 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
   };
   return (
     <div class="queue">
-      <Side {...{ filters, counts, waiting, session, known, now }} />
+      <Side {...{ filters, counts, session, known, now }} />
       <main id="main" tabIndex={-1}>
         <div class="title">
           <h1>What needs a person</h1>

@@ -1,22 +1,21 @@
-/** Beside the list: how much waits for a person and by itself, and the filters. */
+/** Beside the list: how much waits for a person, and the filters. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { HoldCounts, Session, WaitingCounts } from '../api/schemas.ts';
+import type { HoldCounts, Session } from '../api/schemas.ts';
 import type { Polled } from '../base/polled.ts';
-import { type Filters, goTo, queueAddress, waitingAddress } from '../base/route.ts';
+import { type Filters, goTo, queueAddress } from '../base/route.ts';
 import { Age } from '../base/when.tsx';
 
 interface SideProps {
   filters: Filters;
   counts: Polled<HoldCounts>;
-  waiting: Polled<WaitingCounts>;
   session: Session;
   /** What the rows have, to choose from. */
   known: { profiles: readonly string[]; endUsers: readonly string[] };
   now: number;
 }
 
-export function Side({ filters, counts, waiting, session, known, now }: SideProps) {
+export function Side({ filters, counts, session, known, now }: SideProps) {
   const { reason: _, ...others } = filters;
   // Where there is little room they are asked for; those that are in force are always shown.
   const [isOpen] = useState(() => matchMedia('(min-width: 64rem)').matches || Object.keys(others).length > 0);
@@ -41,35 +40,11 @@ export function Side({ filters, counts, waiting, session, known, now }: SideProp
           {counts.data?.counts.length === 0 ? <li class="none">Nothing.</li> : null}
         </ul>
       </section>
-      <section>
-        <h2>Runs wait for</h2>
-        <Waits {...waiting} />
-      </section>
       <details open={isOpen}>
         <summary>Show only</summary>
         <FilterForm {...{ filters, session, known }} />
       </details>
     </aside>
-  );
-}
-
-function Waits({ data, error }: Polled<WaitingCounts>) {
-  if (!data) return <p class="none">{error ? 'The runs cannot be counted now.' : 'Counting …'}</p>;
-  return (
-    <>
-      <dl class="waits">
-        {data.counts.map(({ waitsFor, words, count, isWhole }) => (
-          <div key={waitsFor}>
-            <dt>{count > 0 ? <a href={waitingAddress(waitsFor)}>{words}</a> : words}</dt>
-            <dd>
-              {count.toLocaleString('en')}
-              {isWhole ? '' : '+'}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {error ? <p class="none">These counts are old: the runs cannot be counted now.</p> : null}
-    </>
   );
 }
 

@@ -1,4 +1,4 @@
-/** One run: what it waits for, its holds and what may be done about them, and its story. */
+/** One run: its state, its holds and what may be done about them, and its story. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, ProblemError, wordsOf } from '../api/call.ts';
 import type { Hold, RunStory, Session } from '../api/schemas.ts';
@@ -67,7 +67,6 @@ export function RunView({ runKey, holdId, action, session }: RunProps) {
         ) : null}
       </div>
       <Headline story={story} isUnknown={isUnknown} />
-      {story.data ? <WaitsFor story={story.data} /> : null}
       {shown.map(({ hold, isGone }) => (
         <HoldCard
           key={hold.holdId}
@@ -140,37 +139,6 @@ function Headline({ story: { data, error }, isUnknown }: { story: Polled<RunStor
         </p>
       ) : null}
     </>
-  );
-}
-
-function WaitsFor({ story: { waitsFor, headline } }: { story: RunStory }) {
-  // The headline has said the first of them, with its end.
-  const others = waitsFor.filter(({ text }) => !headline.includes(text));
-  if (others.length === 0) return null;
-  return (
-    <section aria-labelledby="waits-title" class="waits-for">
-      <h2 id="waits-title">What it waits for</h2>
-      <ul>
-        {others.map(({ text, since, until }) => (
-          <li key={text}>
-            {text}{' '}
-            <span class="note">
-              {since ? (
-                <>
-                  since <Time at={since} />
-                </>
-              ) : null}
-              {since && until ? ', ' : ''}
-              {until ? (
-                <>
-                  until <Time at={until} />
-                </>
-              ) : null}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

@@ -11,13 +11,7 @@ const WORDS: Record<Part, { name: string; works: string }> = {
   },
   ledger: {
     name: 'The ledger',
-    works:
-      'The page cannot refresh the list of what needs a person, and you cannot decide anything. It still counts the runs that wait.',
-  },
-  temporal: {
-    name: 'Temporal',
-    works:
-      'The list comes from the ledger and is complete, and so does each run’s story. The page cannot count the runs that wait. A decision may have to wait until Temporal answers again.',
+    works: 'The page cannot refresh the list of what needs a person, and you cannot decide anything.',
   },
 };
 

@@ -1,7 +1,8 @@
-/** A row of the work that needs a person: its schema, what it means, and what each decision about it does. */
+/** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import type { WorkRow } from '../ledger/holds/work.ts';
+import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
@@ -145,4 +146,18 @@ function toDecidedInquiry(hold: Omit<Hold, 'guide'>): DecidedInquiry {
   const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
   return { run: parseRunKey(runKey).kind, failureType, productCode, shareId, attempt };
+}
+
+/** Reads the open rows page by page, the oldest first. */
+export async function* readOpenWork(
+  ledger: Ledger,
+  { after: first, limit = 500, ...filters }: Partial<WorkQuery> = {},
+): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
+  let after = first;
+  let page: { rows: WorkRow[]; hasMore: boolean };
+  do {
+    page = await ledger.work.open({ ...filters, limit, after });
+    yield page;
+    after = page.rows.at(-1);
+  } while (page.hasMore);
 }

@@ -156,7 +156,7 @@ function describeDeadline(until: string | undefined, { time }: Writer): string {
   return until === undefined ? '' : `, until ${time(until)}; silence means no`;
 }
 
-export function describeShareConsent(share: NonNullable<RunView['shares']>[number], w: Writer): string {
+function describeShareConsent(share: NonNullable<RunView['shares']>[number], w: Writer): string {
   const { shareId, sharedWith, waitingFor, until } = share;
   const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(w.plain).join(', ')}` : 'its report';
   const user = sharedWith === undefined ? '' : ` with ${w.plain(describeSecondaryUser(sharedWith))}`;
@@ -228,11 +228,10 @@ function withUser(user: SecondaryUser | undefined, w: Writer): string {
 }
 
 function formatShareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
-  const { shareId, sharedWith, waitingFor, replacedBy } = share;
+  const { shareId, sharedWith, waitingFor } = share;
   const missing = waitingFor.length === 0 ? '' : `consent missing: ${waitingFor.map(w.plain).join(', ')}`;
-  const detail = replacedBy === undefined ? missing : `replaced by ${w.plain(replacedBy)}`;
   const [name = '', state = '', ...cells] = formatInquiryRow({ ...share, productCode: shareId }, w);
-  return [name, state, withUser(sharedWith, w), detail, ...cells];
+  return [name, state, withUser(sharedWith, w), missing, ...cells];
 }
 
 function describeReport(

@@ -225,7 +225,7 @@ test('the work queue page', async (t) => {
     await page.getByText('The API does not answer').waitFor({ state: 'detached' });
   });
 
-  await t.test('Temporal or the ledger away: each is named, with what still works', async () => {
+  await t.test('the ledger away: it is named, with what still works', async () => {
     const { page } = await open();
     await page.locator('.hold-link').first().waitFor();
     const answering = (code: string) => ({
@@ -233,11 +233,9 @@ test('the work queue page', async (t) => {
       contentType: 'application/problem+json',
       body: JSON.stringify({ type: 'about:blank', title: 'away', status: 503, detail: 'away', code, requestId: 'R' }),
     });
-    await page.route('**/v1/waiting', (route) => route.fulfill(answering('temporalUnavailable')));
     await page.route('**/v1/holds?*', (route) => route.fulfill(answering('ledgerUnavailable')));
     await page.keyboard.press('u');
     await page.getByText('The ledger does not answer').waitFor();
-    await page.getByText('Temporal does not answer').waitFor();
     assert.equal(await page.locator('.hold-link').first().isVisible(), true);
     await page.unrouteAll();
     await page.keyboard.press('u');

@@ -14,16 +14,10 @@ import {
   toWorkflowId,
   toWorkflowTypesFilter,
 } from '../../model/run-key.ts';
-import {
-  isWaitsFor,
-  type SearchAttributeName,
-  WAITS_FOR,
-  WAITS_WORDS,
-  type WaitsFor,
-} from '../../model/search-attributes.ts';
-import { askWhereKnown, TASKS_FAIL } from '../../temporal/failing-runs.ts';
+import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
+import { askWhereKnown } from '../../temporal/failing-runs.ts';
 import { refuseUnknownRun } from '../problem.ts';
-import { keepReached, reachesAll, reachFilter } from '../reach.ts';
+import { reachFilter } from '../reach.ts';
 import type { Call } from '../route.ts';
 import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
 
@@ -52,55 +46,12 @@ export const runListSchema = createPageSchema(
   },
 );
 
-/** The kinds of waits. Each run is of one kind, a person first; a run whose tasks fail is of `repair` as well. */
-const WAITING = ['person', 'repair', ...WAITS_FOR, 'other'] as const;
-type Waiting = (typeof WAITING)[number];
-
-const WORDS: Readonly<Record<Waiting, string>> = {
-  person: 'a person',
-  repair: 'a repair, since their tasks fail',
-  ...WAITS_WORDS,
-  other: 'none of these',
-};
-
-function toCondition(waitsFor: Waiting): string {
-  if (waitsFor === 'person') return 'NeedsAttention IS NOT NULL';
-  if (waitsFor === 'repair') return TASKS_FAIL;
-  return `NeedsAttention IS NULL AND WaitsFor ${waitsFor === 'other' ? 'IS NULL' : `= '${waitsFor satisfies WaitsFor}'`}`;
-}
-
-export const waitingSchema = z
-  .object({
-    asOf: z.string().meta({ format: 'date-time' }),
-    counts: z.array(
-      z.object({
-        waitsFor: z.enum(WAITING).meta({
-          description:
-            'person: a decision or a look. repair: the workflow tasks of the run fail, so it makes no progress, whatever else it is ' +
-            'counted for; absent where Temporal does not tell. gate: the message that passes it, or its date. consents: the answers of consumers. ' +
-            'gateway: a retry, since the gateway throttles or cannot be reached. pause: inquiries that are resumed. ledger: a ' +
-            'retry, since the ledger cannot be reached. requests: nothing is left to do, but further shares or repeats are taken. ' +
-            'other: under way, or a wait that no search attribute names; GET /v1/runs/{runKey}/story tells more.',
-        }),
-        words: z.string().meta({ description: 'Words for people, to follow "waits for".' }),
-        count: z.int().min(0),
-        isWhole: z
-          .boolean()
-          .meta({ description: 'false: there are at least so many. Only for a token that does not reach all runs.' }),
-      }),
-    ),
-  })
-  .meta({ id: 'waitingCounts' });
-
 export const listQuery = z.strictObject({
   limit: limitParameter,
   after: afterParameter,
   open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
-  waitsFor: z
-    .enum(WAITING)
-    .exactOptional()
-    .describe('Only those that are running and wait for this, as `GET /v1/waiting` counts them.'),
+  waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
 });
 
 export const allRunsQuery = listQuery.extend({
@@ -129,9 +80,9 @@ export async function listRuns(
         // A run that continued as new has a successor under the same workflow id.
         "ExecutionStatus != 'ContinuedAsNew'",
         `StartTime <= '${place.asOf}'`,
-        ...(open || waitsFor ? [RUNNING] : []),
-        ...(needsAttention ? [toCondition('person')] : []),
-        ...(waitsFor ? [toCondition(waitsFor)] : []),
+        ...(open || waitsFor ? ["ExecutionStatus = 'Running'"] : []),
+        ...(needsAttention ? ['NeedsAttention IS NOT NULL'] : []),
+        ...(waitsFor ? [`WaitsFor = '${waitsFor}'`] : []),
         ...reachFilter(caller),
       ];
       const asked = { query: conditions.join(' AND '), pageSize: limit };
@@ -144,37 +95,6 @@ export async function listRuns(
     toPlace: () => place,
   });
   return { asOf: place.asOf, ...page };
-}
-
-const RUNNING = "ExecutionStatus = 'Running'";
-
-const COUNT_TIMEOUT_MS = 2_000;
-
-/** More is counted only for a caller who reaches every run. */
-const MOST_COUNTED = 1_000;
-
-/** Counts runs by their wait, with one call to Temporal for each. An unregistered search attribute counts as 0. */
-export async function countWaiting({ services, caller }: Asking): Promise<z.infer<typeof waitingSchema>> {
-  const { client } = services;
-  const asOf = new Date().toISOString();
-  const count = async (waitsFor: Waiting) => {
-    const query = [RUNS_WITH_INQUIRIES, RUNNING, toCondition(waitsFor), ...reachFilter(caller)].join(' AND ');
-    if (reachesAll(caller)) return { count: (await client.workflow.count(query)).count, isWhole: true };
-    const { rows, token } = await readServersPage(client, { query, pageSize: MOST_COUNTED });
-    return { count: (await keepReached({ services, caller }, rows)).length, isWhole: token === '' };
-  };
-  const ask = () =>
-    Promise.all(
-      WAITING.map(async (waitsFor) => {
-        const counted = await askWhereKnown(() => count(waitsFor));
-        return counted ? [{ waitsFor, words: WORDS[waitsFor], ...counted }] : [];
-      }),
-    );
-  try {
-    return { asOf, counts: (await client.withDeadline(Date.now() + COUNT_TIMEOUT_MS, ask)).flat() };
-  } catch (error) {
-    throw translateServerError(error);
-  }
 }
 
 const TIMEOUT_MS = 10_000;

@@ -1,4 +1,4 @@
-/** Describes one run in words: its state, the events it waits for, and its history. */
+/** Describes one run in words: its state and its history. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -8,27 +8,19 @@ import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
+import { consents, decisions, disposals } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
-import { describeHold, holdSchema } from '../../operator/holds.ts';
 import {
   describeAttempt,
   describeConsent,
   describeDecision,
   describeDisposal,
   describeLateAnswer,
-  describeShareWithdrawal,
   describeWork,
   describeWorkEnd,
   type RecordLine,
 } from '../../words/records.ts';
-import {
-  type AnyStatus,
-  describePendingDecision,
-  describeShareConsent,
-  describeStanding,
-  toRunView,
-} from '../../words/runs.ts';
+import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
 import { type ListedRun, readRun } from '../lists/runs.ts';
 import { refuseUnknownRun } from '../problem.ts';
@@ -45,7 +37,6 @@ const storySchema = z
     state: z
       .string()
       .meta({ description: 'The state from the run’s status. Without a status: held, running, closed or lost.' }),
-    waitsFor: z.array(z.object({ text: z.string(), since: instant.exactOptional(), until: instant.exactOptional() })),
     lines: z
       .array(
         z.object({
@@ -59,7 +50,6 @@ const storySchema = z
       )
       .meta({ description: 'What has happened, the oldest first.' }),
     isWhole: z.boolean().meta({ description: 'false: the run has more entries of some kind than this answer lists.' }),
-    holds: z.array(holdSchema).meta({ description: 'The holds and flags of the run that need a person.' }),
     messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
     temporalUi: z.string().exactOptional().meta({ description: 'The run’s address in the Temporal UI.' }),
     fromLedger: z
@@ -78,7 +68,7 @@ export const storyRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/{runKey}/story',
     operationId: 'readStory',
-    summary: 'Tell the story of a run in words: its state, what it waits for and what has happened',
+    summary: 'Tell the story of a run in words: its state, and what has happened',
     description:
       'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
@@ -120,7 +110,7 @@ function buildStory(
   { client, temporalUi }: ApiServices,
   runKey: string,
   answer: RunAnswer,
-  { lines, isWhole, open, pauses }: LedgerStory,
+  { lines, isWhole, open }: LedgerStory,
 ): Omit<Story, 'asOf'> {
   const { status, run, isNowhere } = answer;
   const held = open.filter(({ kind }) => kind === 'held');
@@ -131,14 +121,12 @@ function buildStory(
     runKey,
     headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, answer, held),
     state: status?.state ?? standing,
-    waitsFor: isClosed && held.length === 0 ? [] : [...(status ? listWaits(status) : held.map(toHeldWait)), ...pauses],
     lines: sortLines([
       ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
       ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
       ...lines,
     ]),
     isWhole,
-    holds: open.map(describeHold),
     messages: status?.refusedMessages ?? [],
     ...(temporalUi === undefined || !run ? {} : { temporalUi: `${temporalUi}${address}` }),
     fromLedger: status === undefined,
@@ -153,34 +141,13 @@ function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held
     : run && run.run !== 'running'
       ? 'The run has ended, and no worker tells how: this is what the ledger has.'
       : `${run ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
-  return first ? `${why} ${toHeldWait(first, held.length - 1).text}` : why;
+  return first ? `${why} ${describeHeld(first, held.length - 1)}` : why;
 }
 
-function toHeldWait(row: LedgerStory['open'][number], others = 0): Story['waitsFor'][number] {
-  const { reason, since, productCode } = row;
-  const text =
-    isFailureType(reason) && productCode !== undefined
-      ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
-      : `A person must look: ${reason}.`;
-  return { text, since };
-}
-
-function listWaits(status: AnyStatus): Story['waitsFor'] {
-  const { holds, waitingFor } = status;
-  if (holds.length > 0)
-    return holds.map((hold) => ({ text: describePendingDecision(hold, AS_TEXT), since: hold.since }));
-  const view = toRunView(status);
-  const shares = 'stages' in status && !view.gate ? status.shares : [];
-  const awaiting = shares.filter(({ state }) => state === 'awaitingConsent');
-  if (awaiting.length > 0) {
-    return awaiting.map((share) => ({
-      text: describeShareConsent(share, AS_TEXT),
-      ...omitUndefined({ until: share.until }),
-    }));
-  }
-  if (!view.gate && waitingFor === undefined) return [];
-  const until = view.gate?.until ?? ('until' in status ? status.until : undefined);
-  return [{ text: describeStanding(view), ...omitUndefined({ until }) }];
+function describeHeld({ reason, since, productCode }: WorkRow, others: number): string {
+  return isFailureType(reason) && productCode !== undefined
+    ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
+    : `A person must look: ${reason}.`;
 }
 
 // The ledger's records of a run.
@@ -194,8 +161,6 @@ interface LedgerStory {
   isWhole: boolean;
   /** Work that needs an operator now. */
   open: WorkRow[];
-  /** In force, of a profile of the run. */
-  pauses: { since: string; text: string }[];
 }
 
 /** Limit for each kind of record. A journey has some dozens at most, but consents are unlimited. */
@@ -213,14 +178,13 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
-  const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
+  const [{ rows: open, hasMore }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     ledger.pauses.list(),
     readLines(decisions, describeDecision),
     readLines(consents, describeConsent),
-    readLines(withdrawnShares, describeShareWithdrawal),
     ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;
@@ -241,14 +205,8 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   }
   return {
     lines: sortLines(lines),
-    isWhole: next === undefined && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
     open,
-    pauses: stopping
-      .filter(({ ended }) => !ended)
-      .map((pause) => ({
-        since: pause.since,
-        text: `${capitalize(describePauseScope(pause))} are paused: ${pause.reason}`,
-      })),
   };
 }
 

@@ -5,7 +5,7 @@ import { advance, passGateSchema, repeatStageSchema } from '../../messages/advan
 import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
@@ -38,7 +38,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     check({ caller }, { shares }) {
       if (shares !== undefined) requireScope(caller, 'shares:request');
     },
-    send: (client, input, options) => client.start(input, options),
   },
   messages: [
     {
@@ -75,20 +74,9 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       path: '/shares',
       operationId: 'requestShare',
       summary: 'Ask for one more share',
-      description:
-        'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
       scope: 'shares:request',
-      body: toBodySchema(requestShare.schema(), GIVEN).meta({
-        dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
-      }),
+      body: toBodySchema(requestShare.schema(), ['journeyId']),
       namesActor: false,
-      send({ services, caller, by, sending }, id, content) {
-        const { share, ...rest } = content as RequestShareMessage;
-        const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
-        if (isReplacing) requireScope(caller, 'shares:withdraw');
-        const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
-        return services.journeys.get(id).requestShare(share, { ...sending, replacing });
-      },
     },
     {
       message: withdrawShare,

@@ -35,7 +35,7 @@ import { askForTheRest, type DraftDecision, describeEffect, showHold, type Waiti
 import { type CallOperation, type CallOptions, withOperations } from './call-operation.ts';
 import { requireRunKey } from './connections.ts';
 import { createPrompter, isAsking, type Prompter } from './prompts.ts';
-import { FILTERS, readFilters } from './work-filters.ts';
+import { FILTERS, listHolds, readFilters } from './work-filters.ts';
 
 interface ResolveOptions extends CallOptions, OutputOptions, GivenOptions {
   file?: string;
@@ -180,7 +180,7 @@ async function findHold(
   trace: string | undefined,
   prompter: Prompter | undefined,
 ): Promise<WaitingHold | undefined> {
-  const holds = await listHolds(call, { runKey });
+  const holds = (await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[];
   if (trace !== undefined) return holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
   if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (holds.length === 1) return holds[0];
@@ -190,17 +190,6 @@ async function findHold(
   const traces = choices.map(({ value }) => value);
   if (!prompter) throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
   return holds[traces.indexOf(await prompter.choice('Several inquiries are on hold', choices))];
-}
-
-async function listHolds(call: CallOperation, conditions: object): Promise<WaitingHold[]> {
-  const holds: WaitingHold[] = [];
-  for (let after: string | undefined, isWhole = false; !isWhole; isWhole = after === undefined) {
-    const query = { ...conditions, kind: 'held', limit: '200', ...omitUndefined({ after }) };
-    const page = readDocument(await call('listHolds', query)) as { data: WaitingHold[]; next?: string };
-    holds.push(...page.data);
-    after = page.next;
-  }
-  return holds;
 }
 
 /** The answers to one of many: of the preview `decidable`, of the decision `result`. */
@@ -219,7 +208,7 @@ async function resolveAll({ options, output, prompter, draft }: Asked): Promise<
   const check = () => checkDecision({ ...draft, attempt: 1, customerTraceNumber: 'T' }, options);
   if (!prompter) check();
   return withOperations(options, async (call) => {
-    const holds = await listHolds(call, filters);
+    const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
     const [first] = holds;
     if (prompter && first) {
       const shown = holds.map(({ productCode, attempt, customerTraceNumber, runKey }) => ({

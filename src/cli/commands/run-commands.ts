@@ -1,14 +1,21 @@
 /** `watch` and `holds`: show a run, and the work queue. */
 import type { Command } from 'commander';
-import { listWork } from '../../operator/open-work.ts';
-import { describeReason } from '../../words/holds.ts';
-import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
+import { describeReason, resolveCommand } from '../../words/holds.ts';
+import {
+  RUN_ID,
+  type ServerOptions,
+  withApiOptions,
+  withExamples,
+  withOutputOptions,
+  withServerOptions,
+} from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { formatRowTable, wrap } from '../output/output.ts';
+import { createOutput, formatRowTable } from '../output/output.ts';
 import { type GivenOptions, toOption } from '../output/schema-options.ts';
 import { readPauseNotice } from '../output/status-lines.ts';
+import { type CallOptions, withOperations } from './call-operation.ts';
 import { requireRunKey, showProgress, withJourneys } from './connections.ts';
-import { FILTERS, readFilters } from './work-filters.ts';
+import { FILTERS, listHolds, readFilters } from './work-filters.ts';
 
 export function registerWatchCommand(program: Command): void {
   const command = program
@@ -35,32 +42,24 @@ export function registerHoldsCommand(program: Command): void {
     .description('list what needs a person, with the command that resolves it: exits with 3 if there is anything');
   for (const member of FILTERS) command.addOption(toOption(member));
   withExamples(
-    withServerOptions(command),
+    withOutputOptions(withApiOptions(command)),
     'credit-journey holds',
     'credit-journey holds --type OutcomeUnknown --since PT2H',
   );
-  command.action(async (options: ServerOptions & GivenOptions) => {
+  command.action(async (options: CallOptions & GivenOptions) => {
     const filters = readFilters(options);
-    process.exitCode = await withJourneys(
-      options,
-      async (journeys, output) => {
-        const { colors, width } = output;
-        const [work, notice] = await Promise.all([listWork(journeys, filters), readPauseNotice(output)]);
-        const { list, unanswered } = work;
-        const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, detail, command: resolving }) => ({
-          ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, detail, command: resolving },
-        }));
-        output.answer(work, () => [
-          ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
-          ...(list.length === 0 ? [] : formatRowTable(rows, width)),
-          ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
-          ...unanswered.flatMap(({ runKey }) => wrap(runKey, width, '  ')),
-          ...notice,
-        ]);
-        // A delivery that did not answer may have given up events, so the exit code must not report success.
-        return list.length > 0 ? EXIT.needsPerson : unanswered.length > 0 ? EXIT.failed : EXIT.done;
-      },
-      { besideLedger: true },
-    );
+    const output = createOutput(options);
+    const [holds, notice] = await Promise.all([
+      withOperations(options, (call) => listHolds(call, filters), 'ledger'),
+      readPauseNotice(output),
+    ]);
+    const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
+    output.answer({ list }, () => {
+      const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command: resolving }) => ({
+        ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, command: resolving },
+      }));
+      return [...(rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, output.width)), ...notice];
+    });
+    if (list.length > 0) process.exitCode = EXIT.needsPerson;
   });
 }

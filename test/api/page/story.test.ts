@@ -1,4 +1,4 @@
-/** Search, the story of a run, and what waits: with a worker, without one, and where the run is lost. */
+/** Search, and the story of a run: with a worker, without one, and where the run is lost. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -27,22 +27,22 @@ async function held(): Promise<{ journeyId: string; hold: Json; input: Json }> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
   await api.expect(201, '/v1/journeys', { body: input });
   const hold = await until(async () => {
-    const { json } = await storyOf(input.journeyId);
-    return json.state === 'held' ? json.holds[0] : undefined;
+    const { json } = await api.call(`/v1/holds?runKey=${input.journeyId}`);
+    return json.data[0];
   });
   return { journeyId: input.journeyId, hold, input };
 }
 
 const STEADY = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-test('a story says where a run stands, what it waits for, and what has happened', async () => {
+test('a story says where a run stands, and what has happened', async () => {
   const { journeyId, hold, input } = await held();
   const { json: before } = await storyOf(journeyId);
   const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
   // The same words as everywhere.
   assert.equal(before.headline, describeStanding(toRunView(status)));
   assert.match(before.headline, /^A person must decide about PREQUAL \(OutcomeUnknown\), since /);
-  assert.deepEqual([before.fromLedger, before.isWhole, before.waitsFor.length], [false, true, 1]);
+  assert.deepEqual([before.fromLedger, before.isWhole], [false, true]);
   assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);
   assert.deepEqual(
     before.lines.map(({ text }: Json) => text.replace(/;.*/, '')),
@@ -63,7 +63,6 @@ test('a story says where a run stands, what it waits for, and what has happened'
   assert.deepEqual([decided.by, decided.reason], ['platform-7', 'they were called']);
   assert.match(decided.text, new RegExp(`^Decision ${decision.decisionId}: abandon, PREQUAL, .*provider said posted`));
   assert.equal(after.headline, 'It has ended: a person gave up the inquiry of a stage.');
-  assert.deepEqual([after.holds, after.waitsFor], [[], []]);
   assert.deepEqual(
     after.lines.map(({ at }: Json) => at),
     after.lines.map(({ at }: Json) => at).toSorted(),
@@ -112,7 +111,6 @@ test('it says what a share waits for, and who has consented to what', async () =
     waiting.headline,
     new RegExp(`^Waits for the consent of 1A to share ${shareId}, until .*; silence means no\\.$`),
   );
-  assert.match(waiting.waitsFor[0].until, STEADY);
   const denied = consentMessage(journeyId, { shareId, applicantId: '1A', decision: 'denied' });
   await api.expect(200, '/v1/consents', { body: denied });
   const lines: Json[] = await until(async () => {
@@ -138,7 +136,6 @@ test('without a worker, and where the run is lost, the ledger alone tells', asyn
     const tookMs = performance.now() - startedAt;
     assert.deepEqual([status, json.fromLedger, json.state], [200, true, 'held']);
     assert.match(json.headline, /^No worker answers: this is what the ledger has\. A person must decide about PREQUAL/);
-    assert.equal(json.holds.length, 1);
     assert.ok(tookMs < 4_000, `${tookMs} ms`);
     await harness.client.workflow.getHandle(`journey-${journeyId}`).terminate('gone');
     const { json: ended } = await storyOf(journeyId);
@@ -191,20 +188,4 @@ test('search finds a whole id of each kind, and nothing out of reach', async () 
   for (const q of ['', '   ', 'x'.repeat(65)]) {
     await api.expect(422, `/v1/search?q=${encodeURIComponent(q)}`);
   }
-});
-
-test('what waits is counted by search attributes, for a narrow token run by run', async () => {
-  const { journeyId } = await held();
-  const countOf = async (bearer?: string) => {
-    const json = await api.expect(200, '/v1/waiting', bearer ? { token: bearer } : {});
-    return json.counts.find(({ waitsFor }: Json) => waitsFor === 'person');
-  };
-  const all = await until(async () => {
-    const person = await countOf();
-    return person?.count > 0 ? person : undefined;
-  });
-  assert.deepEqual([all.isWhole, (await countOf(far)).count], [true, 0]);
-  const near = await countOf(await token({ profiles: ['default'], endUsers: ['EU123'] }));
-  assert.ok(near.count >= 1 && near.isWhole, `${journeyId} is among ${near.count}`);
-  assert.deepEqual(api.unexpected, []);
 });
