@@ -166,9 +166,8 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
   const details = currentDetails(view({ gate }));
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
-  const [pass, extend = {}] = inputsIn(details);
+  const [pass] = inputsIn(details);
   assert.deepEqual(pass, { journeyId: 'LOAN-1', to: 'PREAPP' });
-  assert.equal(MESSAGES.extend.findProblem({ ...extend, until: SINCE, by: 'ops', reason: 'late' }), null);
   const { status } = view();
   const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
   const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));
@@ -177,23 +176,6 @@ test('a gate comes with the command that passes it and the JSON for the UI’s f
   assert.match(MESSAGES.advance.findProblem(repeat) ?? '', /^\/by must not be empty/);
   assert.equal(MESSAGES.advance.findProblem({ ...repeat, by: 'ops', reason: 'old' }), null);
   assert.equal(MESSAGES.advance.findProblem({ ...accept, by: 'ops', reason: 'young enough' }), null);
-});
-
-test('a share that waits comes with the consent that is missing, which only lacks what the consumer said', () => {
-  const sharedWith = { endUserCode: 'EU999', endUser: "O'Neil & Sons" };
-  const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };
-  const details = currentDetails(view({ stages: [], shares: [share] }));
-  assert.ok(details.includes(` --end-user-code EU999 --end-user 'O'\\''Neil & Sons' \\\n`));
-  const [input = {}, longer = {}, takeBack = {}] = inputsIn(details);
-  assert.match(MESSAGES.extend.findProblem({ ...longer, until: SINCE }) ?? '', /^\/by must not be empty/);
-  assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share-id S1 \\\n --by WHO --reason WHY\n'));
-  assert.match(MESSAGES.withdrawShare.findProblem(takeBack) ?? '', /^\/by must not be empty/);
-  assert.equal(MESSAGES.withdrawShare.findProblem({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
-  assert.deepEqual(input.secondaryUser, sharedWith);
-  assert.notEqual(MESSAGES.consent.findProblem(input), null);
-  const evidence = { method: 'web', textVersion: 'v1', capturedAt: SINCE, reference: 'doc-1' };
-  const said = { ...input, consentId: 'C1', decision: 'granted', decidedAt: SINCE, evidence };
-  assert.equal(MESSAGES.consent.findProblem(said), null);
 });
 
 test('the runbook is linked where the configuration says where it is served', () => {

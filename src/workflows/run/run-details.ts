@@ -5,6 +5,7 @@ import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../../model/run-key.ts';
+import { type GateWay, listGateWays } from '../../words/gate-ways.ts';
 import {
   describeEffects,
   describeProblem,
@@ -14,7 +15,6 @@ import {
   RUN_PAGES,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
-import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
   ASKING_OTHERS,
   describeAttention,
@@ -88,7 +88,7 @@ export function writeRunDetails(view: RunView, side: InquirySide): string {
     ...(listed.length > 0
       ? [`## ${others.length} more on hold\n\n${listed.join('\n')}\n\n\`credit-journey holds\` has all.`]
       : []),
-    ...findNextSteps(view).map(formatStep),
+    ...formatGateWays(listGateWays(view)),
     ...describeAttention(view, w).slice(0, HOLDS_LISTED),
     ...describeParts(view, w).map(formatSection),
     ...describeNews(view, w),
@@ -108,16 +108,17 @@ function formatSection({ title, rows }: RunSection): string {
   ].join('\n');
 }
 
-function formatStep({ title, update, ways }: NextStep): string {
+function formatGateWays(ways: readonly GateWay[]): string[] {
+  if (ways.length === 0) return [];
   return [
-    `### ${title}`,
-    `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, with the JSON.`,
+    '### What passes the gate',
+    'In a shell the command; here _More Actions_, _Send an Update_, `advance`, with the JSON.',
     ...ways.flatMap(({ words, command, input }) => [
       ...(words === undefined ? [] : [words]),
       formatCodeBlock(command),
       formatCodeBlock(JSON.stringify(input, null, 1)),
     ]),
-  ].join('\n\n');
+  ];
 }
 
 function resetTerminateCancel(name: string): string {
