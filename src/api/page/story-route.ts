@@ -178,7 +178,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
-  const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
+  const [{ rows: open, hasMore }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
@@ -205,7 +205,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   }
   return {
     lines: sortLines(lines),
-    isWhole: next === undefined && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
     open,
   };
 }
