@@ -31,7 +31,6 @@ export const PROBLEMS = {
     about: 'A search attribute is missing: `credit-journey setup` registers it.',
   },
   method: { status: 405, title: 'The address does not take this method', about: '`Allow` names those that it takes.' },
-  unknownMethod: { status: 501, title: 'No address takes this method' },
   slow: { status: 408, title: 'The request came too slowly', about: 'Send the same again.' },
   bodyTooLarge: { status: 413, title: 'The body is too large' },
   contentType: { status: 415, title: 'The body must be application/json' },

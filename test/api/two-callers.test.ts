@@ -279,7 +279,7 @@ describe('another caller’s run looks like an unknown one', () => {
 
 describe('any caller', () => {
   test('a caller whose bodies drip holds up no other', async (t) => {
-    const dripping = await startTestApi(harness, { limits: { bodyTimeoutMs: 60_000, requestTimeoutMs: 60_000 } });
+    const dripping = await startTestApi(harness, { limits: { requestTimeoutMs: 60_000 } });
     const bearer = await token({ claims: { sub: 'dripping' } });
     const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
     const said: string[] = [];
