@@ -168,7 +168,7 @@ function toUrl({ path }: Route): string {
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const startedAt = performance.now();
   try {
-    return await answerCaller(frame, route, request, reply, startedAt);
+    return await answerCaller(frame, route, request, reply);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : translateToRefusal(error);
     const { permission: caller } = frame.guard.requireGranted(request);
@@ -182,7 +182,6 @@ async function answerCaller(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  startedAt: number,
 ): Promise<FastifyReply> {
   const { permission: caller, note } = guard.requireGranted(request);
   const params = readParams(pathSchema, request);
@@ -203,10 +202,8 @@ async function answerCaller(
     by: () => requireActingName(caller),
     note,
     giveUpSlot: () => guard.findAccess(request)?.giveUpSlot(),
-    signal: gone.signal,
     stopping,
     sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
-    startedAt,
     headers: request.headers,
   };
   const { status, body, stream, headers = {} } = await route.handle(call);

@@ -117,6 +117,7 @@ export const PROBLEMS = {
   rate: { status: 429, title: 'Too many requests at once' },
   waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
   busy: { status: 503, title: 'Too many requests are waiting' },
+  outOfTime: { status: 503, title: 'The others took too long', about: 'Send it again.' },
   gone: { status: 503, title: 'The caller has gone' },
   audit: { status: 503, title: 'The audit log cannot be written' },
   stopping: { status: 503, title: 'The server is stopping', about: 'Send it again.' },
@@ -175,8 +176,9 @@ export class Refusal extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(reason: ProblemCode, message: string, parts: RefusalParts = {}) {
-    super(message);
+  /** @param message default: the title of the problem, as the end of a sentence */
+  constructor(reason: ProblemCode, message?: string, parts: RefusalParts = {}) {
+    super(message ?? PROBLEMS[reason].title.replace(/^(?!API)./, (letter) => letter.toLowerCase()));
     const { status, retryAfterSeconds = status === 503 ? RETRY_SECONDS : undefined }: ProblemForm = PROBLEMS[reason];
     this.status = status;
     this.reason = reason;

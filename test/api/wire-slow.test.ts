@@ -259,9 +259,9 @@ describe('a body means one thing', () => {
       'invalidInput',
     ],
     ['… in a consent', '/v1/consents', with_('"x":1e999'), 422, 'invalidInput'],
-    ['a decision about attempt 2^70', '/v1/decisions/preview', manyOf('1180591620717411303424'), 422, 'invalidInput'],
-    ['… about attempt 1.5', '/v1/decisions/preview', manyOf('1.5'), 422, 'invalidInput'],
-    ['… about attempt -0', '/v1/decisions/preview', manyOf('-0'), 422, 'invalidInput'],
+    ['a decision about attempt 2^70', '/v1/decisions', manyOf('1180591620717411303424'), 422, 'invalidInput'],
+    ['… about attempt 1.5', '/v1/decisions', manyOf('1.5'), 422, 'invalidInput'],
+    ['… about attempt -0', '/v1/decisions', manyOf('-0'), 422, 'invalidInput'],
     ['half a character', '/v1/journeys', journeyWith('"a\\ud800@example.com"'), 422, 'invalidInput'],
     ['a NUL', '/v1/journeys', journeyWith('"a\\u0000@example.com"'), 422, 'invalidInput'],
     [
