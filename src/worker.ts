@@ -212,7 +212,7 @@ async function checkKeyAges(
   { connection, logger }: { connection: NativeConnection; logger: WorkerLogger | undefined },
 ): Promise<void> {
   const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
-  await requireFreshKeys(computeKeyAges(keys.ring), environment, {
+  await requireFreshKeys(computeKeyAges(keys), environment, {
     warn: ({ id, use, ageDays }) =>
       logger?.warn(
         { keyId: id, keyUse: use, ageDays },

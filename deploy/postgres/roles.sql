@@ -1,7 +1,7 @@
 -- The roles of the ledger's database, and what each may do. Its owner is for `credit-journey setup` alone.
 --
 --   ledger_worker  workers, and operators' commands: writes each row as the code does, and takes none back
---   ledger_api     the HTTP API: reads, and writes decisions, what was seen, and who has read a report
+--   ledger_api     the HTTP API: reads, and writes decisions, pauses, legal holds, what was seen, and who has read a report
 --
 -- None makes, changes or drops a table, a trigger or a function. Run it as the ledger's owner or an administrator, in the
 -- ledger's database, after `credit-journey setup` and after each migration. May be run again. Then, for each role:
@@ -55,15 +55,29 @@ END $$;
 
 -- ledger_api ---------------------------------------------------------------------------------------------------------
 
--- It can claim no attempt, and so cause no inquiry; nor can it change a consent, a pause, a report or a table.
+-- It can claim no attempt, and so cause no inquiry; nor can it dispose of anything, accept a restored ledger, or change a
+-- consent, a report or a table.
 -- Of what people decide about runs it writes who cancelled a review or has seen a flag, and why.
 GRANT INSERT ON run_decisions TO ledger_api;
 -- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
 -- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
 GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;
 GRANT INSERT, UPDATE (entries, hash, mac) ON audit_head TO ledger_api;
-GRANT UPDATE (state, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
+-- A decision also notes that an answer can no longer come (failure_type).
+GRANT UPDATE (state, failure_type, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
+-- Pauses and legal holds. A pause locks the counter of attempts: that takes a right to update a column, and a CHECK keeps
+-- this one as it is. The end of a pause forgets whose runs it has woken.
+GRANT INSERT ON orders TO ledger_api;
+GRANT UPDATE (only_row) ON attempt_counter TO ledger_api;
+GRANT UPDATE (paused_at) ON inquiries TO ledger_api;
+-- The first policy keeps everything as the grants say. The second one takes all other orders from the API.
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS orders_by_grants ON orders;
+CREATE POLICY orders_by_grants ON orders USING (true) WITH CHECK (true);
+DROP POLICY IF EXISTS orders_of_api ON orders;
+CREATE POLICY orders_of_api ON orders AS RESTRICTIVE FOR INSERT TO ledger_api
+  WITH CHECK (kind IN ('pauseBegun', 'pauseEnded', 'legalHoldSet', 'legalHoldReleased'));
 -- What needs a person, and what a person has seen.
 GRANT INSERT, UPDATE (closed_at, closed_how, closed_by) ON work_for_people TO ledger_api;
 GRANT UPDATE (seen_at, seen_by, seen_reason) ON consents TO ledger_api;

@@ -35,7 +35,7 @@ async function judge(
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
       position: facts.position,
       ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
-      ...(facts.withdrawn ? { withdrawn: omitUndefined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
+      ...(facts.withdrawn ? { withdrawn: true } : {}),
     },
   };
 }

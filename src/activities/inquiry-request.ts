@@ -85,8 +85,8 @@ interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePur
 }
 
 /**
- * Finds the codes that the profile does not allow. A product's list in its configuration excludes all other codes;
- * without a list every code is allowed.
+ * Finds the codes that the profile does not allow. A product's list in its configuration excludes all other codes, and
+ * makes the code required. Without a list every code is allowed.
  */
 export function findEntitlementProblems(
   profile: GatewayProfile,
@@ -94,15 +94,21 @@ export function findEntitlementProblems(
 ): Problem[] {
   const { endUserPath = '/endUserCode', purposePath = '/permissiblePurposeCode' } = paths;
   const { endUserCodes, permissiblePurposeCodes } = profile.allowed[productCode] ?? {};
-  const problems: Problem[] = [];
-  if (endUserCode !== undefined && endUserCodes?.includes(endUserCode) === false) {
-    problems.push({ path: endUserPath, rule: `must be an end user that the profile allows for ${productCode}` });
-  }
-  if (permissiblePurposeCode !== undefined && permissiblePurposeCodes?.includes(permissiblePurposeCode) === false) {
-    const rule = `must be a purpose that the profile allows for ${productCode}: ${permissiblePurposeCodes.join(', ')}`;
-    problems.push({ path: purposePath, rule });
-  }
-  return problems;
+  const check = (path: string, code: string | undefined, allowed: readonly string[] | undefined, rule: string) => {
+    if (!allowed || (code !== undefined && allowed.includes(code))) return [];
+    const isMissing = code === undefined;
+    return [{ path, rule: isMissing ? `is required: the profile lists what it allows for ${productCode}` : rule }];
+  };
+  const purposes = `${productCode}: ${permissiblePurposeCodes?.join(', ')}`;
+  return [
+    ...check(endUserPath, endUserCode, endUserCodes, `must be an end user that the profile allows for ${productCode}`),
+    ...check(
+      purposePath,
+      permissiblePurposeCode,
+      permissiblePurposeCodes,
+      `must be a purpose that the profile allows for ${purposes}`,
+    ),
+  ];
 }
 
 /** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */

@@ -188,7 +188,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
         const checked = await checkStart(dependencies, 'pull', input, {
           parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
-          listProblems: findPullEntitlementProblems,
+          listProblems: (profile, pull) => findEntitlementProblems(profile, pull),
         });
         const { profile, runKey, facts, input: pull } = checked;
         const problems = await findProductProblems(dependencies.ledger, runKey, pull);
@@ -282,19 +282,6 @@ function findShareEntitlementProblems(
     endUserPath: `${path}/endUserCode`,
     purposePath: share.permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
   });
-}
-
-function findPullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {
-  const { productCode, endUserCode, permissiblePurposeCode } = pull;
-  const allowed = profile.allowed[productCode];
-  const required = [
-    ...(allowed?.endUserCodes && endUserCode === undefined ? ['/endUserCode'] : []),
-    ...(allowed?.permissiblePurposeCodes && permissiblePurposeCode === undefined ? ['/permissiblePurposeCode'] : []),
-  ];
-  return [
-    ...required.map((path) => ({ path, rule: `is required: the profile lists what it allows for ${productCode}` })),
-    ...findEntitlementProblems(profile, pull),
-  ];
 }
 
 /**

@@ -42,8 +42,8 @@ export interface ShareStanding {
   applicants: ApplicantStanding[];
   /** The number of entries in the audit chain that this is based on, or more: of two answers the later one counts. */
   position: number;
-  /** The share was withdrawn, and perhaps another has taken its place. */
-  withdrawn?: { replacedBy?: string };
+  /** The share was withdrawn. */
+  withdrawn?: true;
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportGone?: true;
 }

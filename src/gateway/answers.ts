@@ -3,7 +3,6 @@
  * the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
  */
 
-import { omitUndefined } from '../base/defined.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
 import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
@@ -73,11 +72,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { outcome, returnCode } = codes;
   const [number] = numbers;
   const isNumbered = outcome !== 'record' && numbers.size === 1;
-  const remarks = selectShownProblems([
-    ...echoes.remarks,
-    ...codes.remarks,
-    ...(isFailsafe ? listUnsentFields(context.expected) : []),
-  ]);
+  const remarks = selectShownProblems([...echoes.remarks, ...codes.remarks]);
   const details = {
     ...reason,
     ...(said && { said }),
@@ -463,29 +458,4 @@ function listEchoes(request: GatewayRequest): Record<string, Echo> {
 
 function isProduct(value: string): boolean {
   return (PRODUCTS as readonly string[]).includes(value.toUpperCase());
-}
-
-/** The parts of an applicant that have such fields. */
-interface GivenFields {
-  names: readonly { gen?: string }[];
-  addresses?: readonly { line2?: string; zip: string; zip4?: string }[];
-}
-
-/**
- * The fields of table 2.3 that an applicant has and that FAILSAFE's sample (4.3) does not show, and so are not sent. The
- * three that the interface itself names as absent are left out here: the identifier, the e-mail
- * address and the IP address.
- */
-function listUnsentFields(applicants: readonly GivenFields[]): Problem[] {
-  const rule = 'was not sent: FAILSAFE has no such field (interface 4.3)';
-  return applicants.flatMap(({ names, addresses = [] }, applicant) => {
-    const path = `/applicants/${applicant}`;
-    const inNames = names.flatMap(({ gen }, index) => (gen === undefined ? [] : [`${path}/names/${index}/gen`]));
-    const inAddresses = addresses.flatMap(({ line2, zip, zip4 }, index) => {
-      // Nine digits are the five that are sent, and the four of zip4.
-      const unsent = { line2, zip4: zip4 ?? (zip.length > 5 ? zip.slice(-4) : undefined) };
-      return Object.keys(omitUndefined(unsent)).map((name) => `${path}/addresses/${index}/${name}`);
-    });
-    return [...inNames, ...inAddresses].map((unsentPath) => ({ path: unsentPath, rule }));
-  });
 }

@@ -127,22 +127,16 @@ export function checkGatewayKind(
 // The digest that binds a run to the customer and the way to the gateway. The profile may name former ways, under which
 // runs continue. The customer never changes under a run.
 
-const fingerprints = new WeakMap<GatewayProfile, string>();
-
 /**
  * The SHA-256 of environment, customer, software provider, both addresses, API version and audience, in hex. It contains
  * nothing secret, so that operators may rotate credentials while a journey runs.
  */
 export function computeProfileFingerprint(profile: GatewayProfile): string {
-  const known = fingerprints.get(profile);
-  if (known !== undefined) return known;
   const customer = [profile.environment, profile.customerId, profile.softwareProviderId];
   const way = [toTokenUrl(profile).href, toRequestUrl(profile).href, profile.apiVersion, profile.audience];
-  const fingerprint = createHash('sha256')
+  return createHash('sha256')
     .update(JSON.stringify([customer, way]))
     .digest('hex');
-  fingerprints.set(profile, fingerprint);
-  return fingerprint;
 }
 
 /** Returns true if a run that began with the fingerprint may continue under the profile or one of its former ways. */

@@ -13,8 +13,7 @@ import {
   secondUseInputSchema,
 } from '../fields/request-schemas.ts';
 import type { Applicant } from '../model/applicant.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
-import type { ProductCode, ReportProduct } from '../model/products.ts';
+import type { ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { GatewayProfile } from './profile.ts';
 
@@ -40,9 +39,7 @@ export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
   const tooMany = findApplicantLimitProblems(fields.applicants, profile.limits.maxApplicants);
-  const request = parseWith(reportRequestSchema, body, '', tooMany);
-  refuseNotAllowed(profile, request.productCode, request);
-  return request;
+  return parseWith(reportRequestSchema, body, '', tooMany);
 }
 
 export interface SecondUseRequestParts {
@@ -67,7 +64,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const tooMany = findApplicantLimitProblems(unchecked?.applicants, maxApplicants, '/reference/applicants');
   const input = { ...fields, customerId, softwareProviderId };
   const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema, input, '', tooMany);
-  const request = {
+  return {
     customerId,
     customerTraceNumber: given.customerTraceNumber,
     ...omitUndefined({ endUserCode: given.endUserCode, endUser: given.endUser }),
@@ -80,8 +77,6 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
     reportReferenceNumber: reference.reportReferenceNumber,
     applicants: reference.applicants,
   };
-  refuseNotAllowed(profile, 'SECONDUSE', request);
-  return request;
 }
 
 export interface FailsafeRequestParts {
@@ -89,10 +84,7 @@ export interface FailsafeRequestParts {
   applicants: readonly FailsafeRequestApplicant[];
 }
 
-/**
- * Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. `answers.ts` lists the
- * rest.
- */
+/** Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. */
 export function buildFailsafeRequest(parts: FailsafeRequestParts) {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema, parts);
   return {
@@ -131,23 +123,4 @@ function readWallClock(instant: Date, timeZone: string): string {
   const part = new Map(format.formatToParts(instant).map(({ type, value }) => [type, value]));
   const date = `${part.get('year')?.padStart(4, '0')}-${part.get('month')}-${part.get('day')}`;
   return `${date} ${part.get('hour')}:${part.get('minute')}:${part.get('second')}`;
-}
-
-/** Applies the profile's own rules on end users and purpose codes; absent lists allow all. */
-function refuseNotAllowed(
-  profile: GatewayProfile,
-  product: ProductCode,
-  request: { endUserCode?: string; permissiblePurposeCode: string },
-): void {
-  const { endUserCodes, permissiblePurposeCodes } = profile.allowed[product] ?? {};
-  const problems: Problem[] = [];
-  if (endUserCodes && request.endUserCode === undefined) {
-    problems.push({ path: '/endUserCode', rule: `is required for ${product}: the profile lists its end users` });
-  } else if (endUserCodes && !endUserCodes.includes(request.endUserCode ?? '')) {
-    problems.push({ path: '/endUserCode', rule: `is not among the profile's end users for ${product}` });
-  }
-  if (permissiblePurposeCodes && !permissiblePurposeCodes.includes(request.permissiblePurposeCode)) {
-    problems.push({ path: '/permissiblePurposeCode', rule: `is not among the profile's purposes for ${product}` });
-  }
-  if (problems.length > 0) throw new InvalidInputError(problems);
 }

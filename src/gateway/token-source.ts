@@ -1,6 +1,6 @@
 /**
- * Access tokens, in memory and per process: one per (token address, audience, client id). Each is fetched once for any
- * number of callers, and renewed before it expires. docs/protocol.md; interface 5.
+ * Access tokens, in memory and per process: one for each gateway profile. Each is fetched once for any number of callers,
+ * and renewed before it expires. docs/protocol.md; interface 5.
  */
 import type { Agent, Dispatcher } from 'undici';
 import { parseRetryAfterMs } from '../base/instants.ts';
@@ -12,15 +12,7 @@ import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import { type ExchangeObserver, observe } from './observer.ts';
-import { type Credentials, type CredentialsSource, type GatewayProfile, toTokenUrl } from './profile.ts';
-
-interface AccessToken {
-  accessToken: string;
-  /** Start of the token's fetch, RFC 3339. A token that was revoked earlier is another one. */
-  fetchedAt: string;
-  /** RFC 3339. */
-  expiresAt: string;
-}
+import { type Credentials, type GatewayProfile, toTokenUrl } from './profile.ts';
 
 export interface TokenSourceOptions {
   /** Milliseconds since the epoch; tests set their own clock. */
@@ -31,7 +23,10 @@ export interface TokenSourceOptions {
   observer?: ExchangeObserver | undefined;
 }
 
-interface CachedToken extends AccessToken {
+interface CachedToken {
+  accessToken: string;
+  /** Start of the token's fetch. A token that was revoked earlier is another one. */
+  fetchedAtMs: number;
   renewAtMs: number;
   expiresAtMs: number;
 }
@@ -42,12 +37,11 @@ interface Fetch {
 }
 
 /**
- * One cache slot. A fetch belongs to the generation in which it began. The slot moves on when a token was refused, or a
- * caller needs one that is fetched later. Then the earlier fetch still answers its waiting callers, but changes nothing
- * in the slot.
+ * The token of one profile. A later fetch takes the place of an earlier one that a caller cannot use. The earlier fetch
+ * then still answers its waiting callers, but its token is not kept.
  */
 interface Slot {
-  generation: number;
+  agent: Agent;
   token?: CachedToken | undefined;
   fetch?: Fetch | undefined;
 }
@@ -64,13 +58,7 @@ export class TokenSource {
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #observer: ExchangeObserver | undefined;
-  readonly #slots = new Map<string, Slot>();
-  readonly #agents = new Map<string, Agent>();
-  /**
-   * The client id that a source last gave. It is part of the key, and reading a file for it at every request would be
-   * wasteful.
-   */
-  readonly #clientIds = new WeakMap<CredentialsSource, string>();
+  readonly #slots = new Map<GatewayProfile, Slot>();
 
   constructor(options: TokenSourceOptions = {}) {
     this.#now = options.now ?? Date.now;
@@ -88,7 +76,7 @@ export class TokenSource {
   async get(
     profile: GatewayProfile,
     options: { fetchedAfter?: string | undefined; signal?: AbortSignal | undefined } = {},
-  ): Promise<AccessToken> {
+  ): Promise<{ accessToken: string }> {
     options.signal?.throwIfAborted();
     const afterMs = options.fetchedAfter === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.fetchedAfter);
     return rejectOnAbort(this.#get(profile, afterMs), options.signal);
@@ -96,135 +84,74 @@ export class TokenSource {
 
   /** Drops a token that the gateway refused, unless it has already been replaced. */
   invalidate(profile: GatewayProfile, accessToken: string): void {
-    const clientId = this.#clientIds.get(profile.credentials);
-    const slot = clientId === undefined ? undefined : this.#slots.get(toCacheKey(profile, clientId));
+    const slot = this.#slots.get(profile);
     if (slot?.token?.accessToken !== accessToken) return;
-    slot.generation += 1;
     slot.token = undefined;
     slot.fetch = undefined;
   }
 
   async close(): Promise<void> {
-    const agents = [...this.#agents.values()];
-    this.#agents.clear();
+    const slots = [...this.#slots.values()];
     this.#slots.clear();
-    await Promise.all(agents.map((agent) => agent.close()));
+    await Promise.all(slots.map(({ agent }) => agent.close()));
   }
 
-  async #get(profile: GatewayProfile, afterMs: number): Promise<AccessToken> {
-    const known = this.#clientIds.get(profile.credentials) ?? (await this.#readCredentials(profile)).clientId;
-    const slot = this.#openSlot(toCacheKey(profile, known));
+  async #get(profile: GatewayProfile, afterMs: number): Promise<CachedToken> {
+    const slot = this.#slots.get(profile) ?? { agent: createConnections(profile, MAX_TOKEN_RESPONSE_BYTES) };
+    this.#slots.set(profile, slot);
     const nowMs = this.#now();
-    const cached = slot.token;
-    const good = cached && cached.expiresAtMs > nowMs && Date.parse(cached.fetchedAt) > afterMs ? cached : undefined;
-    if (good && nowMs < good.renewAtMs) return toAccessToken(good);
+    const { token } = slot;
+    const good = token && token.expiresAtMs > nowMs && token.fetchedAtMs > afterMs ? token : undefined;
+    if (good && nowMs < good.renewAtMs) return good;
     try {
-      return toAccessToken(await this.#fetchOnce(slot, profile, afterMs));
+      return await this.#fetchOnce(slot, profile, afterMs);
     } catch (error) {
       if (!good || !(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
       good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;
-      return toAccessToken(good);
+      return good;
     }
   }
 
   #fetchOnce(slot: Slot, profile: GatewayProfile, afterMs: number): Promise<CachedToken> {
     if (slot.fetch && slot.fetch.startedAtMs > afterMs) return slot.fetch.token;
-    slot.generation += 1;
-    const generation = slot.generation;
     const startedAtMs = this.#now();
-    const token = this.#fetch(profile, startedAtMs).then(
-      ({ token: fetched, clientId }) => {
-        this.#keep(slot, generation, toCacheKey(profile, clientId), fetched);
-        return fetched;
-      },
-      (error: unknown) => {
-        if (slot.generation === generation) slot.fetch = undefined;
-        throw error;
-      },
-    );
-    slot.fetch = { startedAtMs, token };
-    return token;
+    const fetch = { startedAtMs, token: this.#fetch(slot.agent, profile, startedAtMs) };
+    slot.fetch = fetch;
+    const end = (token = slot.token) => {
+      if (slot.fetch !== fetch) return;
+      slot.token = token;
+      slot.fetch = undefined;
+    };
+    fetch.token.then(end, () => end());
+    return fetch.token;
   }
 
-  #keep(slot: Slot, generation: number, key: string, token: CachedToken): void {
-    if (slot.generation !== generation) return;
-    slot.fetch = undefined;
-    // A client id that changed since the slot was made gets a slot of its own.
-    const owner = this.#openSlot(key);
-    owner.token = token;
-    if (owner !== slot) owner.generation += 1;
-  }
-
-  #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    return observe(
-      this.#observer,
-      { profile, url: toTokenUrl(profile) },
-      () => this.#fetchNow(profile, startedAtMs),
-      () => ({}),
-    );
-  }
-
-  async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    // Reads the credentials for each fetch, so that a rotated secret takes effect after a refusal.
-    const credentials = await this.#readCredentials(profile);
-    const response = await requestToken(this.#openAgent(profile), profile, credentials);
-    return { token: this.#toCached(response, startedAtMs), clientId: credentials.clientId };
-  }
-
-  /**
-   * Reads the credentials. An unreadable source counts as refused credentials; its own error may quote paths or
-   * contents.
-   */
-  async #readCredentials(profile: GatewayProfile): Promise<Credentials> {
-    try {
-      const credentials = await profile.credentials.read();
-      this.#clientIds.set(profile.credentials, credentials.clientId);
-      return credentials;
-    } catch {
-      throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
-    }
+  #fetch(agent: Agent, profile: GatewayProfile, startedAtMs: number): Promise<CachedToken> {
+    const work = async () => {
+      // Reads the credentials for each fetch, so that a rotated secret takes effect after a refusal.
+      const response = await requestToken(agent, profile, await readCredentials(profile));
+      return this.#toCached(response, startedAtMs);
+    };
+    return observe(this.#observer, { profile, url: toTokenUrl(profile) }, work, () => ({}));
   }
 
   #toCached({ accessToken, expiresInS }: TokenResponse, startedAtMs: number): CachedToken {
     const lifeMs = expiresInS * 1000;
     const marginMs = Math.min(RENEWAL_MARGIN_MS, lifeMs / 10);
     const expiresAtMs = startedAtMs + lifeMs;
-    return {
-      accessToken,
-      fetchedAt: new Date(startedAtMs).toISOString(),
-      expiresAt: new Date(expiresAtMs).toISOString(),
-      expiresAtMs,
-      // Renews the token at a random instant between one and two margins before its end.
-      renewAtMs: expiresAtMs - marginMs * (1 + this.#random()),
-    };
-  }
-
-  #openSlot(key: string): Slot {
-    const slot = this.#slots.get(key) ?? { generation: 0 };
-    this.#slots.set(key, slot);
-    return slot;
-  }
-
-  #openAgent(profile: GatewayProfile): Agent {
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
-    const key = JSON.stringify([
-      toTokenUrl(profile).origin,
-      profile.caCertificate ?? '',
-      [connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs],
-    ]);
-    const agent = this.#agents.get(key) ?? createConnections(profile, MAX_TOKEN_RESPONSE_BYTES);
-    this.#agents.set(key, agent);
-    return agent;
+    // Renews the token at a random instant between one and two margins before its end.
+    const renewAtMs = expiresAtMs - marginMs * (1 + this.#random());
+    return { accessToken, fetchedAtMs: startedAtMs, renewAtMs, expiresAtMs };
   }
 }
 
-/** The key contains more than the profile's name, so that no caller gets another caller's token. */
-function toCacheKey(profile: GatewayProfile, clientId: string): string {
-  return JSON.stringify([toTokenUrl(profile).href, profile.audience, clientId]);
-}
-
-function toAccessToken({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
-  return { accessToken, fetchedAt, expiresAt };
+/** An unreadable source counts as refused credentials: its own error may quote paths or contents. */
+async function readCredentials(profile: GatewayProfile): Promise<Credentials> {
+  try {
+    return await profile.credentials.read();
+  } catch {
+    throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
+  }
 }
 
 function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -5,7 +5,6 @@
 
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
-import type { Applicant } from '../model/applicant.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { isGiven } from './entry-meanings.ts';
@@ -86,8 +85,6 @@ export interface ExpectedApplicant extends Person {
   applicantId: string;
   /** Nine digits. */
   ssn: string;
-  /** These members do not decide. `answers.ts` lists those that FAILSAFE does not send. */
-  addresses?: Applicant['addresses'];
 }
 
 interface MatchContext {

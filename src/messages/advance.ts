@@ -1,8 +1,9 @@
 /** `advance`: passes the gate before a stage, or repeats the stage that was answered last by a person's decision. */
 import { z } from 'zod';
 import type { Applicant } from '../model/applicant.ts';
+import type { Problem } from '../model/problems.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { defineMessage, findSignatureProblems, getSharedFields } from './message.ts';
+import { defineMessage, getSharedFields, type Loose } from './message.ts';
 
 const { journeyId, stage, proof, signature } = getSharedFields();
 
@@ -57,6 +58,17 @@ export type PassGateMessage = z.infer<ReturnType<typeof passGateSchema>>;
 export type RepeatStageMessage = z.infer<ReturnType<typeof repeatStageSchema>>;
 export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
 
+/** Only to accept an old report, or to skip a stage, needs a named person and a reason. */
+function findSignatureProblems(message: Loose): Problem[] {
+  const { by, reason } = message;
+  const decided = ['skip', 'acceptAge'].find((member) => message[member] !== undefined);
+  return Object.entries({ by, reason }).flatMap(([name, value]) => {
+    if ((decided === undefined) === (value === undefined)) return [];
+    const rule = value === undefined ? `is required with ${decided}` : 'belongs to acceptAge and skip only';
+    return [{ path: `/${name}`, rule }];
+  });
+}
+
 export const advance = defineMessage({
   to: 'journey',
   updates: {
@@ -74,8 +86,7 @@ export const advance = defineMessage({
   forms: [passGateSchema, repeatStageSchema],
   // One member says which form is meant, so that the problems are those of one form and not of both.
   chooseForm: ({ repeat }) => (repeat === undefined ? passGateSchema : repeatStageSchema),
-  // Only to accept an old report, or to skip a stage, needs a named person and a reason.
-  rules: (message) => (message.repeat === undefined ? findSignatureProblems(message, 'acceptAge', 'skip') : []),
+  rules: (message) => (message.repeat === undefined ? findSignatureProblems(message) : []),
   /** A stage's gate opens once; that an old report will do, or that a stage is skipped, may be said later. Each repeat has its number. */
   key: (message: AdvanceMessage) =>
     'repeat' in message

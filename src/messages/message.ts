@@ -208,17 +208,6 @@ export function findSecondaryUserProblems(user: unknown, path: string): Problem[
   ];
 }
 
-/** Requires `by` and `reason` with any of these members, and refuses them without. */
-export function findSignatureProblems(message: Loose, ...members: string[]): Problem[] {
-  const { by, reason } = message;
-  const decided = members.findLast((member) => message[member] !== undefined);
-  return Object.entries({ by, reason }).flatMap(([name, value]) => {
-    if ((decided === undefined) === (value === undefined)) return [];
-    const rule = value === undefined ? `is required with ${decided}` : `belongs to ${members.join(' and ')} only`;
-    return [{ path: `/${name}`, rule }];
-  });
-}
-
 /** Two applicants with one `consumerId` are a typing error, and would share the wrong person's report. */
 export function findReferenceProblems(reference: unknown, path = '/reference'): Problem[] {
   if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];

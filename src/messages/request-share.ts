@@ -1,22 +1,11 @@
 /** `requestShare`: asks a journey for one more share. */
 import { z } from 'zod';
 import { parseDurationMs } from '../base/instants.ts';
-import { isRecord } from '../base/is-record.ts';
-import { defineMessage, findSecondaryUserProblems, findSignatureProblems, getSharedFields } from './message.ts';
+import { defineMessage, findSecondaryUserProblems, getSharedFields } from './message.ts';
 
-const { journeyId, shareId, share, signature } = getSharedFields();
+const { journeyId, share } = getSharedFields();
 
-const schema = z
-  .strictObject({
-    journeyId,
-    share,
-    /** A share that is withdrawn for this one, before it is sent. Consents to it are none to this one. */
-    replaces: shareId.exactOptional(),
-    by: signature.by.exactOptional(),
-    reason: signature.reason.exactOptional(),
-  })
-  // For the published schemas: only a share that replaces another needs a named person and a reason.
-  .meta({ dependentRequired: { replaces: ['by', 'reason'], by: ['replaces'], reason: ['replaces'] } });
+const schema = z.strictObject({ journeyId, share });
 
 export type RequestShareMessage = z.infer<typeof schema>;
 export type ShareInput = RequestShareMessage['share'];
@@ -30,22 +19,13 @@ export const requestShare = defineMessage({
   to: 'journey',
   updates: {
     requestShare:
-      'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share; replaces, by, reason where it corrects another share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
+      'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
   },
   published: {
     file: 'request-share',
-    description:
-      'Asks for one more share, perhaps in place of another. It names another end user than the journey’s own.',
+    description: 'Asks for one more share. It names another end user than the journey’s own.',
   },
   schema: () => schema,
-  rules: (message) => {
-    const { share: asked, replaces } = message;
-    const isItself = isRecord(asked) && typeof replaces === 'string' && asked.shareId === replaces;
-    return [
-      ...findSecondaryUserProblems(asked, '/share'),
-      ...(isItself ? [{ path: '/replaces', rule: 'must differ from /share/shareId' }] : []),
-      ...findSignatureProblems(message, 'replaces'),
-    ];
-  },
+  rules: ({ share: asked }) => findSecondaryUserProblems(asked, '/share'),
   key: ({ share: { shareId: id } }: RequestShareMessage) => `share-${id}`,
 });

@@ -2,30 +2,9 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
 
-export type KmsFailure =
-  /** The service cannot be reached, is too slow, or fails. A later attempt may succeed. */
-  | 'unreachable'
-  | 'credentials'
-  | 'denied'
-  /** The service's key is missing, disabled or about to be deleted. */
-  | 'keyUnusable'
-  /** The bytes were wrapped by another key, or under another context. */
-  | 'notOpened'
-  /** Its address is not an https one. */
-  | 'insecure'
-  | 'region'
-  | 'notInstalled'
-  | 'unknown';
-
 /** Thrown when a key service fails. Names the remedy, and no part of the service's answer. */
 export class KmsError extends Error {
   override readonly name = 'KmsError';
-  readonly code: KmsFailure;
-
-  constructor(code: KmsFailure, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
@@ -49,13 +28,6 @@ export class KeyRingError extends CreditJourneyError {
  */
 export class KeyServiceError extends KeyRingError {
   override readonly code = 'keyServiceFailed';
-  /** Each different reason, once for each service. */
-  readonly failures: readonly KmsFailure[];
-
-  constructor(message: string, failures: readonly KmsFailure[]) {
-    super(message);
-    this.failures = failures;
-  }
 }
 
 /** Thrown when the key ring lacks the key that sealed or encrypted something. Names the key and what to do. */

@@ -3,7 +3,7 @@
  */
 
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type CryptoKey,
@@ -22,6 +22,7 @@ import { parseJson } from '../base/json-safety.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
+import { readFileVersion } from './file-version.ts';
 
 /** Reasons to refuse a proof. Constant words: they appear in histories, in `status` and in answers. */
 export type ProofRefusal =
@@ -134,21 +135,16 @@ const MIN_RSA_BITS = 2_048;
  * @throws Error that names no key, where it cannot be used at the start
  */
 export function watchKeySetFile(file: string): JWTVerifyGetKey {
-  let version = readVersion(file);
+  let version = readFileVersion(file);
   let lookup: JWTVerifyGetKey = createLocalJWKSet(readKeySet(file));
   return async (header, token) => {
-    const found = readVersion(file);
+    const found = readFileVersion(file);
     if (found !== version) {
       lookup = createLocalJWKSet(readKeySet(file));
       version = found;
     }
     return lookup(header, token);
   };
-}
-
-function readVersion(file: string): string {
-  const { mtimeNs, ctimeNs, size, ino } = statSync(file, { bigint: true });
-  return [ino, size, mtimeNs, ctimeNs].join('-');
 }
 
 /** @throws Error that names no key */

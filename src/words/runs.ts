@@ -228,11 +228,10 @@ function withUser(user: SecondaryUser | undefined, w: Writer): string {
 }
 
 function formatShareRow(share: NonNullable<RunView['shares']>[number], w: Writer): string[] {
-  const { shareId, sharedWith, waitingFor, replacedBy } = share;
+  const { shareId, sharedWith, waitingFor } = share;
   const missing = waitingFor.length === 0 ? '' : `consent missing: ${waitingFor.map(w.plain).join(', ')}`;
-  const detail = replacedBy === undefined ? missing : `replaced by ${w.plain(replacedBy)}`;
   const [name = '', state = '', ...cells] = formatInquiryRow({ ...share, productCode: shareId }, w);
-  return [name, state, withUser(sharedWith, w), detail, ...cells];
+  return [name, state, withUser(sharedWith, w), missing, ...cells];
 }
 
 function describeReport(

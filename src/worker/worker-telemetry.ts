@@ -34,7 +34,7 @@ interface FleetFigures {
   ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
-  keys: { readonly ring: Pick<KeyRing, 'keys'> };
+  keys: Pick<KeyRing, 'keys'>;
   profiles: readonly string[];
 }
 
@@ -160,7 +160,7 @@ async function readBacklog(client: FleetFigures['client'], name: string, taskQue
 }
 
 async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
-  for (const { use, ageDays, status } of computeKeyAges(keys.ring)) {
+  for (const { use, ageDays, status } of computeKeyAges(keys)) {
     if (status === 'current') metrics.put('keyDaysLeft', MAX_ENCRYPTING_DAYS - ageDays, { use });
   }
 }
@@ -169,7 +169,7 @@ export type WorkerTelemetry = Awaited<ReturnType<typeof startWorkerTelemetry>>;
 
 interface WatchedParts extends Pick<FleetFigures, 'ledger'> {
   connection: NativeConnection;
-  keys: { readonly ring: KeyRing };
+  keys: KeyRing;
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 

@@ -47,7 +47,10 @@ test('a share’s originalInquiryDate is the original request’s where the prof
 });
 
 test('a purpose or an end user that the profile does not list for the product is not asked for', () => {
-  const allowed = { CR: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['CP'] } };
+  const allowed = {
+    CR: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['CP'] },
+    SECONDUSE: { endUserCodes: ['LENDER02'] },
+  };
   const profile = profileFor('http://127.0.0.1', { allowed });
   const asked = (endUserCode: string, permissiblePurposeCode: string) => {
     const content = { inquiry: { ...INQUIRY, endUserCode, permissiblePurposeCode }, applicants: [applicant()] };
@@ -59,5 +62,9 @@ test('a purpose or an end user that the profile does not list for the product is
       { path: '/endUserCode', rule: 'must be an end user that the profile allows for CR' },
       { path: '/permissiblePurposeCode', rule: 'must be a purpose that the profile allows for CR: CP' },
     ],
+  });
+  const { endUserCode: _, ...inquiry } = SHARE.inquiry;
+  assert.throws(() => buildRequest(profile, { ...SHARE, inquiry: { ...inquiry, endUser: 'Lender' } }, new Date()), {
+    problems: [{ path: '/endUserCode', rule: 'is required: the profile lists what it allows for SECONDUSE' }],
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { applicant, recordBody, TRACE_NUMBER } from './fixtures.ts';
+import { recordBody, TRACE_NUMBER } from './fixtures.ts';
 import {
   ADA,
   assertHold,
@@ -300,14 +300,7 @@ test("holds a confirmation under the number of the report that was shared: it is
 
 // FAILSAFE: its request carries no applicantId (4.3), so nothing in the interface's entries (2.8) says whose one is
 
-/** What the fixture's applicants have and FAILSAFE does not send. */
-const NOT_SENT = ['0/addresses/0/line2', '1/names/0/gen', '1/addresses/0/line2'].map((path) => ({
-  path: `/applicants/${path}`,
-  rule: 'was not sent: FAILSAFE has no such field (interface 4.3)',
-}));
-
 test("reads FAILSAFE's own shape: outcome, number and consumer of the only applicant", () => {
-  const [ofAda] = NOT_SENT;
   for (const [returnCode, outcome] of [
     ['Record', 'record'],
     ['No Record', 'noRecord'],
@@ -316,23 +309,13 @@ test("reads FAILSAFE's own shape: outcome, number and consumer of the only appli
     const reference = { reportReferenceNumber: 'FS-1', requestedAt: REQUESTED_AT };
     const consumer = { applicantId: '1A', consumerId: 'C1' };
     assert.deepEqual(answer, {
-      ...{ kind: 'outcome', outcome, returnCode, remarks: [ofAda] },
+      ...{ kind: 'outcome', outcome, returnCode },
       ...(outcome === 'record'
         ? { reference: { ...reference, applicants: [consumer] } }
         : { noRecordReference: 'FS-1' }),
       applicants: [{ ...consumer, outcome, returnCode, reportReferenceNumber: 'FS-1' }],
     });
   }
-});
-
-test('reads the sample of FAILSAFE, whose applicantId the request never carried', () => {
-  const answer = read({ consumers: [failsafeEntry({ applicantId: '7Q' })] }, failsafeContext([ADA]));
-  assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
-    {
-      ...{ applicantId: '1A', outcome: 'noRecord', returnCode: 'No Record' },
-      ...{ reportReferenceNumber: 'FS-1', consumerId: 'C1' },
-    },
-  ]);
 });
 
 test('holds FAILSAFE entries whose outcomes differ, whatever ids the gateway gave them', () => {
@@ -378,7 +361,6 @@ for (const [returnCode, outcome] of [
       kind: 'outcome',
       outcome,
       returnCode,
-      remarks: NOT_SENT,
       applicants: [
         { applicantId: '1A', outcome },
         { applicantId: '2A', outcome },
@@ -411,10 +393,9 @@ test('gives no applicant a consumerId of FAILSAFE that two entries have', () => 
 
 test('takes any customerId of FAILSAFE for data: its request names none', () => {
   const entry = failsafeEntry({ customerId: 'ANOTHERHOUSE' });
-  const [ofAda] = NOT_SENT;
   for (const body of [{ consumers: [entry] }, { consumers: [failsafeEntry()], customerId: 7 }]) {
     const answer = read(body, failsafeContext([ADA]));
-    assert.deepEqual(answer.kind === 'outcome' && answer.remarks, [ofAda]);
+    assert.deepEqual(answer.kind === 'outcome' && answer.remarks, undefined);
   }
 });
 
@@ -434,26 +415,6 @@ test('tells a trace number or product of FAILSAFE that differs, and holds one th
   assertHold(of({ productCode: 'CR' }), /productCode must be that of the request/);
   const another = TRACE_NUMBER.replace('ABC', 'CBA');
   assertHold(of({ customerTraceNumber: another }), /customerTraceNumber must be that of the request/);
-});
-
-test('tells what FAILSAFE has no field for, by path and never by value', () => {
-  const [name] = ADA.names;
-  const [address] = ADA.addresses;
-  assert.ok(name && address);
-  const { line2: _, ...rest } = address;
-  const whole = applicant({
-    names: [{ ...name, gen: 'J' }],
-    addresses: [rest, { ...rest, line2: 'UNIT 7', zip4: '4321' }, { ...rest, zip: '123454321' }],
-  });
-  const answer = read({ consumers: [failsafeEntry()] }, failsafeContext([whole]));
-  const paths = answer.kind === 'outcome' ? answer.remarks?.map(({ path }) => path) : undefined;
-  assert.deepEqual(paths, [
-    '/applicants/0/names/0/gen',
-    '/applicants/0/addresses/1/line2',
-    '/applicants/0/addresses/1/zip4',
-    '/applicants/0/addresses/2/zip4',
-  ]);
-  assert.doesNotMatch(JSON.stringify(answer), /UNIT 7|4321/);
 });
 
 test('leaves an unknown code of one FAILSAFE entry to a person', () => {

@@ -162,16 +162,6 @@ test('takes 20 names, phones and addresses of one applicant, and not one more', 
   }
 });
 
-test('asks for no end user and no purpose that the profile does not allow for the product', () => {
-  const allowed = { PREQUAL: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['XX'] } };
-  const profile = profileFor('http://127.0.0.1', { allowed });
-  assert.deepEqual(Object.keys(problemsOf(() => report({ profile }))), ['/permissiblePurposeCode']);
-  assert.equal(report({ profile, permissiblePurposeCode: 'XX' }).permissiblePurposeCode, 'XX');
-  const problems = problemsOf(() => report({ profile, endUserCode: 'OTHER' }));
-  assert.deepEqual(Object.keys(problems).sort(), ['/endUserCode', '/permissiblePurposeCode']);
-  assert.equal(report({ profile, productCode: 'PREAPP' }).permissiblePurposeCode, 'CP');
-});
-
 test('builds a share by ID, with the moment truncated and written in the profile’s time zone', () => {
   assert.deepEqual(secondUse({ endUser: 'Second Lender' }), {
     customerId: 'HOUSE0001',
@@ -193,9 +183,6 @@ test('builds a share by ID, with the moment truncated and written in the profile
 test('needs an end user code or a name, and may have both', () => {
   assert.equal('endUserCode' in secondUse({ endUserCode: undefined, endUser: 'Second Lender' }), false);
   assert.deepEqual(Object.keys(problemsOf(() => secondUse({ endUserCode: undefined }))), ['/endUserCode']);
-  const profile = profileFor('http://127.0.0.1', { allowed: { SECONDUSE: { endUserCodes: ['LENDER02'] } } });
-  const nameAlone = { profile, endUserCode: undefined, endUser: 'Second Lender' };
-  assert.deepEqual(Object.keys(problemsOf(() => secondUse(nameAlone))), ['/endUserCode']);
 });
 
 test('refuses a share of the future, and points into the reference that it was given', () => {

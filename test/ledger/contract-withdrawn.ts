@@ -38,16 +38,16 @@ async function claimed(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {
 export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void {
   test('a withdrawn share is never claimed, under any number, by any run, on any handle', async (t) => {
     const { ledger, again } = await opened(t);
-    const { kind, ...rest } = await withdrawn(await again(), { replacedBy: 'S2' });
+    const { kind, ...rest } = await withdrawn(await again());
     assert.equal(kind, 'withdrawn');
     assert.ok('standing' in rest);
     const { recordedAt, ...standing } = rest.standing;
-    assert.deepEqual(standing, { by: TYPING_ERROR.by, reason: TYPING_ERROR.reason, replacedBy: 'S2' });
+    assert.deepEqual(standing, { by: TYPING_ERROR.by, reason: TYPING_ERROR.reason });
     assert.ok(Date.parse(recordedAt) > 0);
 
     const verdict = await claimAs(ledger, { inquiry: SHARE });
     assert.ok(verdict.kind === 'notPermitted');
-    assert.deepEqual(verdict.withdrawn, { replacedBy: 'S2' });
+    assert.equal(verdict.withdrawn, true);
     assert.equal(await ledger.inquiry(customerTraceNumber), null, 'nothing of a refused claim is kept');
     const others = { run: { workflowId: 'journey-J-1', runId: 'run-2' } };
     assert.equal(await claimed(ledger, others), 'notPermitted');
@@ -123,15 +123,11 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
   test('the first withdrawal stands, also of two at once, and is one entry of the chain', async (t) => {
     const { ledger, again, url } = await opened(t);
     const other = await again();
-    const verdicts = await Promise.all([
-      withdrawn(ledger),
-      withdrawn(other, { reason: 'again' }),
-      withdrawn(ledger, { replacedBy: 'S2' }),
-    ]);
+    const verdicts = await Promise.all([withdrawn(ledger), withdrawn(other, { reason: 'again' }), withdrawn(ledger)]);
     const [first] = verdicts;
     for (const verdict of verdicts) assert.deepEqual(verdict, first);
     const listed: unknown[] = [];
-    for await (const one of ledger.withdrawnSharesBetween({ runKey: 'J-1' })) listed.push(one);
+    for await (const one of ledger.decisionsBetween({ runKey: 'J-1' })) listed.push(one);
     assert.equal(listed.length, 1);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [1, []]);

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -156,6 +157,37 @@ describe('the database role of the HTTP API', () => {
     for await (const { environment } of api.inquiriesBetween()) assert.equal(environment, 'sandbox');
   });
 
+  test('pauses profiles, resumes them, and sets and releases legal holds', async () => {
+    const { ledgerId } = ledger.identity;
+    const by = { by: 'ops', reason: 'an audit' };
+    const scope = { profile: INQUIRY.profile };
+    const customerTraceNumber = traceOf('14');
+    assert.equal((await api.pauses.begin(ledgerId, scope, by)).kind, 'paused');
+    assert.equal((await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }))).kind, 'paused');
+    assert.equal((await api.pauses.end(ledgerId, scope, by)).kind, 'resumed');
+    const waiting = await api.pauses.waiting();
+    assert.deepEqual(
+      waiting.map((inquiry) => inquiry.customerTraceNumber),
+      [customerTraceNumber],
+    );
+    await api.pauses.forget(ledgerId, waiting);
+    assert.deepEqual(await ledger.pauses.waiting(), []);
+    const hold = { ...by, matter: 'M-1' };
+    assert.equal((await api.retention.setLegalHold(INQUIRY.runKey, hold))?.isNew, true);
+    assert.equal((await ledger.retention.legalHolds(INQUIRY.runKey)).length, 1);
+    assert.ok((await api.retention.releaseLegalHold(INQUIRY.runKey, hold)).released);
+  });
+
+  test('decides about an attempt whose answer can no longer come', async () => {
+    const customerTraceNumber = traceOf('15');
+    await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber }, answerWithinMs: 1 }));
+    await setTimeout(10);
+    const row = await api.inquiry(customerTraceNumber);
+    assert.ok(row);
+    const decision = decisionOf({ customerTraceNumber, decisionId: 'R-15' });
+    assert.equal((await api.recordDecision(ledger.identity.ledgerId, row, decision)).kind, 'recorded');
+  });
+
   test('claims nothing, permits no share, and writes no outcome', async () => {
     const { ledgerId } = ledger.identity;
     const before = await roles.ledger_api.client.query('SELECT count(*) FROM attempts');
@@ -165,6 +197,9 @@ describe('the database role of the HTTP API', () => {
     await denied(
       api.recordOutcome(outcomeOf(api, { customerTraceNumber: traceOf('10'), state: 'answered', answer: RECORD })),
     );
+    const by = { by: 'ops', reason: 'old' };
+    await denied(api.retention.begin('J-NONE', by));
+    await denied(api.acceptRestore(ledgerId, { ...by, acceptanceId: 'A-1' }));
     const afterwards = await roles.ledger_api.client.query('SELECT count(*) FROM attempts');
     assert.deepEqual(afterwards.rows, before.rows);
   });
@@ -178,7 +213,11 @@ describe('the database role of the HTTP API', () => {
       'UPDATE inquiries SET permitted_repeat = 0',
       'INSERT INTO consents DEFAULT VALUES',
       'UPDATE consents SET told_to = NULL',
-      'INSERT INTO orders DEFAULT VALUES',
+      ...['disposalBegun', 'historyDeleted', 'disposed', 'restoreFound', 'restoreAccepted'].map(
+        (kind) =>
+          `INSERT INTO orders (order_id, kind, by, reason, recorded_at) VALUES ('${kind}', '${kind}', 'ops', 'old', 0)`,
+      ),
+      "UPDATE orders SET kind = 'disposed'",
       'UPDATE sealed_bodies SET body = NULL',
       'UPDATE audit_head SET only_row = 1',
       'UPDATE work_for_people SET reason = reason',

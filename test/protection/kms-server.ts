@@ -1,50 +1,63 @@
-/** AWS KMS as `moto` plays it: a server of its own, on a port of its own, that answers the real SDK. */
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { startOwnedChild } from '../../src/local/child-process.ts';
-import { pythonRequirements } from '../support/python.ts';
-
-const REQUIREMENTS = fileURLToPath(new URL('./kms-server-requirements.txt', import.meta.url));
-const PROGRAM = `
-from moto.moto_server.threaded_moto_server import ThreadedMotoServer
-import sys
-server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
-server.start()
-print(server.get_host_and_port()[1], flush=True)
-sys.stdin.read()
-`;
-
-export interface KmsServer {
-  url: string;
-  /** What the SDK reads; to be given to this process or to another. */
-  env: Record<string, string>;
-  /** A new key's ARN. */
-  createKey(): Promise<string>;
-  pointAlias(alias: string, keyArn: string): Promise<void>;
-  /** Credentials that the server knows, and allows nothing. */
-  createStranger(): Promise<Record<string, string>>;
-  /** From now on callers need rights. */
-  enforceRights(isEnforced: boolean): Promise<void>;
-  stop(): Promise<void>;
-}
+/** A server that answers the real SDK as AWS KMS does: keys, aliases, contexts and refusals. */
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 const REGION = 'eu-west-1';
+const NONCE = 12;
+const TAG = 16;
 
-export async function startKmsServer(): Promise<KmsServer> {
-  const packages = await pythonRequirements(REQUIREMENTS);
-  const child = await startOwnedChild('python3', ['-c', PROGRAM], {
-    env: { ...process.env, PYTHONPATH: packages },
-    stdio: ['pipe', 'pipe', 'pipe'],
+interface Asked {
+  KeyId: string;
+  Plaintext?: string;
+  CiphertextBlob?: string;
+  EncryptionContext: Record<string, string>;
+}
+
+export type KmsServer = Awaited<ReturnType<typeof startKmsServer>>;
+
+export async function startKmsServer() {
+  const keys = new Map<string, Buffer>();
+  const aliases = new Map<string, string>();
+  let refusal: { status: number; type: string } | undefined;
+
+  const answer = (operation: string, asked: Asked): object | string => {
+    const arn = aliases.get(asked.KeyId) ?? asked.KeyId;
+    const key = keys.get(arn);
+    if (!key) return 'NotFoundException';
+    const bound = Buffer.from(JSON.stringify([arn, Object.entries(asked.EncryptionContext).toSorted()]));
+    if (operation === 'Encrypt') {
+      const nonce = randomBytes(NONCE);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound);
+      const parts = [nonce, cipher.update(asked.Plaintext ?? '', 'base64'), cipher.final(), cipher.getAuthTag()];
+      return { CiphertextBlob: Buffer.concat(parts).toString('base64'), KeyId: arn };
+    }
+    const sealed = Buffer.from(asked.CiphertextBlob ?? '', 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE)).setAAD(bound);
+    decipher.setAuthTag(sealed.subarray(-TAG));
+    try {
+      const opened = Buffer.concat([decipher.update(sealed.subarray(NONCE, -TAG)), decipher.final()]);
+      return { Plaintext: opened.toString('base64'), KeyId: arn };
+    } catch {
+      return 'InvalidCiphertextException';
+    }
+  };
+
+  const server = createServer(async (request, response) => {
+    const operation = String(request.headers['x-amz-target']).replace('TrentService.', '');
+    const found = answer(operation, (await json(request)) as Asked);
+    const { status, type } = refusal ?? { status: 400, type: found };
+    const isRefused = typeof type === 'string';
+    response.writeHead(isRefused ? status : 200, { 'Content-Type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify(isRefused ? { __type: type, message: 'SENTINEL-TEXT' } : found));
   });
-  const said: string[] = [];
-  child.process.stderr?.on('data', (chunk) => said.push(String(chunk)));
-  const port = await firstLine(child.process.stdout as NodeJS.ReadableStream);
-  if (!port) throw new Error(`moto did not start: ${said.join('').slice(-2_000)}`);
-  const url = `http://127.0.0.1:${port}`;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
   return {
-    url,
+    /** What the SDK reads; to be given to this process or to another. */
     env: {
-      AWS_ENDPOINT_URL_KMS: url,
+      AWS_ENDPOINT_URL_KMS: `http://127.0.0.1:${port}`,
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: 'AKIATEST',
       AWS_SECRET_ACCESS_KEY: 'test-secret',
@@ -53,52 +66,20 @@ export async function startKmsServer(): Promise<KmsServer> {
       AWS_CONFIG_FILE: '/dev/null',
       AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     },
-    createKey: async () => (await callKms(url, 'CreateKey', {})).KeyMetadata.Arn,
-    async pointAlias(alias, keyArn) {
-      await callKms(url, 'DeleteAlias', { AliasName: alias }).catch(() => {});
-      await callKms(url, 'CreateAlias', { AliasName: alias, TargetKeyId: keyArn });
+    /** Makes a key, and returns its ARN. */
+    createKey(): string {
+      const arn = `arn:aws:kms:${REGION}:123456789012:key/${randomUUID()}`;
+      keys.set(arn, randomBytes(32));
+      return arn;
     },
-    async createStranger() {
-      await callIam(url, 'CreateUser');
-      const answer = await callIam(url, 'CreateAccessKey');
-      return {
-        AWS_ACCESS_KEY_ID: /<AccessKeyId>(.*?)</.exec(answer)?.[1] ?? '',
-        AWS_SECRET_ACCESS_KEY: /<SecretAccessKey>(.*?)</.exec(answer)?.[1] ?? '',
-      };
+    pointAlias: (alias: string, arn: string) => void aliases.set(alias, arn),
+    /** Refuses every request from now on; without an argument it answers again. */
+    refuse(type?: string, status = 400): void {
+      refusal = type === undefined ? undefined : { status, type };
     },
-    async enforceRights(isEnforced) {
-      await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', body: isEnforced ? '0' : 'inf' });
+    stop(): void {
+      server.close();
+      server.closeAllConnections();
     },
-    stop: () => child.stop(5_000),
   };
-}
-
-async function firstLine(stream: NodeJS.ReadableStream): Promise<string | undefined> {
-  for await (const line of createInterface({ input: stream })) return line;
-  return undefined;
-}
-
-const scope = (service: string) =>
-  `AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/${REGION}/${service}/aws4_request, SignedHeaders=host, Signature=0`;
-
-async function callKms(url: string, action: string, body: object) {
-  const headers = { 'X-Amz-Target': `TrentService.${action}`, 'Content-Type': 'application/x-amz-json-1.1' };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { ...headers, Authorization: scope('kms') },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${action} was answered with ${response.status}`);
-  const text = await response.text();
-  return text === '' ? {} : JSON.parse(text);
-}
-
-async function callIam(url: string, action: string): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { Authorization: scope('iam') },
-    body: new URLSearchParams({ Action: action, UserName: 'stranger', Version: '2010-05-08' }),
-  });
-  if (!response.ok) throw new Error(`${action} was answered with ${response.status}`);
-  return response.text();
 }

@@ -220,7 +220,7 @@ const repeatedEarly: Scenario = {
   },
 };
 
-/** A share is corrected by another, which is withdrawn, too. */
+/** A share is withdrawn after another was requested in its place, which is withdrawn, too. */
 const sharesWithdrawn: Scenario = {
   name: 'lendingJourney-sharesWithdrawn',
   async play(harness) {
@@ -229,8 +229,9 @@ const sharesWithdrawn: Scenario = {
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     const who = { by: 'platform', reason: 'another investor was meant' };
-    const [{ shareId: replaces }, share] = [shareWith(1), shareWith(2)];
-    await update(handle, 'requestShare', { journeyId, share, replaces, ...who });
+    const share = shareWith(2);
+    await update(handle, 'requestShare', { journeyId, share });
+    await update(handle, 'withdrawShare', { journeyId, shareId: shareWith(1).shareId, ...who });
     await untilStatus(handle, ({ shares }) => (shares[1]?.waitingFor.length ?? 0) > 0);
     await update(handle, 'withdrawShare', { journeyId, shareId: share.shareId, ...who });
     await handle.result();

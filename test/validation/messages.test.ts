@@ -223,12 +223,7 @@ describe('withdraw', () => {
 });
 
 describe('requestShare', () => {
-  const message = { journeyId: 'J-1', share: { shareId: 'S2', endUserCode: 'EU999' } };
-  const who = { by: 'ops', reason: 'typed wrong' };
   testRefusals(MESSAGES.requestShare, [
-    ['a replacement without who and why', { ...message, replaces: 'S1' }, ['/by', '/reason']],
-    ['who and why without a replacement', { ...message, ...who }, ['/by', '/reason']],
-    ['a share that replaces itself', { ...message, ...who, replaces: 'S2' }, ['/replaces']],
     ['a share that names nobody', { journeyId: 'J1', share: { shareId: 'S1' } }, ['/share/endUserCode']],
   ]);
 });

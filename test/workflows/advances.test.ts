@@ -136,7 +136,8 @@ test('a refusal says its cause beside the reason', () => {
   };
   for (const [cause, refusal] of Object.entries(refusals)) assert.equal(refusal?.cause, cause);
   assert.equal(checkShareRequest(closing, share({}))?.cause, 'ending');
-  assert.equal(checkShareRequest(journey, { ...share({}), replaces: 'S0', ...who })?.cause, 'unknownPart');
+  const short = new Journey(journeyInput({ stages: ['PREQUAL'] }));
+  assert.equal(checkShareRequest(short, share({ reportOf: 'PRECLOSE' }))?.cause, 'unknownPart');
   for (const fault of Object.keys(GRANT_FAULTS) as GrantFault[]) {
     assert.equal(refuseFault(fault).cause, 'noLongerCounts', fault);
   }

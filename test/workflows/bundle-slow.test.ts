@@ -58,7 +58,7 @@ const TAKEN: CheckCase[] = [
   ['advance', { journeyId: 'J-1', to: 'PRECLOSE', skip: 'PREAPP', ...WHO }],
   ['advance', { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, proof: 'aa.bb.cc' }],
   ['requestShare', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank', awaitConsentFor: 'P3D' } }],
-  ['requestShare', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank' }, replaces: 'S0', ...WHO }],
+  ['requestShare', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank' } }],
   ['withdrawShare', { journeyId: 'J-1', shareId: 'S1', ...WHO }],
   ['extend', { journeyId: 'J-1', gate: 'PREAPP', until: '2026-01-02T03:04:05Z', ...WHO }],
   ['extend', { journeyId: 'J-1', shareId: 'S1', until: '2026-01-02T03:04:05Z', ...WHO }],

@@ -113,12 +113,10 @@ describe('messages in the clear outside the sandbox', () => {
       ...{ action: 'abandon', by: 'somebody', reason: 'unknown', providerSaid: 'notAsked' },
     };
     const grant = consentMessage(journeyId, { applicantId: '1A' });
-    const who = { by: 'platform', reason: 'another investor was meant' };
     const messages: [string, object][] = [
       ['advance', { journeyId, to: 'PREAPP' }],
       ['resolveInquiry', decision],
       ['requestShare', { journeyId, share: { shareId: 'S2', endUserCode: 'EU777' } }],
-      ['requestShare', { journeyId, share: { shareId: 'S2', endUserCode: 'EU777' }, replaces: 'S1', ...who }],
       ['recordConsent', grant],
     ];
     for (const [name, message] of messages)
@@ -129,7 +127,7 @@ describe('messages in the clear outside the sandbox', () => {
     assert.deepEqual([noted.holds.length, noted.shares.length], [1, 1]);
 
     await sent('recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
-    await sent('withdrawShare', { journeyId, shareId: 'S1', ...who });
+    await sent('withdrawShare', { journeyId, shareId: 'S1', by: 'platform', reason: 'another investor' });
     assert.equal((await statusOf(handle)).shares[0]?.state, 'withdrawn');
     await sent('withdraw', { journeyId, by: 'platform', reason: 'the applicant has withdrawn' });
     assert.equal((await statusOf(handle)).refusedMessagesTotal, 1);

@@ -99,34 +99,6 @@ describe('a share of a journey', { concurrency: 4 }, () => {
     });
   }
 
-  test('that is corrected is told with the one in its place, whose end comes by itself', async () => {
-    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU998' }] });
-    const { journeyId } = input;
-    const handle = await stage.harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    const share = { shareId: 'S2', endUserCode: 'EU999' };
-    await update(handle, 'requestShare', { journeyId, share, replaces: 'S1', ...WHO });
-    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
-    const { shares } = await handle.result();
-    const { customerTraceNumber } = shares[1] ?? {};
-    const told = (await toldOf(journeyId, 7)).filter(([type]) => type !== 'consent.missing');
-    assert.deepEqual(told, [
-      ['share.ended', { shareId: 'S1', outcome: 'withdrawn', replacedBy: 'S2' }],
-      ['share.posted', { shareId: 'S2', customerTraceNumber }],
-      ['share.ended', { shareId: 'S2', outcome: 'posted', customerTraceNumber }],
-      [
-        'journey.ended',
-        {
-          outcome: 'completed',
-          shares: [
-            { shareId: 'S1', state: 'withdrawn' },
-            { shareId: 'S2', state: 'posted', customerTraceNumber },
-          ],
-        },
-      ],
-    ]);
-  });
-
   test('that is revoked after posting is told once, and the journey’s end says so again', async () => {
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share], sharesOpenFor: 'P1D' });

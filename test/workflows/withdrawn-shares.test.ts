@@ -1,12 +1,11 @@
-/** Shares that are withdrawn or corrected one by one, in all orders, counted at the gateway; one worker for all. */
+/** Shares that are withdrawn one by one, in all orders, counted at the gateway; one worker for all. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
-import type { AuditedShareWithdrawal } from '../../src/ledger/audit/audited.ts';
+import { pick } from '../../src/base/defined.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, ShareState } from '../../src/messages/journey/shapes.ts';
 import { resetTo, traceOf, until, untilIdle, workflowTasksOf } from '../hazards/operator-hands.ts';
@@ -69,12 +68,12 @@ const granted = (journeyId: string) =>
 const withdraw = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
   update(handle, 'withdrawShare', { journeyId, shareId: 'S1', ...WHO, ...change });
 
-const correct = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
-  update(handle, 'requestShare', { journeyId, share: CORRECTED, replaces: 'S1', ...WHO, ...change });
-
-async function inLedger(runKey: string): Promise<Omit<AuditedShareWithdrawal, 'recordedAt'>[]> {
-  const found: Omit<AuditedShareWithdrawal, 'recordedAt'>[] = [];
-  for await (const { recordedAt: _, ...one } of ledger.withdrawnSharesBetween({ runKey })) found.push(one);
+async function inLedger(runKey: string): Promise<object[]> {
+  const found: object[] = [];
+  for await (const decision of ledger.decisionsBetween({ runKey })) {
+    if (decision.action !== 'withdrawShare') continue;
+    found.push(pick(decision, ['runKey', 'shareId', 'by', 'reason']));
+  }
   return found;
 }
 
@@ -109,27 +108,10 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.deepEqual([outcome, shares[0]?.state], ['completed', 'withdrawn']);
   });
 
-  test('is corrected by another one, which waits for consents of its own and is posted once', async () => {
+  test('takes its consents with it: another one waits for its own, and is posted once', async () => {
     const { handle, journeyId } = await startWaiting();
-    // Consents name their share: this one is spent with it, whatever it says of the secondary user.
-    const early = consentMessage(journeyId, {
-      applicantId: '1A',
-      shareId: 'S1',
-      secondaryUser: { endUserCode: 'EU999' },
-    });
-    await refusalOf(update(handle, 'recordConsent', early));
-    assert.match(await refusalOf(correct(handle, journeyId, { by: undefined })), /\/by is required with replaces/);
-    assert.match(await refusalOf(correct(handle, journeyId, { replaces: 'S9' })), /\/replaces names no share/);
-    const answer = await correct(handle, journeyId);
-    assert.equal(answer.recorded, true);
-    assert.deepEqual(await inLedger(journeyId), [{ runKey: journeyId, shareId: 'S1', replacedBy: 'S2', ...WHO }]);
-    const status = await untilStatus(handle, ({ shares }) => isWaiting(shares.slice(1)));
-    assert.deepEqual([status.shares[0]?.state, status.shares[0]?.replacedBy], ['withdrawn', 'S2']);
-    assert.deepEqual(status.shares[1]?.waitingFor, ['1A']);
-    assert.equal((await correct(handle, journeyId)).duplicate, true);
-    assert.match(await refusalOf(correct(handle, journeyId, { reason: 'else' })), /\/reason differs/);
-    const another = { ...CORRECTED, shareId: 'S3' };
-    assert.match(await refusalOf(correct(handle, journeyId, { share: another })), /withdrawn already/);
+    await update(handle, 'requestShare', { journeyId, share: CORRECTED });
+    assert.equal((await withdraw(handle, journeyId)).recorded, true);
     await update(handle, 'recordConsent', granted(journeyId));
     assert.deepEqual((await statusOf(handle)).shares[1]?.waitingFor, ['1A']);
     await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
@@ -176,53 +158,35 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     await handle.signal('consent', granted(journeyId));
     await untilStatus(handle, isIn('held'));
     assert.match(await refusalOf(withdraw(handle, journeyId)), /on hold/);
-    assert.match(await refusalOf(correct(handle, journeyId)), /\/replaces: the share is on hold/);
     await handle.terminate();
   });
 
   test('stays so after a reset that forgets it: the claim says so, and the run ends the share', async () => {
     const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
-    await correct(handle, journeyId);
+    await withdraw(handle, journeyId);
     const [, second] = await workflowTasksOf(handle);
     assert.ok(second);
     const again = await resetTo(harness, handle, second, { forgetMessages: true });
     await untilStatus(again, ({ shares }) => isWaiting(shares) && shares.length === 1);
     await update(again, 'recordConsent', granted(journeyId));
-    const status = await untilStatus(again, isIn('withdrawn'));
-    assert.equal(status.shares[0]?.replacedBy, 'S2');
-    // The platform asks for its correction once more: the same withdrawal stands.
-    assert.equal((await correct(again, journeyId)).accepted, true);
-    await update(again, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
-    await untilStatus(again, isIn('posted', 1));
-    assert.equal(await sharesPosted(harness, again), 1);
+    await untilStatus(again, isIn('withdrawn'));
+    // The platform asks once more: the same withdrawal stands.
+    assert.equal((await withdraw(again, journeyId)).recorded, true);
+    assert.equal(await sharesPosted(harness, again), 0);
     await again.terminate();
   });
 });
 
 test('while the ledger is away an answer says that nothing is recorded, and the run goes on until it is', async () => {
-  const one = await startWaiting();
-  const other = await startWaiting();
+  const { handle, journeyId } = await startWaiting();
   const unlock = lockLedger(harness);
-  let answers: UpdateAnswer[];
   try {
-    answers = await Promise.all([withdraw(one.handle, one.journeyId), correct(other.handle, other.journeyId)]);
-    assert.match(await refusalOf(withdraw(one.handle, one.journeyId, { by: 'else' })), /\/by differs/);
-    const other2 = { ...CORRECTED, endUserCode: 'EU997' };
-    assert.match(await refusalOf(correct(other.handle, other.journeyId, { share: other2 })), /differs/);
+    assert.equal((await withdraw(handle, journeyId)).recorded, false);
+    assert.match(await refusalOf(withdraw(handle, journeyId, { by: 'else' })), /\/by differs/);
   } finally {
     unlock();
   }
-  assert.deepEqual(
-    answers.map(({ recorded }) => recorded),
-    [false, false],
-  );
-  assert.equal((await one.handle.result()).shares[0]?.state, 'withdrawn');
-  await update(other.handle, 'recordConsent', consentMessage(other.journeyId, { applicantId: '1A', shareId: 'S2' }));
-  const { shares } = await other.handle.result();
-  assert.deepEqual(
-    shares.map(({ state }) => state),
-    ['withdrawn', 'posted'],
-  );
+  assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
 });
 
 const inSlowRuns = { skip: !runsSlowParts };
@@ -274,10 +238,10 @@ describe('a share by itself', () => {
   });
 });
 
-type Step = 'withdraw' | 'replace' | 'grant' | 'grantNew' | 'revoke' | 'pause';
+type Step = 'withdraw' | 'request' | 'grant' | 'grantNew' | 'revoke' | 'pause';
 
 test('no order of withdrawal, correction, consent and revocation posts a withdrawn share, or one twice', async (t) => {
-  const steps = fc.array(fc.constantFrom<Step>('withdraw', 'replace', 'grant', 'grantNew', 'revoke', 'pause'), {
+  const steps = fc.array(fc.constantFrom<Step>('withdraw', 'request', 'grant', 'grantNew', 'revoke', 'pause'), {
     minLength: 2,
     maxLength: 6,
   });
@@ -288,7 +252,8 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
       const { handle, journeyId } = await (index % 2 === 0 ? start : startWaiting)({ sharesOpenFor: 'PT1H' });
       const take = async (step: Step) => {
         if (step === 'withdraw') return withdraw(handle, journeyId).then(({ recorded }) => recorded);
-        if (step === 'replace') return correct(handle, journeyId).then(({ recorded }) => recorded);
+        if (step === 'request')
+          return update(handle, 'requestShare', { journeyId, share: CORRECTED }).then(() => undefined);
         if (step === 'pause') return delay(80, undefined);
         const message =
           step === 'grantNew' ? consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }) : granted(journeyId);
@@ -317,7 +282,6 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
       assert.equal(shares[0]?.state === 'withdrawn', hasRow, `the status and the ledger differ: ${story}`);
       assert.ok(of('EU998') + (hasRow ? 1 : 0) <= 1, `withdrawn, and posted: ${story}`);
       assert.ok(of('EU999') <= 1, `posted twice: ${story}`);
-      if (of('EU999') === 1) assert.equal(shares[0]?.replacedBy, 'S2', `posted without its withdrawal: ${story}`);
       for (const { state } of shares) ends[state] = (ends[state] ?? 0) + 1;
       await handle.terminate().catch((error) => assert.ok(error instanceof WorkflowNotFoundError, error));
     }),

@@ -6,7 +6,7 @@ import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { repeatContent } from '../../model/decision-content.ts';
 import { requireScope } from '../caller.ts';
@@ -40,7 +40,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     check({ caller }, { shares }) {
       if (shares !== undefined) requireScope(caller, 'shares:request');
     },
-    send: (client, input, options) => client.start(input, options),
   },
   messages: [
     {
@@ -74,20 +73,9 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       path: '/shares',
       operationId: 'requestShare',
       summary: 'Ask for one more share',
-      description:
-        'With `replaces` the share takes the place of one that is not sent yet. The call then also needs `shares:withdraw`.',
       scope: 'shares:request',
-      body: toBodySchema(requestShare.schema(), GIVEN).meta({
-        dependentRequired: { replaces: ['reason'], reason: ['replaces'] },
-      }),
+      body: toBodySchema(requestShare.schema(), ['journeyId']),
       namesActor: false,
-      send({ services, caller, by, sending }, id, content) {
-        const { share, ...rest } = content as RequestShareMessage;
-        const isReplacing = Object.hasOwn(rest, 'replaces') || Object.hasOwn(rest, 'reason');
-        if (isReplacing) requireScope(caller, 'shares:withdraw');
-        const replacing = { ...rest, ...(isReplacing ? { by: by() } : {}) } as never;
-        return services.journeys.get(id).requestShare(share, { ...sending, replacing });
-      },
     },
     {
       message: withdrawShare,

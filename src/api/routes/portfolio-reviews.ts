@@ -48,7 +48,6 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, toPortfolioFolder(input), input.file);
     },
-    send: (journeys, input, options) => journeys.reviewPortfolio(input, options),
   },
   messages: [
     {
@@ -81,7 +80,7 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
  */
 async function cancel({ services, sending }: Call, reviewId: string, content: object) {
   const message = content as Omit<PortfolioMessage, 'reviewId'>;
-  const review = services.journeys.getPortfolio(reviewId);
+  const review = services.journeys.run(`portfolio:${reviewId}`);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
@@ -117,7 +116,7 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
       const { services, giveUpSlot } = call;
       const { reviewId } = call.params;
       if (services.portfolioDirectory === undefined) throw new Refusal('portfolioDirectory');
-      const { file, resultFile, badRowsFile } = await readResult(call, services.journeys.getPortfolio(reviewId));
+      const { file, resultFile, badRowsFile } = await readResult(call, services.journeys.run(`portfolio:${reviewId}`));
       if (what === 'badRows' && badRowsFile === undefined) throw refuseUnknownRun();
       const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));
       const handle = await openOutput((await resolveOutputPaths(folder, file, reviewId))[what]);

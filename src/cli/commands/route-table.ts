@@ -113,8 +113,6 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
       '--customer-trace-number': 'by itself: which of several reports of that product',
       '--await-consent-for': 'how long to wait for consent, such as P30D',
       '--consent-valid-for': 'how old a grant may be when it is used',
-      '--replaces':
-        'of a running journey: the share that this one replaces, which is withdrawn; needs --by and --reason',
       ...{ '--journey-id': null, '--pull-id': null, '--report-end-user-code': null },
       ...{ '--report-reference-number': null, '--requested-at': null },
     },

@@ -232,8 +232,6 @@ export const TABLES = {
       share_id: optional(text()),
       // The new end of a wait.
       until: optional(text()),
-      // The share that takes the place of a withdrawn one. NULL: none does.
-      replaced_by: optional(text()),
       ...authorization,
       decided_at: optional(text()),
       recorded_at: stamp(),

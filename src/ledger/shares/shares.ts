@@ -166,7 +166,7 @@ function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): strin
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
-type StandingShareWithdrawal = Pick<ShareWithdrawal, 'replacedBy' | 'by' | 'reason'> & { recordedAt: string };
+type StandingShareWithdrawal = Pick<ShareWithdrawal, 'by' | 'reason'> & { recordedAt: string };
 
 interface ClaimedShare extends KnownShare {
   grants: JudgedGrant[];
@@ -198,17 +198,12 @@ export function toObjection(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
   const { reportIsGone, withdrawn, grants } = share;
   return {
-    ...(withdrawn ? { withdrawn: toWithdrawn(withdrawn) } : {}),
+    ...(withdrawn ? { withdrawn: true } : {}),
     ...(reportIsGone ? { reportGone: true } : {}),
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
     ),
   };
-}
-
-/** Leaves out who withdrew it, and why: readers find both in the ledger. */
-function toWithdrawn({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
-  return replacedBy === undefined ? {} : { replacedBy };
 }
 
 // Withdrawn shares are rows of `run_decisions`: they are never posted again, under any number and by any run.
@@ -227,7 +222,7 @@ async function readWithdrawnShare(
     [shareId, ...owners],
   );
   const [row] = owners.flatMap((owner) => rows.filter((withdrawn) => withdrawn.runKey === owner));
-  return row && pick(row, ['replacedBy', 'by', 'reason', 'recordedAt']);
+  return row && pick(row, ['by', 'reason', 'recordedAt']);
 }
 
 /**

@@ -60,7 +60,7 @@ const remarksSchema = z
   .meta({
     description:
       'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
-      'no record, a field of FAILSAFE’s applicants that was not sent. The first 20; never a value.',
+      'no record. The first 20; never a value.',
   });
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
@@ -102,7 +102,6 @@ export const sharedFields = {
 export const shareStatusFields = {
   ...sharedFields,
   until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
-  replacedBy: z.string().exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
 };
 
 export const consumerWithoutRecordSchema = z

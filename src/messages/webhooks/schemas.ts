@@ -142,7 +142,6 @@ const EVENTS = {
         'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     }),
     customerTraceNumber: customerTraceNumber.exactOptional(),
-    replacedBy: shareId.exactOptional().meta({ description: 'For a withdrawn share: the share that replaces it.' }),
   }),
   'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
 };

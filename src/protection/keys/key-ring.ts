@@ -1,14 +1,17 @@
 /** The keys that wrap other keys (docs/protection.md), in memory. */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { access, mkdir, open, realpath, stat } from 'node:fs/promises';
+import { access, mkdir, open, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { Problem } from '../../model/problems.ts';
+import { parseJson } from '../../base/json-safety.ts';
+import { requiredInstant } from '../../fields/fields.ts';
+import { findSchemaProblems } from '../../fields/problems.ts';
 import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyError } from '../errors.ts';
+import { readFileVersion } from '../file-version.ts';
 import { acquireFileLock } from './file-lock.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE, withKeyServices } from './kms.ts';
 import { placeFile } from './whole-file.ts';
@@ -52,15 +55,30 @@ export interface PayloadKeys {
 
 /** A key ring in memory, as its file was at the last reading. */
 export class KeyRing implements KeyWrapper, PayloadKeys {
-  /** All keys, oldest first, in the file's order. */
-  readonly keys: readonly RingKey[];
-  /** Ids of keys that will never arrive. Content encrypted under one of them is refused for good. */
-  readonly refused: readonly string[];
+  #keys: readonly RingKey[];
+  #refused: readonly string[];
 
-  /** The keys must hold exactly one current key of each use, as `loadKeyRing` checks. */
+  /**
+   * @param keys exactly one current key of each use, as `loadKeyRing` checks
+   * @param refused ids of keys that will never arrive: content encrypted under one of them is refused for good
+   */
   constructor(keys: readonly RingKey[], refused: readonly string[] = []) {
-    this.keys = keys;
-    this.refused = refused;
+    this.#keys = keys;
+    this.#refused = refused;
+  }
+
+  /** All keys, oldest first, in the file's order. */
+  get keys(): readonly RingKey[] {
+    return this.#keys;
+  }
+
+  get refused(): readonly string[] {
+    return this.#refused;
+  }
+
+  protected follow(ring: KeyRing): void {
+    this.#keys = ring.keys;
+    this.#refused = ring.refused;
   }
 
   /** The key of that use that encrypts. */
@@ -167,39 +185,26 @@ export function hasKeyRing(file: string): Promise<boolean> {
 
 /** How long a worker may keep encrypting under the former key. It looks at once for a key that it needs to decrypt. */
 const POLL_MS = 5_000;
-/**
- * The wait before the next call to a key management service that did not answer. Every payload under a new key tries
- * this.
- */
-const SERVICE_RETRY_MS = 30_000;
-
 export interface KeyRingWatchOptions {
   pollMs?: number;
-  serviceRetryMs?: number;
-  /** Called when the file has changed, with its new content. */
-  onReload?: (ring: KeyRing) => void;
-  /**
-   * Called once for each change that leaves the file unusable, or whose keys the key management service does not open
-   * (`KeyServiceError`, which is tried again). The former keys stay in use.
-   */
+  /** Called once for each change of the file that could not be read. The former keys stay in use. */
   onReloadFailed?: (error: unknown) => void;
 }
 
-export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
+export class WatchedKeyRing extends KeyRing {
   readonly #file: string;
-  readonly #options: KeyRingWatchOptions;
+  readonly #onReloadFailed: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  #ring: KeyRing;
   #version: string;
-  #retryAtMs = Number.POSITIVE_INFINITY;
+  /** The version that could not be read: for readiness. A key management service may open it later. */
+  #failedVersion: string | undefined;
   #reloading: Promise<void> | undefined;
-  #lastReloadFailed = false;
 
   private constructor(file: string, ring: KeyRing, version: string, options: KeyRingWatchOptions) {
+    super(ring.keys, ring.refused);
     this.#file = file;
-    this.#ring = ring;
     this.#version = version;
-    this.#options = options;
+    this.#onReloadFailed = options.onReloadFailed ?? (() => {});
     this.#timer = setInterval(() => void this.reload(), options.pollMs ?? POLL_MS);
     this.#timer.unref();
   }
@@ -207,41 +212,24 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
   static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
     // The state is taken before the file is read, so that a change in between counts as a later change.
-    const version = await readVersion(file);
+    const version = readFileVersion(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
-  }
-
-  get ring(): KeyRing {
-    return this.#ring;
   }
 
   /** Whether the file has newer content that could not be used: for readiness. */
   get lastReloadFailed(): boolean {
-    return this.#lastReloadFailed;
-  }
-
-  current(use: KeyUse): RingKey {
-    return this.#ring.current(use);
+    return this.#failedVersion !== undefined;
   }
 
   /** Looks for a missing key in the file before it calls the key unknown. */
-  async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
+  override async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
     // Tries twice, since the first read may have begun before the key was written.
     for (let tries = 0; tries < 2; tries += 1) {
-      const found = await this.#ring.find(use, id);
+      const found = await super.find(use, id);
       if (found !== 'unknown') return found;
       await this.reload();
     }
-    return this.#ring.find(use, id);
-  }
-
-  wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
-    return this.#ring.wrap(use, dataKey, bound);
-  }
-
-  async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
-    await this.find(use, wrapped.keyId);
-    return this.#ring.unwrap(use, wrapped, bound);
+    return super.find(use, id);
   }
 
   /** Reads the file again if it has changed. Never throws: if the ring cannot be read, the former one stays. */
@@ -257,30 +245,17 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   }
 
   async #reload(): Promise<void> {
-    const version = await readVersion(this.#file);
-    const isChanged = version !== this.#version;
-    if (!isChanged && performance.now() < this.#retryAtMs) return;
-    this.#version = version;
-    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    const version = readFileVersion(this.#file);
+    if (version === this.#version) return;
     try {
-      this.#ring = await loadKeyRing(this.#file);
-      this.#lastReloadFailed = false;
+      this.follow(await loadKeyRing(this.#file));
+      this.#version = version;
+      this.#failedVersion = undefined;
     } catch (error) {
-      this.#lastReloadFailed = true;
-      if (error instanceof KeyServiceError) {
-        this.#retryAtMs = performance.now() + (this.#options.serviceRetryMs ?? SERVICE_RETRY_MS);
-      }
-      if (isChanged) this.#options.onReloadFailed?.(error);
-      return;
+      if (version !== this.#failedVersion) this.#onReloadFailed(error);
+      this.#failedVersion = version;
     }
-    this.#options.onReload?.(this.#ring);
   }
-}
-
-/** A text that differs after each relevant change: the file is always replaced, never written into. */
-async function readVersion(file: string): Promise<string> {
-  const about = await stat(file, { bigint: true }).catch(() => null);
-  return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');
 }
 
 // Ages of keys (docs/protection.md: a key encrypts for at most 90 days).
@@ -362,28 +337,52 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 export const KEY_ID_FORM = /^[A-Za-z0-9._-]{1,64}$/;
 
-const idSchema = z.string().regex(KEY_ID_FORM, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
-const instantSchema = z
+const instantSchema = requiredInstant();
+const idSchema = z
   .string()
-  .refine((text) => parseInstantMs(text) !== null, 'must be an RFC 3339 instant with offset');
+  .refine((id) => KEY_ID_FORM.test(id), 'must be 1 to 64 letters, digits, dots, dashes or underscores');
+const bytesSchema = (min: number, max: number, rule: string) =>
+  z.string().refine((text) => {
+    const bytes = Buffer.from(text, 'base64');
+    return bytes.toString('base64') === text && bytes.byteLength >= min && bytes.byteLength <= max;
+  }, rule);
 
-const keySchema = z.strictObject({
-  id: idSchema,
-  use: z.enum(KEY_USES, `must be one of ${KEY_USES.join(', ')}`),
-  createdAt: instantSchema,
-  retiredAt: instantSchema.optional(),
-  status: z.enum(['current', 'retired'], 'must be current or retired'),
-  /** The secret in the clear; or `wrapped`, by the service that `kms` names. */
-  secret: z.string().refine(isSecret, `must be ${SECRET_BYTES} bytes in base64`).optional(),
-  wrapped: z.string().refine(isWrapped, `must be 1 to ${MAX_WRAPPED_BYTES} bytes in base64`).optional(),
-  kms: z.string().refine(isKmsName, KMS_NAME_RULE).optional(),
-});
+const keySchema = z
+  .strictObject({
+    id: idSchema,
+    use: z.enum(KEY_USES),
+    createdAt: instantSchema,
+    retiredAt: instantSchema.optional(),
+    status: z.enum(['current', 'retired']),
+    /** The secret in the clear; or `wrapped`, by the service that `kms` names. */
+    secret: bytesSchema(SECRET_BYTES, SECRET_BYTES, `must be ${SECRET_BYTES} bytes in base64`).optional(),
+    wrapped: bytesSchema(1, MAX_WRAPPED_BYTES, `must be 1 to ${MAX_WRAPPED_BYTES} bytes in base64`).optional(),
+    kms: z.string().refine(isKmsName, KMS_NAME_RULE).optional(),
+  })
+  .refine(({ secret, wrapped, kms }) => {
+    const isClear = secret !== undefined;
+    return isClear !== (wrapped !== undefined) && isClear !== (kms !== undefined);
+  }, 'must have either a secret, or what is wrapped and the kms');
 
-const fileSchema = z.strictObject({
-  version: z.literal(1, 'must be 1'),
-  keys: z.array(keySchema),
-  refused: z.array(idSchema).optional(),
-});
+const fileSchema = z
+  .strictObject({ version: z.literal(1), keys: z.array(keySchema), refused: z.array(idSchema).optional() })
+  .check(({ value: { keys, refused = [] }, issues }) => {
+    const report = (path: PropertyKey[], message: string) =>
+      issues.push({ code: 'custom', input: undefined, path, message });
+    for (const [index, { id }] of keys.entries()) {
+      if (keys.findIndex((other) => other.id === id) < index) report(['keys', index, 'id'], 'must be unique');
+    }
+    for (const [index, id] of refused.entries()) {
+      // A run that confused two keys could not replay.
+      if (keys.some((key) => key.id === id)) {
+        report(['refused', index], 'must not be a key of this ring: what is refused stays refused');
+      }
+    }
+    for (const use of KEY_USES) {
+      const current = keys.filter((key) => key.use === use && key.status === 'current').length;
+      if (current !== 1) report(['keys'], `must hold exactly one current key for ${use}, not ${current}`);
+    }
+  });
 
 /** A key in the file: with `secret`, or with `wrapped` and `kms`. */
 type FileKey = z.input<typeof keySchema>;
@@ -421,11 +420,12 @@ export async function readKeyRing(
   file: string,
 ): Promise<{ content: KeyRingContent; owner: { uid: number; gid: number } }> {
   const { text, owner } = await readPrivate(file);
-  const parsed = fileSchema.safeParse(parseJson(text, file));
-  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(toProblem));
-  const problems = findRingProblems(parsed.data);
+  // The parser's own message quotes its input, and the input holds keys.
+  const [content] = parseJson(text) ?? [];
+  if (content === undefined) throw new KeyRingError(`the key ring ${file} is not JSON`);
+  const problems = findSchemaProblems(fileSchema, content);
   if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
-  return { content: parsed.data, owner };
+  return { content: content as KeyRingContent, owner };
 }
 
 async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
@@ -447,64 +447,6 @@ async function readPrivate(file: string): Promise<{ text: string; owner: { uid: 
   } finally {
     await handle.close();
   }
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's own message quotes its input, and the input holds keys.
-    throw new KeyRingError(`the key ring ${file} is not JSON`);
-  }
-}
-
-function findRingProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
-  const problems: Problem[] = [];
-  refused.forEach((id, index) => {
-    // A run that confused two keys could not replay.
-    if (keys.some((key) => key.id === id)) {
-      problems.push({
-        path: `/refused/${index}`,
-        rule: 'must not be a key of this ring: what is refused stays refused',
-      });
-    }
-  });
-  keys.forEach((key, index) => {
-    if (keys.findIndex((other) => other.id === key.id) < index) {
-      problems.push({ path: `/keys/${index}/id`, rule: 'must be unique' });
-    }
-    const isClear = key.secret !== undefined && key.wrapped === undefined && key.kms === undefined;
-    const isWhollyWrapped = key.secret === undefined && key.wrapped !== undefined && key.kms !== undefined;
-    if (!isClear && !isWhollyWrapped) {
-      problems.push({ path: `/keys/${index}`, rule: 'must have either a secret, or what is wrapped and the kms' });
-    }
-  });
-  for (const use of KEY_USES) {
-    const current = keys.filter((key) => key.use === use && key.status === 'current').length;
-    if (current !== 1)
-      problems.push({ path: '/keys', rule: `must hold exactly one current key for ${use}, not ${current}` });
-  }
-  return problems;
-}
-
-/** Never uses zod's own text for unknown fields, which repeats their names. */
-function toProblem(issue: z.core.$ZodIssue): Problem {
-  const path = `/${issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
-  if (issue.code === 'unrecognized_keys') return { path, rule: 'has unknown fields' };
-  if (issue.code === 'invalid_type') return { path, rule: `must be ${issue.expected}` };
-  return { path, rule: issue.message };
-}
-
-function isSecret(text: string): boolean {
-  return isBase64(text) && Buffer.byteLength(text, 'base64') === SECRET_BYTES;
-}
-
-function isWrapped(text: string): boolean {
-  return text !== '' && isBase64(text) && Buffer.byteLength(text, 'base64') <= MAX_WRAPPED_BYTES;
-}
-
-function isBase64(text: string): boolean {
-  return Buffer.from(text, 'base64').toString('base64') === text;
 }
 
 // Secrets of a key ring's file: in the clear, or wrapped by a key management service.
@@ -551,12 +493,11 @@ async function withSecret(
     const again = Buffer.from(await (await openService(wrappedBy)).unwrap(wrapped, toContext(key)));
     const isSame = again.byteLength === SECRET_BYTES && timingSafeEqual(again, secret);
     again.fill(0);
-    if (!isSame) throw new KmsError('unknown', 'it unwraps something else than it was given');
+    if (!isSame) throw new KmsError('it unwraps something else than it was given');
     return { ...key, wrapped: Buffer.from(wrapped).toString('base64'), kms: wrappedBy };
   } catch (error) {
     if (!(error instanceof KmsError)) throw error;
-    const why = `${kms} does not wrap the key "${id}", and no key ring was changed: ${error.message}`;
-    throw new KeyServiceError(why, [error.code]);
+    throw new KeyServiceError(`${kms} does not wrap the key "${id}", and no key ring was changed: ${error.message}`);
   } finally {
     secret.fill(0);
   }
@@ -579,24 +520,19 @@ async function openSecrets(file: string, keys: readonly FileKey[], openService: 
 /** Like `openSecrets`, but returns bytes: for a ring whose wrapping will change. */
 async function unwrapAll(file: string, keys: readonly FileKey[], openService: KeyServiceOf): Promise<Buffer[]> {
   const opened = await Promise.allSettled(keys.map((key) => readSecretBytes(key, openService)));
-  const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();
+  const failures = new Map<string, string[]>();
   const secrets: Buffer[] = [];
   for (const [index, outcome] of opened.entries()) {
-    const { id, kms = '' } = keys[index] as FileKey;
+    const { id, kms } = keys[index] as FileKey;
     if (outcome.status === 'fulfilled') secrets.push(outcome.value);
     else if (outcome.reason instanceof KmsError) {
-      const group = failures.get(`${kms} ${outcome.reason.code}`) ?? { kms, error: outcome.reason, ids: [] };
-      failures.set(`${kms} ${outcome.reason.code}`, { ...group, ids: [...group.ids, id] });
+      const why = `by ${kms}: ${outcome.reason.message}`;
+      failures.set(why, [...(failures.get(why) ?? []), `"${id}"`]);
     } else throw outcome.reason;
   }
   if (failures.size === 0) return secrets;
-  const told = [...failures.values()].map(({ kms, error, ids }) => {
-    return `${ids.map((id) => `"${id}"`).join(', ')} by ${kms}: ${error.message}`;
-  });
-  throw new KeyServiceError(
-    `keys of the key ring ${file} were not unwrapped: ${told.join('; ')}`,
-    [...failures.values()].map(({ error }) => error.code),
-  );
+  const reasons = [...failures].map(([why, ids]) => `${ids.join(', ')} ${why}`);
+  throw new KeyServiceError(`keys of the key ring ${file} were not unwrapped: ${reasons.join('; ')}`);
 }
 
 async function readSecretBytes(key: FileKey, openService: KeyServiceOf): Promise<Buffer> {
@@ -604,8 +540,7 @@ async function readSecretBytes(key: FileKey, openService: KeyServiceOf): Promise
   if (key.wrapped === undefined || key.kms === undefined) throw new Error('a key without a secret was read');
   const service = await openService(key.kms);
   const secret = Buffer.from(await service.unwrap(Buffer.from(key.wrapped, 'base64'), toContext(key)));
-  if (secret.byteLength !== SECRET_BYTES)
-    throw new KmsError('notOpened', `what is wrapped is not ${SECRET_BYTES} bytes`);
+  if (secret.byteLength !== SECRET_BYTES) throw new KmsError(`what is wrapped is not ${SECRET_BYTES} bytes`);
   return secret;
 }
 

@@ -1,7 +1,7 @@
 /** AWS KMS, which may wrap the key ring's keys. Its SDK is an optional package that only this file loads, on demand. */
 import type { KMSServiceException as ServiceException } from '@aws-sdk/client-kms';
 import { isLoopback } from '../../base/loopback.ts';
-import { KmsError, type KmsFailure } from '../errors.ts';
+import { KmsError } from '../errors.ts';
 
 const AWS_KMS = 'aws-kms:';
 /** A key's ARN, an alias' ARN, an alias or a key id. */
@@ -48,10 +48,10 @@ type Sdk = typeof import('@aws-sdk/client-kms');
  * keys. Bytes that were wrapped under one context open under no other. KMS logs contexts, so nothing in a context is
  * secret.
  *
- * @throws KmsError `notInstalled` or `region`
+ * @throws KmsError where the package or the region is missing
  */
 async function openKeyService(name: string) {
-  if (!isKmsName(name)) throw new KmsError('unknown', `its name ${KMS_NAME_RULE}`);
+  if (!isKmsName(name)) throw new KmsError(`its name ${KMS_NAME_RULE}`);
   const KeyId = name.slice(AWS_KMS.length);
   const sdk = await loadSdk();
   const region = parseRegion(KeyId);
@@ -74,21 +74,21 @@ async function openKeyService(name: string) {
     { step: 'build' },
   );
   await client.config.region().catch(() => {
-    throw createKmsError('region');
+    throw new KmsError('AWS KMS has no region: set AWS_REGION, or name the key by its ARN');
   });
   return {
     /** `kms` names the key's own ARN, also where the caller gave an alias: an alias may point to another key tomorrow. */
     async wrap(Plaintext: Uint8Array, EncryptionContext: Record<string, string>) {
       const command = new sdk.EncryptCommand({ KeyId, Plaintext, EncryptionContext });
       const { CiphertextBlob, KeyId: arn } = await client.send(command).catch(translate);
-      if (!CiphertextBlob || !arn) throw createKmsError('unknown');
+      if (!CiphertextBlob || !arn) throw new KmsError(UNKNOWN);
       return { wrapped: CiphertextBlob, kms: `${AWS_KMS}${arn}` };
     },
     async unwrap(CiphertextBlob: Uint8Array, EncryptionContext: Record<string, string>): Promise<Uint8Array> {
       // Names the key. Otherwise KMS would take any key that these bytes claim to be wrapped under.
       const command = new sdk.DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext });
       const { Plaintext } = await client.send(command).catch(translate);
-      if (!Plaintext) throw createKmsError('unknown');
+      if (!Plaintext) throw new KmsError(UNKNOWN);
       return Plaintext;
     },
     close: () => client.destroy(),
@@ -98,14 +98,14 @@ async function openKeyService(name: string) {
 /** Requires TLS: requests to KMS and its answers contain keys. */
 function requireTls(request: unknown): void {
   const { protocol, hostname } = request as { protocol: string; hostname: string };
-  if (protocol !== 'https:' && !isLoopback(hostname)) throw createKmsError('insecure');
+  if (protocol !== 'https:' && !isLoopback(hostname)) throw new KmsError(INSECURE);
 }
 
 async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@aws-sdk/client-kms');
   } catch {
-    throw createKmsError('notInstalled');
+    throw new KmsError('the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`');
   }
 }
 
@@ -113,64 +113,38 @@ function parseRegion(key: string): string | undefined {
   return key.startsWith('arn:') ? key.split(':')[3] : undefined;
 }
 
-/** Failures by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
-const FAILURES: Record<Exclude<KmsFailure, 'insecure' | 'region' | 'notInstalled' | 'unknown'>, ReadonlySet<string>> = {
-  unreachable: new Set([
-    ...['TimeoutError', 'AbortError', 'ThrottlingException', 'TooManyRequestsException', 'LimitExceededException'],
-    ...['DependencyTimeoutException', 'KMSInternalException', 'ServiceUnavailable', 'RequestTimeout'],
-    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ]),
-  credentials: new Set([
-    ...['CredentialsProviderError', 'TokenProviderError', 'UnrecognizedClientException', 'InvalidClientTokenId'],
-    ...['ExpiredToken', 'ExpiredTokenException', 'InvalidSignatureException', 'SignatureDoesNotMatch', 'InvalidToken'],
-    ...['MissingAuthenticationToken', 'MissingAuthenticationTokenException', 'IncompleteSignature'],
-  ]),
-  denied: new Set(['AccessDeniedException', 'AccessDenied']),
-  keyUnusable: new Set([
-    ...['NotFoundException', 'DisabledException', 'KMSInvalidStateException', 'KeyUnavailableException'],
-    ...['InvalidKeyUsageException', 'InvalidArnException'],
-  ]),
-  notOpened: new Set(['InvalidCiphertextException', 'IncorrectKeyException']),
-};
+const INSECURE = 'AWS KMS would be asked over http, beyond this machine: give AWS_ENDPOINT_URL_KMS an https address';
+const UNKNOWN = 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)';
+const UNREACHABLE = 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again';
+const DENIED = 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key';
 
-const TO_DO: Record<KmsFailure, string> = {
-  unreachable: 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again',
-  credentials:
+/** The remedies, by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
+const TO_DO: readonly (readonly [RegExp, string])[] = [
+  [/Timeout|Abort|Throttling|LimitExceeded|TooManyRequests|KMSInternal/, UNREACHABLE],
+  [
+    /Credentials|Token|Signature|UnrecognizedClient/,
     'AWS KMS was asked without credentials that it takes: give the process valid ones, as the AWS SDK finds them',
-  denied: 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key',
-  keyUnusable: 'that key of AWS KMS cannot be used: enable it, cancel its deletion, or correct its name',
-  notOpened:
+  ],
+  [/^AccessDenied/, DENIED],
+  [
+    /^(NotFound|Disabled|KMSInvalidState|KeyUnavailable|InvalidKeyUsage|InvalidArn)Exception$/,
+    'that key of AWS KMS cannot be used: enable it, cancel its deletion, or correct its name',
+  ],
+  [
+    /^(InvalidCiphertext|IncorrectKey)Exception$/,
     'AWS KMS did not wrap this with that key, for this key id and use: bring the key ring back from its copy, or correct `kms`',
-  insecure: 'AWS KMS would be asked over http, beyond this machine: give AWS_ENDPOINT_URL_KMS an https address',
-  region: 'AWS KMS has no region: set AWS_REGION, or name the key by its ARN',
-  notInstalled: 'the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`',
-  unknown: 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)',
-};
+  ],
+];
 
 function translate(error: unknown): never {
-  throw createKmsError(toFailure(error));
+  if (error instanceof KmsError) throw error;
+  const { name = '', $metadata } = error as Partial<ServiceException>;
+  const known = TO_DO.find(([names]) => names.test(name));
+  throw new KmsError(known?.[1] ?? toDoByStatus($metadata?.httpStatusCode));
 }
 
-function toFailure(error: unknown): KmsFailure {
-  if (error instanceof KmsError) return error.code;
-  if (!(error instanceof Error)) return 'unknown';
-  const code = 'code' in error ? String(error.code) : '';
-  for (const [failure, names] of Object.entries(FAILURES)) {
-    if (names.has(error.name) || names.has(code)) return failure as KmsFailure;
-  }
-  return byStatus(error);
-}
-
-/**
- * An answer in a form that the SDK does not read. It comes from something in front of KMS: a proxy, or an endpoint's
- * policy.
- */
-function byStatus(error: Error): KmsFailure {
-  const { httpStatusCode: status = 0 } = (error as Partial<ServiceException>).$metadata ?? {};
-  if (status >= 500) return 'unreachable';
-  return status === 401 || status === 403 ? 'denied' : 'unknown';
-}
-
-function createKmsError(failure: KmsFailure): KmsError {
-  return new KmsError(failure, TO_DO[failure]);
+/** Without a status no answer came. An answer that the SDK cannot read comes from a proxy, or an endpoint's policy. */
+function toDoByStatus(status = 500): string {
+  if (status >= 500) return UNREACHABLE;
+  return status === 401 || status === 403 ? DENIED : UNKNOWN;
 }

@@ -1,25 +1,18 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
-import { omitUndefined } from '../../base/defined.ts';
 import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
-import type { MessageRefusal } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
+import type { Underway } from '../run/messages/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
-export interface AskedWithdrawal {
+export interface AskedWithdrawal extends Underway {
   by: string;
   reason: string;
-  /** The share that is to take its place. */
-  replacement?: ShareInput;
-  /** The run has answered the sender, and the ledger has not decided yet. The status shows a later refusal. */
-  isAnswered?: true;
-  /** The reason why the ledger, or the share's hold, refused the withdrawal. */
-  refusal?: MessageRefusal;
 }
 
 export interface ShareRecord {
@@ -46,7 +39,7 @@ export interface ShareRecord {
   inquiry?: CarriedInquiry;
   withdrawal?: AskedWithdrawal;
   /** Set once the ledger has its withdrawal. `by` and `reason` are known if this run asked for it. */
-  withdrawn?: { replacedBy?: string; by?: string; reason?: string };
+  withdrawn?: { by?: string; reason?: string };
 }
 
 /** Whether the share has not ended yet. */
@@ -77,11 +70,6 @@ export function noteRefusalAfterPosting(
 /** Returns the trace number by which events name the inquiry. */
 export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
   return customerTraceNumber === undefined ? {} : { customerTraceNumber };
-}
-
-/** Returns the members of the event of its end, beside the outcome. */
-export function toEndMembers(share: ShareRecord): { customerTraceNumber?: string; replacedBy?: string } {
-  return { ...toTraceNumber(share), ...omitUndefined({ replacedBy: share.withdrawn?.replacedBy }) };
 }
 
 /** The consents of all applicants, judged together. `waiting` also while a refusal is on its way to the ledger. */

@@ -334,7 +334,6 @@ class InquiryRun {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#listApplicantIds(),
       since,
-      isTold: heldSince !== undefined,
     });
     this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };

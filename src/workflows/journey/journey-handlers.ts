@@ -31,7 +31,7 @@ import {
 import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
 import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
-import { checkShareRequest, findReplacedShare, isKnownShare, requireShare } from './share-requests.ts';
+import { checkShareRequest, requireShare } from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
@@ -93,15 +93,13 @@ function handleShares(journey: Journey): void {
     objection: (message) => checkShareRequest(journey, message),
     answer: async (message) => {
       const { share } = message;
-      if (!isKnownShare(journey, share.shareId)) {
+      if (!journey.shares.has(share.shareId)) {
         const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
         const args = { profile: journey.profile, message, ...omitUndefined({ journeyPurposeCode }) };
         await journey.keepOpenFor(checkShare(args));
         // During the check, the journey may have ended, or received the same share or another one under its id.
         refuseFor(checkShareRequest(journey, message));
       }
-      const replaced = findReplacedShare(journey, message);
-      if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
       return toAccepted(journey, !journey.takeShare(share));
     },
   });

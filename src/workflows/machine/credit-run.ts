@@ -256,13 +256,13 @@ export abstract class CreditRun<
 
   protected get shareStatuses(): ShareStatus[] {
     return [...this.shares.values()].map((share) => {
-      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks, withdrawn } = share;
+      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
       const isWaiting = state === 'awaitingConsent';
       const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
       return {
         ...{ shareId: input.shareId, state, waitingFor },
         ...omitUndefined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
-        ...omitUndefined({ replacedBy: withdrawn?.replacedBy, attention }),
+        ...omitUndefined({ attention }),
       };
     });
   }

@@ -262,7 +262,7 @@ class SharePosting {
       if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
       this.#run.consents.fault(known.grant, fault);
     }
-    if (withdrawn) this.#share.withdrawn = withdrawn;
+    if (withdrawn) this.#share.withdrawn = {};
     if (reportGone) this.#share.reportIsGone = true;
     this.#run.consents.forget(this.#share.input.shareId);
   }

@@ -1,16 +1,15 @@
 /**
- * A share that its platform takes back, or corrects by another, before it is on the wire. The share's own task asks the
+ * A share that its platform takes back before it is on the wire. The share's own task asks the
  * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
  */
-import { CancellationScope, condition } from '@temporalio/workflow';
-import { omitUndefined } from '../../base/defined.ts';
+import { CancellationScope } from '@temporalio/workflow';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { runUntilRecorded } from '../run/activity-stubs.ts';
-import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
-import { ANSWER_WITHIN_MS, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
+import { type Accepted, answerUnderway, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
+import { OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 
 export const CLAIM_CAME_FIRST = refuse('notNow', 'the share may have been sent already: its claim came first');
@@ -49,24 +48,15 @@ export function askForWithdrawal(
   return true;
 }
 
-/**
- * Asks for the withdrawal, and answers once the ledger has it. With the ledger away the answer says `recorded: false`;
- * the run continues to ask, and shows under `refusedMessages` if the claim was first.
- */
+/** Asks for the withdrawal, and answers once the ledger has it, or has a claim that was first. */
 export async function answerWithdrawal<Status>(
   run: ConsentHost & { status(): Status },
   share: ShareRecord,
-  { by, reason, replacement }: Omit<AskedWithdrawal, 'isAnswered' | 'refusal'>,
+  { by, reason }: RunWithdrawal,
 ): Promise<Accepted<Status>> {
-  const isNew = askForWithdrawal(run, share, { by, reason, ...omitUndefined({ replacement }) });
+  const isNew = askForWithdrawal(run, share, { by, reason });
   const asked = share.withdrawal;
-  if (!asked) return { ...toAccepted(run, true), recorded: true };
-  const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
-    summary: 'answering before a withdrawal is recorded',
-  });
-  if (!isKnown) asked.isAnswered = true;
-  if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
-  return { ...toAccepted(run, !isNew), recorded: share.withdrawn !== undefined };
+  return asked ? answerUnderway(run, asked, !isNew) : { ...toAccepted(run, true), recorded: true };
 }
 
 /** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
@@ -78,13 +68,8 @@ export function refuseWithdrawal(
   const { withdrawal: asked } = share;
   if (!asked) return;
   delete share.withdrawal;
-  noteRefusal(run, asked, refusal);
-}
-
-function noteRefusal(run: Pick<SharingRun, 'kind' | 'refuse'>, asked: AskedWithdrawal, refusal: MessageRefusal): void {
-  asked.refusal = refusal;
-  const withdrawal = run.kind === 'share' ? 'withdraw' : 'withdrawShare';
-  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : withdrawal, refusal.reason);
+  asked.verdict = refusal;
+  if (asked.isAnswered) refuseMessage(run, run.kind === 'share' ? 'withdraw' : 'withdrawShare', refusal.reason);
 }
 
 /** The share waits for an operator: a withdrawal would leave an attempt undecided. */
@@ -94,15 +79,14 @@ export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share:
 
 /**
  * Has the ledger decide about the withdrawal that was asked for, however long that takes; returns whether the share is
- * withdrawn. Nothing of the share may be in flight. A run that has not ended takes the share that takes its place.
+ * withdrawn. Nothing of the share may be in flight.
  */
 export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<boolean> {
   const { withdrawal: asked } = share;
   if (!asked) return share.withdrawn !== undefined;
   if (!run.config) throw new Error('a withdrawal of a run without a ledger');
   const { shareId } = share.input;
-  const replacement = omitUndefined({ replacedBy: asked.replacement?.shareId });
-  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason, ...replacement };
+  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason };
   const args = { ledgerId: run.config.ledgerId, withdrawal };
   const ask = () => runUntilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
@@ -114,24 +98,24 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
     refuseWithdrawal(run, share, CLAIM_CAME_FIRST);
     return false;
   }
-  const { by, reason, replacedBy } = verdict.standing;
-  share.withdrawn = { by, reason, ...omitUndefined({ replacedBy }) };
+  const { by, reason } = verdict.standing;
+  share.withdrawn = { by, reason };
   delete share.withdrawal;
+  asked.verdict = 'recorded';
   changeShare(share, 'withdrawn');
-  if (!asked.replacement) return true;
-  const hasEnded = run.outcome !== undefined || run.endedAs !== undefined;
-  if (asked.replacement.shareId !== replacedBy) {
-    noteRefusal(run, asked, refuse('differs', 'the share was withdrawn before with other content: /replaces differs'));
-  } else if (!hasEnded) run.takeShare(asked.replacement);
   return true;
 }
 
 /** Settles the withdrawals of a run that ends, for shares that no task carries any more; then its last consents. */
 export async function drainShares(run: SharingRun): Promise<void> {
   for (const share of run.shares.values()) {
-    if (!share.withdrawal) continue;
+    const { withdrawal } = share;
+    if (!withdrawal) continue;
     if (run.config) await settleWithdrawal(run, share);
-    else delete share.withdrawal;
+    else {
+      withdrawal.verdict = 'inNoLedger';
+      delete share.withdrawal;
+    }
   }
   await drainMessages(run);
 }

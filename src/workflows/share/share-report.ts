@@ -20,7 +20,7 @@ import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, listUngranted, type ShareRecord, toEndMembers } from '../consent/share-record.ts';
+import { changeShare, isOpen, listUngranted, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { executeShare } from '../machine/share-posting.ts';
 import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
@@ -86,7 +86,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
 
   emitEnded(outcome: Ended<ShareReportOutcome>): void {
     const { shareId, record } = this;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toEndMembers(record) });
+    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toTraceNumber(record) });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {

@@ -58,7 +58,7 @@ export async function sendRefusedMessages(world: World): Promise<JourneyHandle> 
     ['advance', { journeyId, to: 'PREAPP', applicants: [person, person] }],
     ['recordConsent', { ...consent, consentId: ssn, decidedAt: last }],
     ['requestShare', { journeyId, share: { shareId: ssn, endUser: last, [last]: ssn } }],
-    ['requestShare', { journeyId, share: { shareId: 'S1', endUser: 'x' }, replaces: ssn, by: [last], reason: email }],
+    ['requestShare', { journeyId, share: { shareId: ssn, endUser: [last], reportOf: email } }],
     ['withdrawShare', { journeyId, shareId: ssn, by: [last], reason: { ssn } }],
     ['withdrawShare', { journeyId, shareId: last, by: last, reason: email }],
     ['extend', { journeyId, gate: last, until: ssn, by: email, [ssn]: last }],
