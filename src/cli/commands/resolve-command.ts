@@ -192,14 +192,13 @@ async function findHold(
   return holds[traces.indexOf(await prompter.choice('Several inquiries are on hold', choices))];
 }
 
-/** The answers to one of many: of the preview `decidable`, of the decision `result`. */
+/** The answer to one of many. */
 interface Judged {
   runKey: string;
   customerTraceNumber: string;
   attempt: number;
-  decidable?: boolean;
+  result: 'decided' | 'duplicate' | 'decidable' | 'refused' | 'failed';
   heldBy?: string;
-  result?: string;
   detail?: string;
 }
 
@@ -221,12 +220,12 @@ async function resolveAll({ options, output, prompter, draft }: Asked): Promise<
       await askForTheRest(first, draft, prompter, { ofMany: true });
     }
     check();
-    const judged = await callForEach(call, 'previewDecisions', draft, holds);
+    const judged = await callForEach(call, { ...draft, preview: true }, holds);
     const planned = judged
-      .filter(({ decidable }) => decidable)
+      .filter(({ result }) => result === 'decidable')
       .map(({ runKey, customerTraceNumber, attempt, heldBy }) => ({ runKey, customerTraceNumber, attempt, heldBy }));
     const leftOut = judged
-      .filter(({ decidable }) => !decidable)
+      .filter(({ result }) => result !== 'decidable')
       .map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
     const rest = leftOut.length > 0 ? { leftOut } : {};
     if (first && planned.length > 0 && !options.yes) {
@@ -241,7 +240,7 @@ async function resolveAll({ options, output, prompter, draft }: Asked): Promise<
       const question = `Decide ${action} about these ${planned.length}?`;
       if (!(await isAgreed(question, prompter, output))) return EXIT.needsPerson;
     }
-    const inquiries = await callForEach(call, 'decideMany', draft, planned);
+    const inquiries = await callForEach(call, draft, planned);
     const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
     const document = { inquiries, ...rest };
     output.answer(document, () => [
@@ -255,14 +254,13 @@ async function resolveAll({ options, output, prompter, draft }: Asked): Promise<
 /** Calls an operation with the same decision about all of them. It takes a limited number at once. */
 async function callForEach(
   call: CallOperation,
-  operationId: 'previewDecisions' | 'decideMany',
-  { attempt: _, customerTraceNumber: __, ...same }: DraftDecision,
+  { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
   holds: readonly Pick<Judged, 'runKey' | 'customerTraceNumber' | 'attempt'>[],
 ): Promise<Judged[]> {
   const named = holds.map(({ runKey, customerTraceNumber, attempt }) => ({ runKey, customerTraceNumber, attempt }));
   const judged: Judged[] = [];
   for (let from = 0; from < named.length; from += MOST_AT_ONCE) {
-    const answer = await call(operationId, { ...same, inquiries: named.slice(from, from + MOST_AT_ONCE) });
+    const answer = await call('decideMany', { ...same, inquiries: named.slice(from, from + MOST_AT_ONCE) });
     judged.push(...(readDocument(answer) as { inquiries: Judged[] }).inquiries);
   }
   return judged;
