@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { requiredInstant } from '../../fields/fields.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
@@ -21,7 +21,7 @@ const count = z.int().min(0);
 const optionalText = text.exactOptional();
 
 /** An instant in a query. */
-export const instantText = requiredInstant();
+export const instantText = getMessageFields().instant;
 
 /** The conditions of every listing by time. All conditions are text, since they come from a query or a command line. */
 const periodAndRun = {
