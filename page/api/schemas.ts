@@ -262,11 +262,6 @@ export type InquiryAttempt = {
   noRecordReference?: string;
   /** The number of applicants that the inquiry is about. */
   applicants?: number;
-  accesses?: {
-    count: number;
-    reissues: number;
-    lastAt: string;
-  };
   /** An answer that came after a decision or a later attempt. */
   late?: {
     at: string;

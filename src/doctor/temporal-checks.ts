@@ -6,7 +6,7 @@ import { diagnoseUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
-import { countFailingRuns } from '../temporal/failing-runs.ts';
+import { countFailingRuns, TASKS_FAIL } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
 import {
   describeDeployment,
@@ -197,7 +197,7 @@ export const failingRunsCheck = defineCheck(
     if (count === 0) return pass('the tasks of no run fail');
     return warn(
       `the tasks of ${describeCount(count, 'run')} fail again and again`,
-      '`credit-journey holds` lists them; docs/runbook/workflow-tasks-fail.md',
+      `\`temporal workflow list --query '${TASKS_FAIL}'\` lists them; docs/runbook/workflow-tasks-fail.md`,
     );
   },
 );

@@ -18,11 +18,20 @@ const OUR_NAMES = new Set(['payloads', 'metadata', 'data', 'encoding']);
 /** Both alphabets, with or without padding, as proto3 JSON takes them. */
 const bytes = z.string('must be base64').regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'must be base64');
 
-const hasRoom = (metadata: object) => Object.keys(metadata).length <= MAX_METADATA;
+/** Checked as a whole: the path of a problem would name a member, which the sender makes up. */
+const metadataSchema = z
+  .custom<Record<string, string>>(
+    (value) => isRecord(value) && Object.values(value).every((entry) => bytes.safeParse(entry).success),
+    'must be an object whose members are base64',
+  )
+  .refine(
+    (metadata) => Object.keys(metadata ?? {}).length <= MAX_METADATA,
+    `must have at most ${MAX_METADATA} members`,
+  );
 
 const payloadSchema = z.object({
   // In proto3 JSON null means that a field is not set.
-  metadata: z.record(z.string(), bytes).refine(hasRoom, `must have at most ${MAX_METADATA} members`).nullish(),
+  metadata: metadataSchema.nullish(),
   data: bytes.nullish(),
   /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
   externalPayloads: z.unknown().optional(),

@@ -9,7 +9,6 @@
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
 import { omitUndefined } from '../base/defined.ts';
-import { toUtcInstant } from '../base/instants.ts';
 import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -22,7 +21,6 @@ import {
   readDecisionsPage,
   readDisposalsPage,
   readNamed,
-  readShareWithdrawalsPage,
 } from './audit/record-pages.ts';
 import { readSharesPage } from './audit/share-pages.ts';
 import {
@@ -38,7 +36,6 @@ import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
-import { LedgerChangedError } from './errors.ts';
 import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
 import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
@@ -83,13 +80,11 @@ const READS = {
   verifyChain,
   durability: readDurability,
   mayWrite,
-  ping,
 };
 
 const LISTS = {
   inquiriesBetween: readAttemptsPage,
   sharesBetween: readSharesPage,
-  withdrawnSharesBetween: readShareWithdrawalsPage,
   decisionsBetween: readDecisionsPage,
   consentsBetween: readConsentsPage,
   disposalsBetween: readDisposalsPage,
@@ -215,13 +210,6 @@ export class SqlLedger extends SealedReports {
   close(): Promise<void> {
     return this.#engine.close();
   }
-}
-
-/** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */
-async function ping({ session, dialect }: Transaction): Promise<{ now: string }> {
-  const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
-  if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
-  return { now: toUtcInstant(row.now) };
 }
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */

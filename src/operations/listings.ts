@@ -91,15 +91,6 @@ export const shares = defineListing({
   read: (ledger, query) => ledger.sharesBetween(query),
 });
 
-export const withdrawnShares = defineListing({
-  name: 'withdrawn-shares',
-  summary: 'list the shares that were withdrawn before they were sent: by whom, when and why',
-  scope: 'inquiries:read',
-  ...RECORDS.withdrawnShares,
-  order: ['recordedAt', 'runKey', 'shareId'],
-  read: (ledger, query) => ledger.withdrawnSharesBetween(query),
-});
-
 export const disposals = defineListing({
   name: 'disposals',
   summary: 'list disposals and legal holds: who did what, when and why',
@@ -119,6 +110,5 @@ export const accesses = defineListing({
 });
 
 export const LISTINGS: readonly Listing[] = [
-  ...[inquiries, decisions, consents, unmatchedConsents, shares, withdrawnShares],
-  ...[disposals, accesses],
+  ...[inquiries, decisions, consents, unmatchedConsents, shares, disposals, accesses],
 ];

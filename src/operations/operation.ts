@@ -51,7 +51,7 @@ export function toOperationId({ name, path }: Listing): string {
   return `${path === undefined ? 'audit' : 'list'}${words.join('')}`;
 }
 
-/** `withdrawnShares` of `withdrawn-shares`. */
+/** `unmatchedConsents` of `unmatched-consents`. */
 export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -7,12 +7,7 @@ import type { Client } from '@temporalio/client';
 import { runInParallel } from '../base/in-parallel.ts';
 import { describeRun } from '../client/connection/describe-run.ts';
 import { translateCallError } from '../client/connection/errors.ts';
-import type {
-  AuditedAttempt,
-  AuditedConsent,
-  AuditedDecision,
-  AuditedShareWithdrawal,
-} from '../ledger/audit/audited.ts';
+import type { AuditedAttempt, AuditedConsent, AuditedDecision } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
@@ -22,7 +17,6 @@ interface KnownOfRun {
   attempts: AuditedAttempt[];
   consents: AuditedConsent[];
   decisions: AuditedDecision[];
-  withdrawnShares: AuditedShareWithdrawal[];
 }
 
 /**
@@ -66,7 +60,7 @@ async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string,
   const known = new Map<string, KnownOfRun>();
   const of = (runKey: string): KnownOfRun => {
     const workflowId = toWorkflowId(runKey);
-    const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [], withdrawnShares: [] };
+    const rows = known.get(workflowId) ?? { attempts: [], consents: [], decisions: [] };
     known.set(workflowId, rows);
     return rows;
   };
@@ -78,7 +72,6 @@ async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string,
     // `seen` is no message to a run.
     if (decision.action !== 'seen') of(decision.runKey).decisions.push(decision);
   }
-  for await (const share of ledger.withdrawnSharesBetween({ from })) of(share.runKey).withdrawnShares.push(share);
   return known;
 }
 
@@ -99,10 +92,10 @@ async function findKind(
   return attempts.some(({ claimedAt }) => Date.parse(claimedAt) > closedAtMs) ? 'noRun' : undefined;
 }
 
-function findLastInstant({ attempts, consents, decisions, withdrawnShares }: KnownOfRun): string {
+function findLastInstant({ attempts, consents, decisions }: KnownOfRun): string {
   const times = [
     ...attempts.map(({ claimedAt }) => claimedAt),
-    ...[...consents, ...decisions, ...withdrawnShares].map(({ recordedAt }) => recordedAt),
+    ...[...consents, ...decisions].map(({ recordedAt }) => recordedAt),
   ];
   return times.sort().at(-1) ?? '';
 }

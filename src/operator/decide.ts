@@ -84,11 +84,6 @@ interface DecisionMade {
   heldBy: 'run' | 'ledger';
 }
 
-/** The method that the handles of all kinds of runs share. */
-interface DecidingRun {
-  resolve(decision: Decision, options: CallOptions): Promise<{ duplicate: boolean; recorded?: boolean }>;
-}
-
 /**
  * Sends the decision to the run. If the run has closed, writes a decision about its inquiry into the ledger.
  *
@@ -101,8 +96,7 @@ export async function decide(
   options: CallOptions = {},
 ): Promise<DecisionMade> {
   try {
-    const run = journeys.run(runKey) as unknown as DecidingRun;
-    const { duplicate, recorded = true } = await run.resolve(decision, options);
+    const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
     const isGone = hasCode(error, 'journeyNotFound', 'journeyFinished');

@@ -1,7 +1,8 @@
-/** A row of the work that needs a person: its schema, what it means, and what each decision about it does. */
+/** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import type { WorkRow } from '../ledger/holds/work.ts';
+import type { WorkFilters, WorkQuery, WorkRow } from '../ledger/holds/work.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
@@ -146,4 +147,27 @@ export function toDecidedInquiry(hold: Omit<Hold, 'guide'>, isRunning: boolean):
   const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
   return { run: parseRunKey(runKey).kind, isRunning, failureType, productCode, shareId, attempt };
+}
+
+const PAGE = 500;
+
+/** Reads the open rows page by page, the oldest first. */
+export async function* readOpenWork(
+  ledger: Ledger,
+  { after: first, limit = PAGE, ...filters }: Partial<WorkQuery> = {},
+): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
+  let after = first;
+  let page: { rows: WorkRow[]; hasMore: boolean };
+  do {
+    page = await ledger.work.open({ ...filters, limit, after });
+    yield page;
+    after = page.rows.at(-1);
+  } while (page.hasMore);
+}
+
+/** Reads all rows that the filters choose, the oldest first. */
+export async function readHolds(ledger: Ledger, filters: WorkFilters): Promise<Hold[]> {
+  const holds: Hold[] = [];
+  for await (const { rows } of readOpenWork(ledger, filters)) holds.push(...rows.map(describeHold));
+  return holds;
 }

@@ -106,7 +106,7 @@ export const METRICS = {
   needsPerson: {
     name: `${PREFIX}needs_person`,
     kind: 'gauge',
-    help: 'What needs a person, as `credit-journey holds` lists it, each once; kind runs: without a row of this ledger',
+    help: 'What needs a person, each thing once; kinds held and flagged: as `credit-journey holds` lists it; kind runs: without a row of this ledger',
     labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
   },
   oldestAge: {

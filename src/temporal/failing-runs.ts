@@ -1,54 +1,22 @@
 /**
- * Runs whose workflow tasks fail again and again. They make no progress, and take no message, until the cause is fixed.
- * The server (1.30 or newer) lists them by its own search attribute, which the first successful task removes.
+ * Counts runs whose workflow tasks fail again and again. They make no progress, and take no message, until the cause is
+ * fixed. The server (1.30 or newer) marks them by its own search attribute, which the first successful task removes.
  */
 
-import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { type Client, ServiceError } from '@temporalio/client';
+import { isRecord } from '../base/is-record.ts';
 import { toTaskQueueFilter } from '../model/run-key.ts';
 
-/** A list filter for such runs. A server that lacks the attribute refuses it. */
+/** A list filter for such runs, of any workflow type: deliveries of events may fail as well. */
 export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
 
 /** gRPC's `INVALID_ARGUMENT`. */
 const INVALID_ARGUMENT = 3;
 
-/** Returns a filter for runs of any workflow type, since webhook deliveries and the ledger's watch may fail as well. */
-function toFailingRunsFilter(taskQueue: string): string {
-  return `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
-}
-
 /** Returns `null` if the server lacks the search attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
-  return askWhereKnown(async () => (await client.workflow.count(toFailingRunsFilter(taskQueue))).count);
-}
-
-export interface FailingRun {
-  workflowId: string;
-  /** The server's cause, such as `WorkflowTaskFailedCauseNonDeterministicError`. */
-  cause: string | null;
-}
-
-/** Returns at most `limit` runs, or `null` where the server cannot tell. */
-export function listFailingRuns(
-  client: Pick<Client, 'workflow'>,
-  taskQueue: string,
-  limit: number,
-): Promise<FailingRun[] | null> {
-  return askWhereKnown(async () => {
-    const found: FailingRun[] = [];
-    const query = toFailingRunsFilter(taskQueue);
-    for await (const { workflowId, searchAttributes } of client.workflow.list({ query, pageSize: limit })) {
-      found.push({ workflowId, cause: readCause(searchAttributes?.TemporalReportedProblems) });
-      if (found.length >= limit) break;
-    }
-    return found;
-  });
-}
-
-/** The attribute is a list of texts such as `category=WorkflowTaskFailed` and `cause=…`. */
-function readCause(problems: readonly unknown[] = []): string | null {
-  const cause = problems.find((text) => typeof text === 'string' && text.startsWith('cause='));
-  return typeof cause === 'string' ? cause.slice('cause='.length) : null;
+  const query = `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
+  return askWhereKnown(async () => (await client.workflow.count(query)).count);
 }
 
 /** Returns `null` where the server does not know a search attribute of the question. */
@@ -58,7 +26,7 @@ export async function askWhereKnown<Answer>(ask: () => Promise<Answer>): Promise
   } catch (error) {
     // The SDK's own calls wrap it.
     const status = error instanceof ServiceError ? error.cause : error;
-    if (isGrpcServiceError(status) && Number(status.code) === INVALID_ARGUMENT) return null;
+    if (isRecord(status) && status.code === INVALID_ARGUMENT) return null;
     throw error;
   }
 }

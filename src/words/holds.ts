@@ -24,14 +24,6 @@ import { type ApplicantOutcome, REPORT_OUTCOMES, type ReportOutcome } from '../m
 import { RUN_NAMES, type RunKind } from '../model/run-key.ts';
 import { capitalize, splitCamelCase, type Writer } from './writer.ts';
 
-/** The page that has the input and the states of each kind of run. */
-export const RUN_PAGES: Readonly<Record<RunKind, string>> = {
-  journey: 'docs/journeys.md',
-  pull: 'docs/pulls.md',
-  share: 'docs/shares.md',
-  portfolio: 'docs/portfolio.md',
-};
-
 /** The only decisions that an ending run takes. */
 export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
 export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;

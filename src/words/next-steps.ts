@@ -1,7 +1,7 @@
-/** Commands and update inputs that open a gate, grant a share or revoke its grant. Pure. */
+/** Commands that open a gate, grant a share or revoke its grant. Pure. */
 
 import type { StageCode } from '../model/products.ts';
-import { ID_NAMES, parseRunKey } from '../model/run-key.ts';
+import { parseRunKey } from '../model/run-key.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
 import { type RunView, readRunKey } from './runs.ts';
 
@@ -9,10 +9,9 @@ export interface NextStep {
   title: string;
   /** The name of the update. */
   update: string;
-  ways: { words?: string; command: string; input: object }[];
+  ways: { words?: string; command: string }[];
 }
 
-const DECISION = { by: '', reason: '' };
 const SIGNED = '--by WHO --reason WHY';
 
 /** Returns the steps that end the run's wait, unless it waits for a decision. */
@@ -48,19 +47,17 @@ function listGateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate
   const after = pending[pending.indexOf(before) + 1];
   const ways: NextStep['ways'] = [];
   if (tooOld === undefined) {
-    ways.push({ command: `${shell} --to ${before}`, input: { journeyId, to: before } });
+    ways.push({ command: `${shell} --to ${before}` });
   } else {
     const occurrence = (stages.findLast(({ productCode }) => productCode === tooOld)?.occurrence ?? 1) + 1;
     ways.push(
       {
         words: `Pull ${tooOld} once more, a further inquiry:`,
         command: `${shell} --repeat ${tooOld} --occurrence ${occurrence} \\\n ${SIGNED}`,
-        input: { journeyId, repeat: tooOld, occurrence, ...DECISION },
       },
       {
         words: 'Or accept the report as it is:',
         command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
-        input: { journeyId, to: before, acceptAge: true, ...DECISION },
       },
     );
   }
@@ -68,18 +65,16 @@ function listGateSteps(journeyId: string, { before, stages, tooOld }: ClosedGate
     ways.push({
       words: `Or ${after} follows without ${before}, which is never pulled:`,
       command: `${shell} --to ${after} --skip ${before} \\\n ${SIGNED}`,
-      input: { journeyId, to: after, skip: before, ...DECISION },
     });
   }
   return [{ title: 'What passes the gate', update: 'advance', ways }, extendStep(journeyId, { gate: before })];
 }
 
 function extendStep(runKey: string, wait: { gate: StageCode } | { shareId: string }): NextStep {
-  const { kind, id } = parseRunKey(runKey);
+  const { kind } = parseRunKey(runKey);
   const option = 'gate' in wait ? ` --gate ${wait.gate}` : kind === 'share' ? '' : ` --share-id ${wait.shareId}`;
   const command = `credit-journey extend ${runKey}${option} \\\n --until WHEN ${SIGNED}`;
-  const input = { [ID_NAMES[kind]]: id, ...wait, until: '', ...DECISION };
-  return { title: 'To make the wait longer', update: 'extend', ways: [{ command, input }] };
+  return { title: 'To make the wait longer', update: 'extend', ways: [{ command }] };
 }
 
 interface ConsentWait {
@@ -96,24 +91,14 @@ function listConsentSteps({ runKey, shareId, applicantId, secondaryUser }: Conse
     ...(endUserCode === undefined ? [] : [`--end-user-code ${quote(endUserCode)}`]),
     ...(endUser === undefined ? [] : [`--end-user ${quote(endUser)}`]),
   ].join(' ');
-  const consent = {
-    journeyId: runKey,
-    shareId,
-    applicantId,
-    consentId: '',
-    decision: '',
-    decidedAt: '',
-    secondaryUser,
-  };
   return [
     {
       title: 'To grant or refuse it',
       update: 'recordConsent',
       ways: [
         {
-          words: `The consent system sends it. By hand, of applicant \`${applicantId}\`; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`,
+          words: 'The consent system sends it. By hand:',
           command: `credit-journey consent ${runKey} \\\n --share-id ${shareId} --applicant-id ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
-          input: { ...consent, evidence: { method: '', textVersion: '', capturedAt: '', reference: '' } },
         },
       ],
     },
@@ -125,7 +110,6 @@ function listConsentSteps({ runKey, shareId, applicantId, secondaryUser }: Conse
         {
           words: 'Before it is sent; a corrected share takes another id and consents of its own:',
           command: `credit-journey withdraw ${isOwnRun ? runKey : `${runKey} --share-id ${shareId}`} \\\n ${SIGNED}`,
-          input: { ...(isOwnRun ? {} : { journeyId: runKey }), shareId, ...DECISION },
         },
       ],
     },

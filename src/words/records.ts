@@ -5,7 +5,6 @@ import type {
   AuditedAttempt,
   AuditedDecision,
   AuditedDisposal,
-  AuditedShareWithdrawal,
   ListedConsent,
   Posted,
 } from '../ledger/audit/audited.ts';
@@ -48,7 +47,9 @@ export function describeDecision(decision: AuditedDecision): RecordLine {
     providerSaid && `provider said ${providerSaid}`,
     provenBy && `proven by key ${provenBy}`,
   ].filter((part) => part !== undefined);
-  const text = RUN_WORDS[decision.action] ?? `${parts.join(', ')}.`;
+  const isOfShare = decision.action === 'withdrawShare';
+  const words = isOfShare ? `Share ${shareId} was taken back before it was sent.` : RUN_WORDS[decision.action];
+  const text = words ?? `${parts.join(', ')}.`;
   return { at, text, by, reason, ...omitUndefined({ customerTraceNumber, attempt }) };
 }
 
@@ -59,10 +60,6 @@ export function describeConsent(consent: ListedConsent): RecordLine {
     at: consent.recordedAt,
     text: `Consent ${consent.decision} by applicant ${consent.applicantId}: share ${consent.shareId} with ${describeSecondaryUser(consent)}, ${consent.consentId}.${news}`,
   };
-}
-
-export function describeShareWithdrawal({ recordedAt: at, shareId, by, reason }: AuditedShareWithdrawal): RecordLine {
-  return { at, text: `Share ${shareId} was taken back before it was sent.`, by, reason };
 }
 
 export function describeAttempt(audited: AuditedAttempt): RecordLine {

@@ -32,14 +32,14 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a consent is acknowledged before the ledger has it',
     edits: [
       {
-        file: 'src/workflows/consent/consents.ts',
-        find: '  await condition(isOver, ANSWER_WITHIN_MS, { summary });',
-        replace: '  if (!summary || isOver()) return answer(run, record);',
+        file: 'src/workflows/run/messages/message-answers.ts',
+        find: 'await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });',
+        replace: 'message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
       },
       {
-        file: 'src/workflows/consent/consents.ts',
-        find: "const isRecorded = taken?.kind === 'recorded';",
-        replace: 'const isRecorded = taken === undefined;',
+        file: 'src/workflows/run/messages/message-answers.ts',
+        find: "recorded: verdict === 'recorded' };",
+        replace: "recorded: verdict !== 'inNoLedger' };",
       },
     ],
     tests: [{ path: CONSENT_RECORDING, title: 'is in the ledger when an update is answered' }],
@@ -115,8 +115,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/holds.ts',
-        find: '  if (effect.latest) {\n    return { overtakenBy',
-        replace: '  if (effect.latest && effect.latest.attempt < 0) {\n    return { overtakenBy',
+        find: '  return { verdict, effect: action',
+        replace: "  return { verdict: latest.attempt < 0 ? verdict : 'recorded', effect: action",
       },
     ],
     tests: [{ path: 'test/hazards/operator-decisions.test.ts', title: 'that another one has overtaken is refused' }],

@@ -120,7 +120,7 @@ test('the Temporal UI', async (t) => {
     assert.ok(whole.includes(`"ssn": "${ssn}"`) && whole.includes('"first": "Casey"'));
   });
 
-  await t.test('tells in the details what happened and has the input that resolves it', async () => {
+  await t.test('tells in the details what happened and what resolves it', async () => {
     await page.getByRole('tab', { name: 'User Metadata' }).click();
     const details = page.locator('iframe[src*="resolveInquiry"]').contentFrame();
     await details.getByText('0 or 1 inquiry').waitFor();
@@ -138,8 +138,12 @@ test('the Temporal UI', async (t) => {
       );
     assert.deepEqual(cutOff, [], 'it fits its half of the window');
     await page.setViewportSize(VIEWPORT);
-    const [json] = await details.locator('pre', { hasText: '"action": "resend"' }).allInnerTexts();
-    decision = JSON.parse(json ?? '') as Record<string, unknown>;
+    const [command = ''] = await details.locator('pre', { hasText: '--action resend' }).allInnerTexts();
+    const customerTraceNumber = command.match(/resolve LOAN-1 \\\s+(\S+)/)?.[1];
+    decision = {
+      ...{ journeyId: 'LOAN-1', decisionId: 'D-1', customerTraceNumber, attempt: 1, action: 'resend' },
+      ...{ by: '', reason: '', providerSaid: '' },
+    };
     const summary = page.locator('iframe[src*="LOAN-1%20%C2%B7%20EU123"]').contentFrame();
     await summary.getByText('journey LOAN-1 · EU123').waitFor();
 
@@ -156,7 +160,7 @@ test('the Temporal UI', async (t) => {
     }
   });
 
-  await t.test('refuses the details’ input until it is filled in, and masked values', async () => {
+  await t.test('refuses a decision until it is filled in, and masked values', async () => {
     const dialog = await chooseUpdate(page, 'resolveInquiry');
     await submit(dialog, decision);
     await dialog.getByText('Encoded failure').waitFor();

@@ -127,7 +127,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     const [first] = verdicts;
     for (const verdict of verdicts) assert.deepEqual(verdict, first);
     const listed: unknown[] = [];
-    for await (const one of ledger.withdrawnSharesBetween({ runKey: 'J-1' })) listed.push(one);
+    for await (const one of ledger.decisionsBetween({ runKey: 'J-1' })) listed.push(one);
     assert.equal(listed.length, 1);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [1, []]);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { refuse } from '../../src/model/refusals.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
@@ -38,22 +37,19 @@ const INQUIRY: Required<CarriedInquiry> = {
     applicants: [applicant('1A')],
   },
 };
-const DESCRIPTION: InquiryDescription = {
-  ...{ customerTraceNumber: TRACE, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
-  ...{ workflowType: 'lendingJourney', runKey: 'J', productCode: 'PREQUAL' },
-};
 const HOLD: HoldStatus = {
   ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', failureType: 'OutcomeUnknown', since: AT, attempts: 2 },
   allowedActions: ['resend'],
 };
 const HOLDS: Required<HoldsState> = {
-  open: [{ status: HOLD, applicantIds: ['1A'], inquiry: DESCRIPTION, isOpening: true }],
+  open: [HOLD],
   settled: [
     {
-      customerTraceNumber: TRACE,
-      decisionId: 'D0',
-      digests: { '/action': 'x' },
-      overtakenBy: refuse('notNow', 'answered'),
+      message: {
+        ...{ decisionId: 'D0', customerTraceNumber: TRACE, attempt: 1, action: 'resend', by: 'ops', reason: 'down' },
+        ...{ providerSaid: 'notPosted', receivedAt: AT },
+      },
+      verdict: refuse('notNow', 'answered'),
     },
   ],
 };

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { refuse } from '../../src/model/refusals.ts';
 import type { EventsOut } from '../../src/workflows/run/events-out.ts';
 import { type Decision, Holds } from '../../src/workflows/run/holds.ts';
@@ -13,32 +12,28 @@ const status: HoldStatus = {
   ...{ customerTraceNumber, productCode: 'PREQUAL', failureType: 'NotEntitled', since: AT, attempts: 1 },
   allowedActions: ['resend', 'abandon'],
 };
-const inquiry: InquiryDescription = {
-  ...{ customerTraceNumber, environment: 'sandbox', profile: 'default', customerId: 'C', ordinal: 0 },
-  ...{ workflowType: 'lendingJourney', runKey: 'J', productCode: 'PREQUAL' },
-};
 const decision: Decision = {
   ...{ decisionId: 'D1', customerTraceNumber, attempt: 1, action: 'resend', by: 'operator', reason: 'entitled by now' },
   ...{ providerSaid: 'notPosted', receivedAt: AT },
 };
 
 /** What makes the id of the event that the decision has ended the hold, and what the event says. */
-function resolved(how: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
+function resolved(verdict: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
   const emitted: Parameters<EventsOut['emit']>[] = [];
   const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) };
   const run = { publish: () => undefined, events } as unknown as ConstructorParameters<typeof Holds>[0];
-  new Holds(run, { open: [{ status, applicantIds: ['1A'], inquiry }] }).settle(decision, how);
+  new Holds(run, { open: [status] }).settle({ message: decision }, verdict);
   const [[type, key, body] = []] = emitted;
   assert.equal(type, 'hold.resolved');
   return { key: JSON.stringify(key), body };
 }
 
 test('a decision is one event, in a run that was reset as well', () => {
-  assert.deepEqual(resolved({}), resolved({}));
+  assert.deepEqual(resolved('recorded'), resolved('recorded'));
 });
 
 test('the same decision is another event where a run that was reset finds that the ledger has gone on', () => {
-  const [taken, overtaken] = [resolved({}), resolved({ overtakenBy: refuse('notNow', 'nothing was decided') })];
+  const [taken, overtaken] = [resolved('recorded'), resolved(refuse('notNow', 'nothing was decided'))];
   assert.notDeepEqual(overtaken.body, taken.body);
   assert.notEqual(overtaken.key, taken.key);
 });

@@ -155,13 +155,6 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
   assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ runKey: journeyId, ...failed }], unanswered: [] });
-  const needing = await cli('holds');
-  assert.equal(needing.code, 3, needing.stderr);
-  const { list } = JSON.parse(needing.stdout) as { list: { kind: string; runKey: string; detail: string }[] };
-  assert.deepEqual(
-    list.flatMap((row) => (row.runKey === journeyId ? [[row.kind, row.detail]] : [])).sort(),
-    ['gone', 'hangs', 'inner'].map((name) => ['event', `3 events to the endpoint ${name}`]),
-  );
   const resent = await cli('webhooks', 'resend', '--all');
   const { resent: runs, failed: unsent } = JSON.parse(resent.stdout);
   assert.deepEqual([runs, unsent, resent.code], [[{ runKey: journeyId, events: 9 }], [], 0], resent.stderr);
@@ -319,8 +312,7 @@ test('a report with another SSN is told, shown and listed where the profile goes
   let found: { runKey: string; reason: string }[] = [];
   await until(async () => {
     const listed = JSON.parse((await cli('holds')).stdout) as { list: typeof found };
-    // The delivery to an address that is refused has a row of its own, by then or later.
-    found = listed.list.filter((row) => row.runKey === journeyId && row.reason !== 'WebhookAddressRefused');
+    found = listed.list.filter((row) => row.runKey === journeyId);
     return found.length > 0;
   }, 'the flag is not listed');
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
-import type { AuditedShareWithdrawal } from '../../src/ledger/audit/audited.ts';
+import { pick } from '../../src/base/defined.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { JourneyStatus, ShareState } from '../../src/messages/journey/shapes.ts';
@@ -68,9 +68,12 @@ const granted = (journeyId: string) =>
 const withdraw = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
   update(handle, 'withdrawShare', { journeyId, shareId: 'S1', ...WHO, ...change });
 
-async function inLedger(runKey: string): Promise<Omit<AuditedShareWithdrawal, 'recordedAt'>[]> {
-  const found: Omit<AuditedShareWithdrawal, 'recordedAt'>[] = [];
-  for await (const { recordedAt: _, ...one } of ledger.withdrawnSharesBetween({ runKey })) found.push(one);
+async function inLedger(runKey: string): Promise<object[]> {
+  const found: object[] = [];
+  for await (const decision of ledger.decisionsBetween({ runKey })) {
+    if (decision.action !== 'withdrawShare') continue;
+    found.push(pick(decision, ['runKey', 'shareId', 'by', 'reason']));
+  }
   return found;
 }
 

@@ -8,7 +8,7 @@ import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents, decisions, disposals, withdrawnShares } from '../../operations/listings.ts';
+import { consents, decisions, disposals } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import {
   describeAttempt,
@@ -16,7 +16,6 @@ import {
   describeDecision,
   describeDisposal,
   describeLateAnswer,
-  describeShareWithdrawal,
   describeWork,
   describeWorkEnd,
   type RecordLine,
@@ -179,14 +178,13 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
-  const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
+  const [{ rows: open, hasMore }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     ledger.pauses.list(),
     readLines(decisions, describeDecision),
     readLines(consents, describeConsent),
-    readLines(withdrawnShares, describeShareWithdrawal),
     ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;
@@ -207,7 +205,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   }
   return {
     lines: sortLines(lines),
-    isWhole: next === undefined && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
     open,
   };
 }

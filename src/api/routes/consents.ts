@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { hasCode } from '../../client/connection/errors.ts';
-import type { ConsentAnswer } from '../../client/runs/consent-handle.ts';
+import type { ConsentAnswer } from '../../client/runs/consents.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { standsSchema } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { parseRunKey } from '../../model/run-key.ts';
 import { createMessageRefusal } from '../problem.ts';
 import { requireReach } from '../reach.ts';
 import type { Call, Route } from '../route.ts';
@@ -67,15 +66,9 @@ export const consentRoutes: readonly Route[] = [
 ];
 
 async function sendConsent({ services, sending }: Call<never>, consent: ConsentMessage) {
-  const { kind, id } = parseRunKey(consent.journeyId);
-  const { journeyId: _, ...ofJourney } = consent;
-  const { shareId: __, ...ofShare } = ofJourney;
   try {
-    return toConsentAnswer(
-      kind === 'share'
-        ? await services.journeys.getShare(id).recordConsent(ofShare, sending)
-        : await services.journeys.get(id).recordConsent(ofJourney, sending),
-    );
+    const answer = await services.journeys.run(consent.journeyId).send('recordConsent', consent, sending);
+    return toConsentAnswer(answer as ConsentAnswer<'journey' | 'share'>);
   } catch (error) {
     throw toRefusal(error);
   }

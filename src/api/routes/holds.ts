@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { getMessageFields, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import { type FlagReason, toNextPlace, type WorkRow } from '../../ledger/holds/work.ts';
+import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import { describeHold, holdSchema } from '../../operator/holds.ts';
+import { describeHold, holdSchema, readOpenWork } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
-import { readOpenWork } from '../../operator/open-work.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
 import { requireFound, toReadersReach } from '../reach.ts';
@@ -86,10 +85,10 @@ export const holdRoutes: readonly Route[] = [
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([
-        readPage<WorkRow, string>(call, {
+        readPage<WorkRow, WorkQuery['after']>(call, {
           ...{ name: 'holds', query },
           read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
-          toPlace: toNextPlace,
+          toPlace: ({ since, workId }) => ({ since, workId }),
         }),
         ledger.work.counts(filters),
       ]);

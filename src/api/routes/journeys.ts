@@ -5,7 +5,7 @@ import { advance, passGateSchema, repeatStageSchema } from '../../messages/advan
 import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
@@ -38,7 +38,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     check({ caller }, { shares }) {
       if (shares !== undefined) requireScope(caller, 'shares:request');
     },
-    send: (client, input, options) => client.start(input, options),
   },
   messages: [
     {
@@ -78,9 +77,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       scope: 'shares:request',
       body: toBodySchema(requestShare.schema(), ['journeyId']),
       namesActor: false,
-      send({ services, sending }, id, content) {
-        return services.journeys.get(id).requestShare((content as RequestShareMessage).share, sending);
-      },
     },
     {
       message: withdrawShare,

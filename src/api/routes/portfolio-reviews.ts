@@ -48,7 +48,6 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, toPortfolioFolder(input), input.file);
     },
-    send: (journeys, input, options) => journeys.reviewPortfolio(input, options),
   },
   messages: [
     {
@@ -81,7 +80,7 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
  */
 async function cancel({ services, sending }: Call, reviewId: string, content: object) {
   const message = content as Omit<PortfolioMessage, 'reviewId'>;
-  const review = services.journeys.getPortfolio(reviewId);
+  const review = services.journeys.run(`portfolio:${reviewId}`);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
@@ -122,7 +121,7 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
       if (services.portfolioDirectory === undefined) {
         throw new Refusal('portfolioDirectory', 'this API gives out no files: it has no PORTFOLIO_DIR');
       }
-      const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
+      const result = await readResult(services, services.journeys.run(`portfolio:${reviewId}`), signal);
       const { file, resultFile, badRowsFile } = result;
       if (what === 'badRows' && badRowsFile === undefined) throw refuseUnknownRun();
       const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));

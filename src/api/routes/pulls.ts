@@ -34,7 +34,6 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
     body: startSchema,
     hasWorkClass: true,
     findDefinition: choosePullInput,
-    send: (journeys, input, options) => journeys.pull(input, options),
   },
   messages: [
     {

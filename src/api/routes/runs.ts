@@ -13,13 +13,10 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
-import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, listPathParameters, type Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
-
-type Sending = Call['sending'];
 
 /** @typeParam Input of a start, once it is checked */
 export interface KindOfRun<Input extends object> {
@@ -48,7 +45,6 @@ export interface KindOfRun<Input extends object> {
     findNewRunsReach?(call: Call, input: Input): Promise<RequiredReach>;
     /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
-    send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
   };
   messages: readonly RunMessage[];
 }
@@ -201,7 +197,7 @@ async function startReply<Input extends object>(
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireUsableId();
   try {
-    const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
+    const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });
     const { runKey: _, ...run } = await readRun(services.client, runKey);
     const headers = { location: `${path}/${id}` };
     return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
@@ -245,9 +241,6 @@ const MESSAGE_PROBLEMS = {
   409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the run stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
 } as const;
 
-/** The run's handle, by the names of its updates. */
-type Updates = Readonly<Record<string, (content: object, options: Sending) => Promise<Accepted>>>;
-
 /** Returns the schema of a message without what the path and the token give. */
 export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
   const given = Object.fromEntries(names.map((name) => [name, true as const]));
@@ -270,10 +263,8 @@ function createMessageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, 
     ...form
   } = rules;
   const path = `${kindOfRun.path}/{${ID_NAMES[kind]}}${form.path}` as const;
-  const sendUpdate = ({ services, sending }: Call, id: string, content: object) => {
-    const run = services.journeys.run(toRunKey(kind, id)) as unknown as Updates;
-    return run[update]?.(content, sending) as Promise<Accepted>;
-  };
+  const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
+    services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return {
     method: 'POST',
     ...form,

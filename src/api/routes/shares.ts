@@ -26,7 +26,6 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
     body: shareReport.schema(),
     findDefinition: () => shareReport,
     findNewRunsReach: findShareReach,
-    send: (journeys, input, options) => journeys.shareReport(input, options),
   },
   messages: [
     {

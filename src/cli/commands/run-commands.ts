@@ -1,15 +1,22 @@
 /** `watch`, `holds` and `resolve`: shows a run or the work queue, and sends an operator's decision. */
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { listWork } from '../../operator/open-work.ts';
-import { describeReason } from '../../words/holds.ts';
+import { readHolds } from '../../operator/holds.ts';
+import { describeReason, resolveCommand } from '../../words/holds.ts';
 import { DECISION_MEMBERS, FILTERS, type ResolveOptions, readFilters } from '../decisions/decision-flags.ts';
-import { requireRunKey, showProgress, withJourneys } from '../decisions/journey-action.ts';
+import { requireRunKey, showProgress, withJourneys, withLedger } from '../decisions/journey-action.ts';
 import { resolve } from '../decisions/resolve.ts';
-import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../output/common-options.ts';
+import {
+  type OutputOptions,
+  RUN_ID,
+  type ServerOptions,
+  withExamples,
+  withOutputOptions,
+  withServerOptions,
+} from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { formatRowTable, wrap } from '../output/output.ts';
+import { createOutput, formatRowTable } from '../output/output.ts';
 import { type GivenOptions, toOption, toOptionKey } from '../output/schema-options.ts';
 import { readPauseNotice } from '../output/status-lines.ts';
 
@@ -38,33 +45,24 @@ export function registerHoldsCommand(program: Command): void {
     .description('list what needs a person, with the command that resolves it: exits with 3 if there is anything');
   for (const member of FILTERS) command.addOption(toOption(member));
   withExamples(
-    withServerOptions(command),
+    withOutputOptions(command),
     'credit-journey holds',
     'credit-journey holds --type OutcomeUnknown --since PT2H',
   );
-  command.action(async (options: ServerOptions & GivenOptions) => {
+  command.action(async (options: OutputOptions & GivenOptions) => {
     const filters = readFilters(options);
-    process.exitCode = await withJourneys(
-      options,
-      async (journeys, output) => {
-        const { colors, width } = output;
-        const [work, notice] = await Promise.all([listWork(journeys, filters), readPauseNotice(output)]);
-        const { list, unanswered } = work;
-        const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, detail, command: resolving }) => ({
-          ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, detail, command: resolving },
+    const output = createOutput(options);
+    process.exitCode = await withLedger(async (ledger) => {
+      const [holds, notice] = await Promise.all([readHolds(ledger, filters), readPauseNotice(output)]);
+      const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
+      output.answer({ list }, () => {
+        const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command: resolving }) => ({
+          ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, command: resolving },
         }));
-        output.answer(work, () => [
-          ...(list.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
-          ...(list.length === 0 ? [] : formatRowTable(rows, width)),
-          ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for the events of these runs:')]),
-          ...unanswered.flatMap(({ runKey }) => wrap(runKey, width, '  ')),
-          ...notice,
-        ]);
-        // A delivery that did not answer may have given up events, so the exit code must not report success.
-        return list.length > 0 ? EXIT.needsPerson : unanswered.length > 0 ? EXIT.failed : EXIT.done;
-      },
-      { besideLedger: true },
-    );
+        return [...(rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, output.width)), ...notice];
+      });
+      return list.length > 0 ? EXIT.needsPerson : EXIT.done;
+    });
   });
 }
 

@@ -17,9 +17,9 @@ import {
   readUnlisted,
 } from '../../operator/decide.ts';
 import type { Hold } from '../../operator/holds.ts';
+import { readHolds } from '../../operator/holds.ts';
 import { type DecidableHold, type JudgedDecision, validateDecision } from '../../operator/judge-decision.ts';
 import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import { readHolds } from '../../operator/open-work.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, formatDocument, formatRowTable, type Output, wrap } from '../output/output.ts';

@@ -117,8 +117,6 @@ const attemptFields = {
     .min(1)
     .exactOptional()
     .meta({ description: 'The number of applicants that the inquiry is about.' }),
-  // How often its report, its changes or its refusal were read, and how many of these served the report again.
-  accesses: z.object({ count: z.int(), reissues: z.int(), lastAt: instant }).exactOptional(),
   late: z
     .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional(), ...answer })
     .exactOptional()
@@ -145,7 +143,6 @@ const inquiriesInput = z.strictObject({
   endUser: namedBy.describe('Only for this end user, by code or name.'),
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only attempts with this outcome.'),
-  // Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened.
   reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
 });
 
@@ -275,14 +272,6 @@ export const RECORDS = {
       })
       .meta({ id: 'postedShare' }),
   },
-  withdrawnShares: {
-    input: z.strictObject(periodAndRun),
-    output: z
-      .object({
-        ...{ recordedAt: instant, runKey: text, shareId: text, by: text, reason: text },
-      })
-      .meta({ id: 'withdrawnShare' }),
-  },
   accesses: {
     input: z.strictObject({
       ...periodAndRun,
@@ -338,7 +327,6 @@ export type AuditedDecision = Row<'decisions'>;
 export type AuditedConsent = Omit<Row<'consents'>, 'stands'>;
 export type ListedConsent = Row<'consents'>;
 export type AuditedShare = Row<'shares'>;
-export type AuditedShareWithdrawal = Row<'withdrawnShares'>;
 export type AuditedAccess = Row<'accesses'>;
 export type AuditedDisposal = Row<'disposals'>;
 export type UnmatchedConsent = Row<'unmatchedConsents'>;

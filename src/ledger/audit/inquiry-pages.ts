@@ -5,11 +5,9 @@ import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState } from '../claim.ts';
 import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
-import { encode, toColumnName } from '../database/rows.ts';
 import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import { listColumns, type Row, TABLES } from '../database/tables.ts';
 import {
-  ANSWERS,
   type AttemptRow,
   DESCRIPTION,
   type DecisionRow,
@@ -19,7 +17,7 @@ import {
 } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
-import { listReferenceNumbers } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHoldsByOwner } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,
@@ -31,15 +29,12 @@ import {
 } from './audited.ts';
 
 /**
- * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
+ * Attempts that one statement looks at, whether or not the other conditions want them: it stays short in any ledger.
  */
 const PAGE_SIZE = 1_000;
 
 /** By time of the claim. */
 const ORDER = ['claimedAt', 'customerTraceNumber', 'attempt'] as const;
-const ORDER_COLUMNS = ORDER.map(toColumnName);
-
-export type AttemptPlace = Pick<Row<'attempts'>, (typeof ORDER)[number]>;
 
 /**
  * Reads only: attempts that were claimed in a period, oldest first. Each comes with its purpose, its decisions and
@@ -49,23 +44,55 @@ export type AttemptPlace = Pick<Row<'attempts'>, (typeof ORDER)[number]>;
 export async function readAttemptsPage(
   tx: Transaction,
   query: InquiriesQuery,
-  after?: AttemptPlace,
+  after?: FoundRow,
   pageSize = PAGE_SIZE,
-): Promise<Page<AuditedAttempt, AttemptPlace>> {
+): Promise<Page<AuditedAttempt, FoundRow>> {
+  const { session, dialect, cipher } = tx;
   const { fromMs, beforeMs } = toPeriodMs(query);
-  const { items: places, end } = await readKeyset<AttemptPlace>(tx.session, {
-    from: 'attempts',
-    columns: ORDER_COLUMNS.join(', '),
-    where: ['claimed_at >= $1 AND claimed_at < $2'],
-    values: [Math.max(fromMs, after ? Date.parse(after.claimedAt) : 0), beforeMs],
+  const values: SqlValue[] = [fromMs, beforeMs];
+  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const write = <Value extends SqlValue>(value: Value | undefined, toSql: (at: string) => string) =>
+    value === undefined ? [] : [toSql(place(value))];
+  const { reportReferenceNumber: reference } = query;
+  const digest = reference === undefined ? undefined : computeReferenceDigest(cipher, reference);
+  // An index finds the rows of these conditions.
+  const indexed = [
+    'a.claimed_at >= $1 AND a.claimed_at < $2',
+    ...write(query.runKey, (at) => `i.run_key = ${at}`),
+    ...write(query.customerTraceNumber, (at) => `i.customer_trace_number = ${at}`),
+    ...write(
+      digest,
+      (at) => `(a.customer_trace_number, a.attempt) IN
+      (SELECT r.customer_trace_number, r.attempt FROM report_references r WHERE r.reference_digest = ${at})`,
+    ),
+  ];
+  const others = [
+    ...withoutForeignRuns('i.run_key', query, place),
+    ...write(query.productCode, (at) => `i.product_code = ${at}`),
+    ...write(query.applicants, (at) => `${APPLICANTS_SQL} = ${at}`),
+    ...write(query.outcome, (at) => `${writeOutcomeSql(dialect)} = ${at}`),
+    ...write(query.endUser, (at) => `${at} IN (i.end_user_code, i.end_user)`),
+  ];
+  // Closed attempts come before the first attempt, and were never sent.
+  const { items, end } = await readKeyset<FoundRow>(session, {
+    from: `(SELECT ${OF_INQUIRY}, a.*, ${writeOutcomeSql(dialect)} AS audit_outcome,
+        (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt,
+        CASE WHEN ${['1 = 1', ...others].join(' AND ')} THEN 1 ELSE 0 END AS is_wanted
+      FROM (${selectAttempts(dialect)}) a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+      WHERE ${indexed.join(' AND ')}) found`,
+    values,
     order: ORDER,
     after,
     limit: pageSize,
   });
-  const [first, last] = [places[0], places.at(-1)];
-  const rows = first && last ? await readRows(tx, query, first, last) : [];
-  return { items: await describeAttempts(tx, rows), end };
+  const wanted = items.filter(({ isWanted }) => isWanted === 1);
+  return { items: await describeAttempts(tx, wanted), end };
 }
+
+/** The columns that an attempt lacks. */
+const OF_INQUIRY = listColumns('inquiries', (_, name) => !(name in TABLES.attempts.columns))
+  .map((column) => `i.${column}`)
+  .join(', ');
 
 /** The outcome of an attempt `a`, by `AUDIT_OUTCOMES`. */
 function writeOutcomeSql({ now }: SqlDialect): string {
@@ -76,52 +103,7 @@ function writeOutcomeSql({ now }: SqlDialect): string {
 /** How many applicants the list `["1A","2A"]` has; NULL before the first claim. */
 const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
 
-type FoundRow = InquiryRow & AttemptRow & { auditOutcome: AuditOutcome; firstAttempt: number };
-
-/** The wanted attempts from the first to the last place of a page. */
-async function readRows(
-  { session, dialect, cipher }: Transaction,
-  query: InquiriesQuery,
-  first: AttemptPlace,
-  last: AttemptPlace,
-): Promise<FoundRow[]> {
-  const values: SqlValue[] = [first, last].flatMap((place) =>
-    ORDER.map((name, index) => encode(ORDER_COLUMNS[index] ?? '', place[name])),
-  );
-  const place = (value: SqlValue) => `$${values.push(value)}`;
-  const is = (column: string, value: SqlValue | undefined) =>
-    value === undefined ? [] : [`${column} = ${place(value)}`];
-  const { endUser, reportReferenceNumber: wanted } = query;
-  const conditions = [
-    ...withoutForeignRuns('i.run_key', query, place),
-    ...is('i.product_code', query.productCode),
-    ...is('i.run_key', query.runKey),
-    ...is('i.customer_trace_number', query.customerTraceNumber),
-    ...is(APPLICANTS_SQL, query.applicants),
-    ...is(writeOutcomeSql(dialect), query.outcome),
-    ...(endUser === undefined ? [] : [`${place(endUser)} IN (i.end_user_code, i.end_user)`]),
-    ...(wanted === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
-  ];
-  const ordered = ORDER_COLUMNS.map((column) => `a.${column}`).join(', ');
-  // Closed attempts come before the first attempt, and were never sent.
-  const rows = await session.read<FoundRow>(
-    `SELECT i.*, a.*, ${writeOutcomeSql(dialect)} AS audit_outcome,
-       (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt
-     FROM (${selectAttempts(dialect)}) a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE a.claimed_at >= $1 AND a.claimed_at <= $4 AND (${ordered}) >= ($1, $2, $3) AND (${ordered}) <= ($4, $5, $6)
-       AND ${['1 = 1', ...conditions].join(' AND ')}
-     ORDER BY ${ordered}`,
-    values,
-  );
-  return wanted === undefined ? rows : rows.filter((row) => hasReference(cipher, row, wanted));
-}
-
-function hasReference(cipher: LedgerCipher, row: FoundRow, wanted: string): boolean {
-  return ANSWERS.some((name) => {
-    const answer = openOutcome(cipher, row, name);
-    return answer && [...listReferenceNumbers(answer), answer.noRecordReference].includes(wanted);
-  });
-}
+export type FoundRow = InquiryRow & AttemptRow & { auditOutcome: AuditOutcome; firstAttempt: number; isWanted: number };
 
 async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow[]): Promise<AuditedAttempt[]> {
   if (rows.length === 0) return [];
@@ -140,8 +122,6 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
     await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
     toAttemptKey,
   );
-  const counts = await readAbout<AccessCount>(ACCESSES, numbers, 'GROUP BY customer_trace_number, attempt');
-  const accesses = new Map(counts.map((row) => [toAttemptKey(row), pick(row, ['count', 'reissues', 'lastAt'])]));
   const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
     ...pick(row, ATTEMPT),
@@ -151,7 +131,6 @@ async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow
     ...omitUndefined({
       applicants: row.applicantIds?.length,
       late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readAnswer(cipher, row, LATE) },
-      accesses: accesses.get(toAttemptKey(row)),
     }),
     consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
     legalHolds: holdsOn(row.runKey),
@@ -169,11 +148,6 @@ const ATTEMPT = [
   'abandonedAt',
   'disposedAt',
 ] as const;
-
-const ACCESSES = `customer_trace_number, attempt, count(*) AS count, count(purpose) AS reissues,
-  max(recorded_at) AS last_at FROM report_accesses`;
-
-type AccessCount = ReportOrigin & { count: number; reissues: number; lastAt: string };
 
 function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;

@@ -30,8 +30,7 @@ export const readDecisionsPage = createReader(
   SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
       NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
       i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
-    FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-    WHERE r.action <> 'withdrawShare'`,
+    FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
 );
 
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
@@ -48,12 +47,6 @@ export const readConsentsPage = createReader(
 export const readDisposalsPage = createReader(
   RECORDS.disposals.output,
   'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL',
-);
-
-/** Reads like `readDecisionsPage`: shares that were withdrawn before they were sent. */
-export const readShareWithdrawalsPage = createReader(
-  RECORDS.withdrawnShares.output,
-  "SELECT w.*, w.run_key || ' ' || w.share_id AS row_key FROM run_decisions w WHERE w.action = 'withdrawShare'",
 );
 
 /** Reads like `readDecisionsPage`: readings of sealed content. */

@@ -8,7 +8,7 @@ import type { Row } from '../database/tables.ts';
 import type { ReportOrigin } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import type { AuditedAttempt, AuditedShare, SharesQuery } from './audited.ts';
-import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
+import { type FoundRow, readAttemptsPage } from './inquiry-pages.ts';
 
 /**
  * Reads only: shares that were, or may have been, posted in a period, oldest first. Each comes with its report and the
@@ -17,8 +17,8 @@ import { type AttemptPlace, readAttemptsPage } from './inquiry-pages.ts';
 export async function readSharesPage(
   tx: Transaction,
   { from, before, profiles, endUsers, ...conditions }: SharesQuery,
-  after?: AttemptPlace,
-): Promise<Page<AuditedShare, AttemptPlace>> {
+  after?: FoundRow,
+): Promise<Page<AuditedShare, FoundRow>> {
   const query = { productCode: 'SECONDUSE' as const, ...omitUndefined({ from, before, profiles, endUsers }) };
   const { items, end } = await readAttemptsPage(tx, query, after);
   const posted = items.filter((attempt) => attempt.posted !== 'no');

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import { makeSession } from './rows.ts';
 import {
@@ -128,6 +128,17 @@ function makeFile(file: string): void {
   }
 }
 
+/** Other processes get a turn after this many. */
+const MOST_IN_A_COMMIT = 64;
+
+/** A unit of work that waits for its turn. */
+interface QueuedWrite {
+  work: (session: SqlSession) => Promise<Written<unknown>>;
+  until: number;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
 class SqliteEngine implements SqlEngine {
   readonly dialect = DIALECT;
   /** The database and its log. */
@@ -135,6 +146,7 @@ class SqliteEngine implements SqlEngine {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #isClosed = false;
+  readonly #writes: QueuedWrite[] = [];
   /** Each transaction waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -153,7 +165,11 @@ class SqliteEngine implements SqlEngine {
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(work, BUSY_TIMEOUT_MS);
+    return new Promise<T>((resolve, reject) => {
+      const until = performance.now() + BUSY_TIMEOUT_MS;
+      this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
+      if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    });
   }
 
   /** No other process writes meanwhile, as in every transaction here. */
@@ -184,6 +200,69 @@ class SqliteEngine implements SqlEngine {
     });
   }
 
+  /**
+   * Commits all writes that wait. They share one sync of the disk, which takes far longer than their statements. A
+   * write that fails is undone by itself. A later write of the commit has read the rows of an earlier one, so each
+   * caller gets its answer or error after the commit.
+   */
+  async #commitWrites(): Promise<void> {
+    // Lets the calls come that this turn of the event loop still brings.
+    await nextTurn();
+    const first = this.#writes.shift();
+    if (!first) return;
+    const taken = [first];
+    const answers: (() => void)[] = [];
+    try {
+      this.#requireOpen();
+      await retryWhileLocked(first.until, () => this.#run('BEGIN IMMEDIATE'));
+      for (const write of taken) {
+        answers.push(await this.#runWrite(write));
+        const next = taken.length < MOST_IN_A_COMMIT ? this.#writes.shift() : undefined;
+        if (next) taken.push(next);
+      }
+      this.#run('COMMIT');
+      this.#requireOpen();
+      for (const answer of answers) answer();
+    } catch (error) {
+      this.#rollBack();
+      for (const { reject } of taken) reject(translateError(error));
+    }
+    if (this.#writes.length > 0) void this.#inTurn(() => this.#commitWrites());
+  }
+
+  /** Returns how to answer. @throws where SQLite has ended the whole transaction */
+  async #runWrite({ work, resolve, reject }: QueuedWrite): Promise<() => void> {
+    const { session, close } = this.#openSession();
+    this.#run('SAVEPOINT write');
+    try {
+      const { keep, answer } = Ending.of(await work(session));
+      const value = await answer;
+      close();
+      if (!keep) this.#run('ROLLBACK TO write');
+      this.#run('RELEASE write');
+      return () => resolve(value);
+    } catch (error) {
+      close();
+      if (!this.#database.isTransaction) throw error;
+      this.#run('ROLLBACK TO write');
+      this.#run('RELEASE write');
+      return () => reject(translateError(error));
+    }
+  }
+
+  /** A statement after the failure of another would not be part of the transaction, so `close` ends the session. */
+  #openSession(): { session: SqlSession; close(): void } {
+    let isOver = false;
+    const session = makeSession(DIALECT, async (text, values) => {
+      if (isOver) throw new LedgerUnavailableError('the transaction is over');
+      return this.#rows(text, values);
+    });
+    const close = () => {
+      isOver = true;
+    };
+    return { session, close };
+  }
+
   /** By default it keeps every other writer out from its beginning. */
   #transaction<T>(
     work: (session: SqlSession) => Promise<Written<T>>,
@@ -193,22 +272,17 @@ class SqliteEngine implements SqlEngine {
     const until = performance.now() + patienceMs;
     return this.#inTurn(async () => {
       this.#requireOpen();
-      let isOver = false;
-      const session = makeSession(DIALECT, async (text, values) => {
-        // A statement after another one's failure would not be part of the transaction.
-        if (isOver) throw new LedgerUnavailableError('the transaction is over');
-        return this.#rows(text, values);
-      });
+      const { session, close } = this.#openSession();
       try {
         await begin(until);
         const { keep, answer } = Ending.of(await work(session));
         const value = await answer;
-        isOver = true;
+        close();
         this.#run(keep ? 'COMMIT' : 'ROLLBACK');
         this.#requireOpen();
         return value;
       } catch (error) {
-        isOver = true;
+        close();
         this.#rollBack();
         throw translateError(error);
       }

@@ -23,7 +23,7 @@ export function computeReferenceDigest(cipher: LedgerCipher, reportReferenceNumb
 }
 
 /** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each entry. */
-export function listReferenceNumbers(answer: Answer): string[] {
+function listReferenceNumbers(answer: Answer): string[] {
   if (answer.kind !== 'outcome' || answer.outcome !== 'record') return [];
   const entries = [...(answer.applicants ?? []), ...(answer.unattributed ?? [])];
   const numbers = [answer.reference, ...entries].map((named) => named?.reportReferenceNumber);

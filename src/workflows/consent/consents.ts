@@ -32,12 +32,11 @@ import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import {
   type Accepted,
-  createRefusal,
+  answerUnderway,
   handleUpdate,
   refuseMessage,
-  toAccepted,
+  type Underway,
 } from '../run/messages/message-answers.ts';
-import { ANSWER_WITHIN_MS } from '../run/run-decisions.ts';
 import { isOpen, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
@@ -65,20 +64,14 @@ export interface ConsentHost {
   refuse(refused: RefusedMessage): void;
 }
 
-/** A message on its way to the ledger. */
-interface WaitingConsent {
+/**
+ * A message on its way to the ledger. Where another ledger answers than the run's, the run keeps the message until its
+ * own answers.
+ */
+interface WaitingConsent extends Underway {
   record: ConsentRecord;
-  /** Its sender waits for no answer, so that `status` shows a refusal. */
-  isAnswered?: true;
   /** The keys that its proof needs could not be read. */
   isUnjudged?: true;
-  /**
-   * Another ledger answered than the run's, and gets no message. The run keeps the message until its own ledger
-   * answers.
-   */
-  isInNoLedger?: true;
-  /** The message of the same key that was on its way when this one came. */
-  earlier?: WaitingConsent;
   taken?: ConsentTaken;
 }
 
@@ -141,14 +134,14 @@ export class Consents {
 
   /** Whether the ledger has everything, or all that it will have. */
   get isIdle(): boolean {
-    return this.#waiting.every(({ isInNoLedger }) => isInNoLedger) && this.#faults.length === 0;
+    return this.#waiting.every(({ verdict }) => verdict === 'inNoLedger') && this.#faults.length === 0;
   }
 
   /** @returns the message on its way; `isKnown` where the very same one was */
   take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
     const earlier = this.#byKey.get(toKey(record));
     if (earlier && isSame(earlier.record, record)) return { waiting: earlier, isKnown: true };
-    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}), ...(earlier ? { earlier } : {}) };
+    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
     this.#add(waiting);
     // An attempt that is not on the wire yet is called back.
     if (!isGrant(record)) this.#host.inFlight.recheck();
@@ -337,9 +330,8 @@ export class Consents {
     if (recorded === 'ledgerChanged') {
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
       for (const waitingConsent of batch) {
-        if (!waitingConsent.isInNoLedger) this.#refuse(waitingConsent.record, OF_ANOTHER_LEDGER);
-        waitingConsent.isInNoLedger = true;
-        waitingConsent.isUnjudged = true;
+        if (waitingConsent.verdict === undefined) this.#refuse(waitingConsent.record, OF_ANOTHER_LEDGER);
+        Object.assign(waitingConsent, { verdict: 'inNoLedger', isAnswered: true, isUnjudged: true });
       }
       return;
     }
@@ -364,7 +356,9 @@ export class Consents {
     if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
-    waiting.taken = fault === undefined ? taken : { kind: 'refused', ...refuseFault(fault) };
+    waiting.taken = taken;
+    const refusal = fault === undefined ? undefined : refuseFault(fault);
+    waiting.verdict = taken.kind === 'refused' ? refuse(taken.cause, taken.reason) : (refusal ?? 'recorded');
     // The fault of a grant was noted when the grant got it.
     if (waiting.isAnswered && taken.kind === 'refused') this.#refuse(record, taken.reason);
     if (taken.kind === 'recorded' && taken.doubt !== undefined) {
@@ -462,21 +456,14 @@ async function answer<Status>(
   record: ConsentRecord,
 ): Promise<Accepted<Status>> {
   const { waiting, isKnown } = run.consents.take(record, false);
-  const summary = 'answering before a consent is recorded';
-  const isOver = () => waiting.taken !== undefined || waiting.isInNoLedger === true;
-  await condition(isOver, ANSWER_WITHIN_MS, { summary });
+  const answered = await answerUnderway(run, waiting, isKnown);
   const { taken } = waiting;
-  if (taken === undefined) waiting.isAnswered = true;
-  if (taken?.kind === 'refused') throw createRefusal(refuse(taken.cause, taken.reason));
-  const unmatched = run.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
-  const isRecorded = taken?.kind === 'recorded';
-  const isRepeated = waiting.earlier?.taken?.kind === 'recorded';
-  const isDuplicate = isKnown || (isRecorded && (taken.isKnown === true || isRepeated));
   return {
-    ...toAccepted(run, isDuplicate),
-    recorded: isRecorded,
-    ...unmatched,
-    ...(isRecorded ? omitUndefined({ stands: taken.stands }) : {}),
+    ...answered,
+    ...(run.shares.has(record.shareId) ? {} : { unmatched: 'share' }),
+    ...(taken?.kind === 'recorded'
+      ? { duplicate: isKnown || taken.isKnown === true, ...omitUndefined({ stands: taken.stands }) }
+      : {}),
   };
 }
 

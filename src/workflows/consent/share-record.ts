@@ -4,19 +4,15 @@ import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.t
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
-import type { MessageRefusal } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
+import type { Underway } from '../run/messages/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
-export interface AskedWithdrawal {
+export interface AskedWithdrawal extends Underway {
   by: string;
   reason: string;
-  /** The run has answered the sender, and the ledger has not decided yet. The status shows a later refusal. */
-  isAnswered?: true;
-  /** The reason why the ledger, or the share's hold, refused the withdrawal. */
-  refusal?: MessageRefusal;
 }
 
 export interface ShareRecord {

@@ -305,7 +305,6 @@ class InquiryRun {
       attempt: failure.claimed ? failure.attempt : state.attempt,
       applicantIds: this.#listApplicantIds(),
       since,
-      isTold: heldSince !== undefined,
     });
     delete state.held;
     this.#reportProgress('running');

@@ -2,14 +2,14 @@
  * A share that its platform takes back before it is on the wire. The share's own task asks the
  * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
  */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { runUntilRecorded } from '../run/activity-stubs.ts';
-import { type Accepted, createRefusal, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
-import { ANSWER_WITHIN_MS, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
+import { type Accepted, answerUnderway, refuseMessage, toAccepted } from '../run/messages/message-answers.ts';
+import { OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 
 export const CLAIM_CAME_FIRST = refuse('notNow', 'the share may have been sent already: its claim came first');
@@ -48,10 +48,7 @@ export function askForWithdrawal(
   return true;
 }
 
-/**
- * Asks for the withdrawal, and answers once the ledger has it. With the ledger away the answer says `recorded: false`;
- * the run continues to ask, and shows under `refusedMessages` if the claim was first.
- */
+/** Asks for the withdrawal, and answers once the ledger has it, or has a claim that was first. */
 export async function answerWithdrawal<Status>(
   run: ConsentHost & { status(): Status },
   share: ShareRecord,
@@ -59,13 +56,7 @@ export async function answerWithdrawal<Status>(
 ): Promise<Accepted<Status>> {
   const isNew = askForWithdrawal(run, share, { by, reason });
   const asked = share.withdrawal;
-  if (!asked) return { ...toAccepted(run, true), recorded: true };
-  const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
-    summary: 'answering before a withdrawal is recorded',
-  });
-  if (!isKnown) asked.isAnswered = true;
-  if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
-  return { ...toAccepted(run, !isNew), recorded: share.withdrawn !== undefined };
+  return asked ? answerUnderway(run, asked, !isNew) : { ...toAccepted(run, true), recorded: true };
 }
 
 /** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
@@ -77,7 +68,7 @@ export function refuseWithdrawal(
   const { withdrawal: asked } = share;
   if (!asked) return;
   delete share.withdrawal;
-  asked.refusal = refusal;
+  asked.verdict = refusal;
   if (asked.isAnswered) refuseMessage(run, run.kind === 'share' ? 'withdraw' : 'withdrawShare', refusal.reason);
 }
 
@@ -110,6 +101,7 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
   const { by, reason } = verdict.standing;
   share.withdrawn = { by, reason };
   delete share.withdrawal;
+  asked.verdict = 'recorded';
   changeShare(share, 'withdrawn');
   return true;
 }
@@ -117,9 +109,13 @@ export async function settleWithdrawal(run: SharingRun, share: ShareRecord): Pro
 /** Settles the withdrawals of a run that ends, for shares that no task carries any more; then its last consents. */
 export async function drainShares(run: SharingRun): Promise<void> {
   for (const share of run.shares.values()) {
-    if (!share.withdrawal) continue;
+    const { withdrawal } = share;
+    if (!withdrawal) continue;
     if (run.config) await settleWithdrawal(run, share);
-    else delete share.withdrawal;
+    else {
+      withdrawal.verdict = 'inNoLedger';
+      delete share.withdrawal;
+    }
   }
   await drainMessages(run);
 }

@@ -129,7 +129,7 @@ export class ReviewRows {
   #mayLeave(): boolean {
     const { underWay, holds, events, work } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return areMessagesAnswered() && events.areOut && !work.isBusy && holds.view.every(({ isDecided }) => !isDecided);
+    return areMessagesAnswered() && events.areOut && !work.isBusy && !holds.isBusy;
   }
 
   #isAllBegun(): boolean {

@@ -10,23 +10,55 @@
  * So updates are played last, once the rest of the task has settled, and no query plays anything.
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { runInBackground } from './around-the-sdk.ts';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
 type Job = NonNullable<Activation['jobs']>[number];
 
-/** By run id: the workflow bundle preloads this module for all runs of a thread. */
-const updatesToCome = new Set<string>();
+/** The SDK (1.24) keeps this for each run, and exports it to none but its own packages. */
+interface Activator {
+  blockedConditions: ReadonlyMap<number, unknown>;
+  nextSeqs: { readonly condition: number };
+  /** The SDK sets another array after each reset. */
+  randomnessSeed: unknown;
+}
 
-/** Whether the task at hand brought updates that are not played yet. */
-function areUpdatesToCome(): boolean {
-  return updatesToCome.has(workflowInfo().runId);
+/** This module keeps these figures of each run. */
+interface Played {
+  /** Whether the task at hand brought updates that are not played yet. */
+  hasUpdatesToCome: boolean;
+  /** Events played so far, by estimate, and the size of the history that has them. */
+  events: number;
+  bytes: number;
+  /** The size of the history at the task at hand. */
+  bytesByNow: number;
+  onReset?: () => void;
+  /** The waits of `waitUntilAtRest`: their conditions say nothing about the rest of the task. */
+  rests: { made: number; blocked: number; ended: number };
+}
+
+/**
+ * The bundle preloads this module for all runs of a thread. Each time that a worker plays a run from its start, the run
+ * has another activator.
+ */
+const playedByRun = new WeakMap<Activator, Played>();
+
+function getActivator(): Activator {
+  return (globalThis as unknown as { __TEMPORAL_ACTIVATOR__: Activator }).__TEMPORAL_ACTIVATOR__;
+}
+
+function getPlayed(): Played {
+  const activator = getActivator();
+  const rests = { made: 0, blocked: 0, ended: 0 };
+  const played = playedByRun.get(activator) ?? { hasUpdatesToCome: false, events: 0, bytes: 0, bytesByNow: 0, rests };
+  playedByRun.set(activator, played);
+  return played;
 }
 
 /** Whether every message that the run has was played and answered. */
 export function areMessagesAnswered(): boolean {
-  return !areUpdatesToCome() && allHandlersFinished();
+  return !getPlayed().hasUpdatesToCome && allHandlersFinished();
 }
 
 /**
@@ -45,30 +77,9 @@ export async function waitUntilMessagesAnswered(isDone = () => true): Promise<vo
 export async function waitUntilUpdatesTaken(): Promise<void> {
   await CancellationScope.nonCancellable(async () => {
     await waitUntilAtRest();
-    await condition(() => !areUpdatesToCome());
+    await condition(() => !getPlayed().hasUpdatesToCome);
   });
 }
-
-/** The SDK (1.24) keeps this for each run, and exports it to none but its own packages. */
-interface Activator {
-  blockedConditions: ReadonlyMap<number, unknown>;
-  nextSeqs: { readonly condition: number };
-  /** The SDK sets another array after each reset. */
-  randomnessSeed: unknown;
-}
-
-function getActivator(): Activator {
-  return (globalThis as unknown as { __TEMPORAL_ACTIVATOR__: Activator }).__TEMPORAL_ACTIVATOR__;
-}
-
-/** The waits of `waitUntilAtRest` in a run: their conditions say nothing about the rest of the task. */
-interface RestWaits {
-  made: number;
-  blocked: number;
-  ended: number;
-}
-
-const waitsOfRuns = new WeakMap<Activator, RestWaits>();
 
 /**
  * Resolves when the rest of the task has settled, its updates included. In each round, the SDK looks at all conditions
@@ -78,28 +89,27 @@ const waitsOfRuns = new WeakMap<Activator, RestWaits>();
  */
 export async function waitUntilAtRest(quietRounds = 1): Promise<void> {
   const activator = getActivator();
-  const waits = waitsOfRuns.get(activator) ?? { made: 0, blocked: 0, ended: 0 };
-  waitsOfRuns.set(activator, waits);
+  const { rests } = getPlayed();
   const conditions = () => {
-    const made = activator.nextSeqs.condition - waits.made;
-    return [made, activator.blockedConditions.size - waits.blocked, waits.ended].join();
+    const made = activator.nextSeqs.condition - rests.made;
+    return [made, activator.blockedConditions.size - rests.blocked, rests.ended].join();
   };
   let before = conditions();
   for (let quiet = 0; quiet < quietRounds; ) {
-    await waitUntilNextRound(waits);
+    await waitUntilNextRound(rests);
     const now = conditions();
     quiet = now === before ? quiet + 1 : 0;
     before = now;
   }
-  waits.ended++;
+  rests.ended++;
 }
 
-async function waitUntilNextRound(waits: RestWaits): Promise<void> {
+async function waitUntilNextRound(rests: Played['rests']): Promise<void> {
   let isNext = false;
-  waits.made++;
-  waits.blocked++;
+  rests.made++;
+  rests.blocked++;
   await condition(() => {
-    if (isNext) waits.blocked--;
+    if (isNext) rests.blocked--;
     const isOver = isNext;
     isNext = true;
     return isOver;
@@ -148,25 +158,16 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const EVENTS_OF_JOB = { activity: 4, timer: 3, other: 2 } as const;
 const EVENTS_OF_UPDATE = 4;
 
-interface Played {
-  events: number;
-  bytes: number;
-}
-
-/** By run id. */
-const playedByRun = new Map<string, Played>();
-
 /** Whether the history is so long that the run should continue in a new one. */
 export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
-  const played = playedByRun.get(workflowInfo().runId);
-  return played !== undefined && (played.events >= maxEvents || played.bytes >= MAX_BYTES);
+  const { events, bytes } = getPlayed();
+  return events >= maxEvents || bytes >= MAX_BYTES;
 }
 
-/** Notes events of the history, which by then has so many bytes. */
-function notePlayed(events: number, bytes: number): void {
-  const { runId } = workflowInfo();
-  const played = playedByRun.get(runId) ?? { events: 0, bytes: 0 };
-  playedByRun.set(runId, { events: played.events + events, bytes: Math.max(played.bytes, bytes) });
+function notePlayed(events: number): void {
+  const played = getPlayed();
+  played.events += events;
+  played.bytes = Math.max(played.bytes, played.bytesByNow);
 }
 
 /** The events behind a job; none for one that leaves no event. An update counts once it is accepted. */
@@ -180,12 +181,9 @@ function countEvents(job: Job): number {
 // a run a new random seed after each reset, at the same place in every replay. The SDK (1.24) has that seed in an
 // object of its own and nowhere else: `test/hazards/work-rows-slow.test.ts` holds that on a real server.
 
-/** By run id. */
-const listeners = new Map<string, () => void>();
-
 /** @param listener called in the first task after each reset, and again in each replay of it */
 export function onReset(listener: () => void): void {
-  listeners.set(workflowInfo().runId, listener);
+  getPlayed().onReset = listener;
 }
 
 // The SDK (1.24) throws for a signal with a reserved name if a default signal handler is set (`handleUnknownSignals`).
@@ -198,11 +196,6 @@ const RESERVED_PREFIX = '__temporal_';
 /** A name that no run has a handler for. */
 const UNKNOWN_NAME = 'unknown';
 
-/** Whether a worker that lost the run in the middle of a task plays it from its start. */
-function isPlayedAnew({ jobs }: Activation): boolean {
-  return jobs?.some(({ initializeWorkflow }) => initializeWorkflow) === true;
-}
-
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 
 const renameReserved: Activate = (input, next) => {
@@ -212,47 +205,41 @@ const renameReserved: Activate = (input, next) => {
   next(input);
 };
 
+const countPlayed: Activate = (input, next) => {
+  const { jobs = [], historySizeBytes } = input.activation;
+  getPlayed().bytesByNow = Number(historySizeBytes ?? 0);
+  const events = (jobs ?? []).reduce((sum, job) => sum + countEvents(job), 0);
+  if (events > 0) notePlayed(events);
+  next(input);
+};
+
 export const interceptors = (): WorkflowInterceptors => {
   const tasks = new TaskWatch();
-  let bytes = 0;
   let seed = getActivator().randomnessSeed;
-  let resetRunId: string | undefined;
 
   const playUpdatesLast: Activate = (input, next) => {
     const { activation } = input;
     // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
     if (tasks.isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
     const jobs = activation.jobs ?? [];
-    if (isPlayedAnew(activation)) updatesToCome.delete(workflowInfo().runId);
     const updates = jobs.filter(isUpdate);
     if (updates.length === 0 || updates.length === jobs.length) return next(input);
-    const { runId } = workflowInfo();
-    updatesToCome.add(runId);
+    const played = getPlayed();
+    played.hasUpdatesToCome = true;
     next({ ...input, activation: { ...activation, jobs: jobs.filter((job) => !isUpdate(job)) } });
     runInBackground(async () => {
       await CancellationScope.nonCancellable(waitUntilAtRest);
-      updatesToCome.delete(runId);
+      played.hasUpdatesToCome = false;
       next({ ...input, activation: { ...activation, jobs: updates } });
     });
-  };
-
-  const countPlayed: Activate = (input, next) => {
-    const { jobs = [], historySizeBytes } = input.activation;
-    if (isPlayedAnew(input.activation)) playedByRun.delete(workflowInfo().runId);
-    bytes = Number(historySizeBytes ?? 0);
-    const events = (jobs ?? []).reduce((sum, job) => sum + countEvents(job), 0);
-    if (events > 0) notePlayed(events, bytes);
-    next(input);
   };
 
   const watchResets: Activate = (input, next) => {
     next(input);
     const seedByNow = getActivator().randomnessSeed;
-    if (seedByNow === seed) return;
-    resetRunId = workflowInfo().runId;
-    const listener = listeners.get(resetRunId);
+    const { onReset: listener } = getPlayed();
     // A run that is reset to its first task listens from now on.
-    if (!listener) return;
+    if (seedByNow === seed || !listener) return;
     seed = seedByNow;
     listener();
   };
@@ -261,26 +248,14 @@ export const interceptors = (): WorkflowInterceptors => {
     internals: [
       { activate: renameReserved },
       { activate: playUpdatesLast },
-      {
-        activate: countPlayed,
-        dispose: (input, next) => {
-          playedByRun.delete(workflowInfo().runId);
-          next(input);
-        },
-      },
-      {
-        activate: watchResets,
-        dispose: (input, next) => {
-          listeners.delete(resetRunId ?? workflowInfo().runId);
-          next(input);
-        },
-      },
+      { activate: countPlayed },
+      { activate: watchResets },
     ],
     inbound: [
       {
         // Called for accepted updates alone. Not `async`: a promise more would delay the handler in some tasks.
         handleUpdate: (input, next) => {
-          notePlayed(EVENTS_OF_UPDATE, bytes);
+          notePlayed(EVENTS_OF_UPDATE);
           return next(input);
         },
       },

@@ -1,5 +1,5 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
@@ -8,14 +8,8 @@ import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
-import {
-  type AttemptView,
-  describeSupersedingFact,
-  type InquiryDescription,
-  type Outcome,
-} from '../../model/inquiry.ts';
+import { describeSupersedingFact, type InquiryDescription, type Outcome } from '../../model/inquiry.ts';
 import { selectShownProblems } from '../../model/problems.ts';
 import { checkProviderStatement, checkResendTime } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
@@ -25,6 +19,7 @@ import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/ho
 import { runUntilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
+import { isRefused, type Underway, type Verdict } from './messages/message-answers.ts';
 import type { RunWork } from './run-work.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
@@ -33,19 +28,9 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 };
 export type Decision = DecisionMessage & { receivedAt: string };
 
-/**
- * A decision that has taken effect, with digests that recognise a duplicate. The next run gets it, so it has no
- * personal data.
- */
-interface SettledDecision {
-  customerTraceNumber: string;
-  decisionId: string;
-  /** Digests of the whole message but its proof, as `computeMemberDigests` makes them. */
-  digests: Record<string, string>;
-  /** The run's ledger was replaced, so no ledger has the decision. */
-  inNoLedger?: true;
-  /** Set if the ledger refused the decision: names the answer or decision that superseded it. */
-  overtakenBy?: MessageRefusal;
+/** A decision that a message brought. */
+interface TakenDecision extends Underway {
+  message: Decision;
 }
 
 /**
@@ -56,227 +41,180 @@ const HANDED_ON = 500;
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** A hold from continue-as-new. It is open before the inquiry runs again. */
-interface CarriedHold {
-  status: HoldStatus;
-  applicantIds: readonly string[];
-  inquiry: InquiryDescription;
-  /** The ledger had not confirmed the row yet, so the next run opens it. */
-  isOpening?: true;
-}
-
 /** Holds and decisions of the previous runs. */
 export interface HoldsState {
-  open?: readonly CarriedHold[];
-  settled?: readonly SettledDecision[];
+  /** No decision about them is in progress. */
+  open?: readonly HoldStatus[];
+  settled?: readonly TakenDecision[];
 }
 
-interface OpenHold extends CarriedHold {
-  /** The number of writes of its row in flight: more than one after a reset. */
-  opening: number;
-  decision?: Decision;
+interface OpenHold {
+  status: HoldStatus;
+  /** The ledger is to be asked for its row. */
+  isUnopened?: boolean;
+  decision?: TakenDecision;
 }
 
 /** The parts of its run that its holds use. */
 interface HoldingRun {
   publish(): void;
+  readonly config: RunConfig | undefined;
   readonly events: Pick<EventsOut, 'emit'>;
   readonly continuation: ContinuationWait;
-  readonly work: Pick<RunWork, 'openHold' | 'leaveRows'>;
+  readonly work: Pick<RunWork, 'mayLeaveRows'>;
 }
 
 export class Holds {
   readonly #open = new Map<string, OpenHold>();
-  readonly #settled: SettledDecision[];
+  /** Decisions that have taken effect, or that another one has overtaken. */
+  readonly #settled: TakenDecision[];
   readonly #run: HoldingRun;
+  /** The number of rows that are being written. */
+  #opening = 0;
 
-  constructor(run: HoldingRun, state: HoldsState = {}) {
+  constructor(run: HoldingRun, { open = [], settled = [] }: HoldsState = {}) {
     this.#run = run;
-    this.#settled = [...(state.settled ?? [])];
-    for (const hold of state.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold, opening: 0 });
+    this.#settled = [...settled];
+    for (const status of open) this.#open.set(status.customerTraceNumber, { status });
   }
 
-  /** The decisions that the next run is to know again. */
-  get settled(): SettledDecision[] {
-    return this.#settled.slice(-HANDED_ON);
-  }
-
-  /** Holds for continue-as-new. None of them has a decision in progress. */
-  get carried(): CarriedHold[] {
-    return [...this.#open.values()].map(({ status, applicantIds, inquiry, isOpening, opening }) => ({
-      ...{ status, applicantIds, inquiry },
-      ...(isOpening || opening > 0 ? { isOpening: true as const } : {}),
-    }));
+  /** State for continue-as-new. */
+  get carried(): HoldsState {
+    return { open: this.list, settled: this.#settled.slice(-HANDED_ON) };
   }
 
   get list(): HoldStatus[] {
     return [...this.#open.values()].map(({ status }) => status);
   }
 
-  /** Each hold, with the applicants that it is about, and whether a decision about it is being recorded. */
-  get view(): (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[] {
-    return [...this.#open.values()].map(({ status, applicantIds, decision }) => ({
-      ...status,
-      applicantIds: [...applicantIds],
-      isDecided: decision !== undefined,
-    }));
+  /** Each hold, with whether a decision about it is being recorded. */
+  get view(): (HoldStatus & { isDecided: boolean })[] {
+    return [...this.#open.values()].map(({ status, decision }) => ({ ...status, isDecided: decision !== undefined }));
+  }
+
+  /** Whether the ledger is being asked for a row, or to record a decision. */
+  get isBusy(): boolean {
+    return this.#opening > 0 || this.view.some(({ isDecided }) => isDecided);
   }
 
   /**
-   * Puts the inquiry on hold until a person has decided. Never times out.
-   *
-   * @param judged `isTold`: platforms have received the event of this hold already
+   * Puts the inquiry on hold until a person has decided. Never times out. A hold of the run before stays
+   * open, and so does one whose decision the ledger has refused.
    */
-  async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
+  async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<TakenDecision> {
     const { customerTraceNumber } = inquiry;
-    const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
-    const status = toHoldStatus(inquiry, failure, judged);
-    const hold: OpenHold = carried ?? { status, applicantIds: judged.applicantIds, inquiry, opening: 0 };
+    const known = this.#open.get(customerTraceNumber);
+    const hold: OpenHold = known ?? { status: toHoldStatus(inquiry, failure, judged), isUnopened: true };
     this.#open.set(customerTraceNumber, hold);
-    if (!carried || carried.isOpening) this.#openRow(hold);
     this.#run.publish();
-    if (!judged.isTold) this.#tell(hold.status);
+    if (!known) this.#tell(hold.status);
     try {
-      await this.#waitUntilDecided(hold);
+      return await this.#waitUntilDecided(hold, inquiry);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
-      this.#run.work.leaveRows();
+      this.#run.work.mayLeaveRows = true;
       throw error;
     }
-    return hold.decision as Decision;
   }
 
   /**
    * Shows a row in the Temporal UI's timeline meanwhile: a timer has a summary, and costs two events. Its time decides
    * nothing.
    */
-  async #waitUntilDecided(hold: OpenHold): Promise<void> {
-    const isDecided = () => hold.decision !== undefined;
-    const row = { summary: formatInquiryHoldRow(hold.status) };
-    for (let isOver = false; !isOver; ) {
-      isOver = await this.#run.continuation.wait(isDecided, ROW_SHOWN_FOR_MS, row);
+  async #waitUntilDecided(hold: OpenHold, inquiry: InquiryDescription): Promise<TakenDecision> {
+    const isDisturbed = () => hold.decision !== undefined || hold.isUnopened === true;
+    for (;;) {
+      if (hold.decision) return hold.decision;
+      if (hold.isUnopened) await this.#openRow(hold, inquiry);
+      const summary = formatInquiryHoldRow(hold.status);
+      await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
     }
-    // The decision closes the ledger's row, so the next run would not find it.
-    if (hold.opening > 0) await condition(() => hold.opening === 0);
   }
 
   /** Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. */
-  #openRow(hold: OpenHold): void {
-    delete hold.isOpening;
-    hold.opening++;
-    this.#run.work.openHold(toRow(hold), () => {
-      hold.opening--;
-    });
+  async #openRow(hold: OpenHold, inquiry: InquiryDescription): Promise<void> {
+    const { config } = this.#run;
+    hold.isUnopened = false;
+    if (!config) return;
+    const summary = `${inquiry.productCode} · opening the row of its hold`;
+    const args = { ledgerId: config.ledgerId, hold: toRow(hold, inquiry) };
+    this.#opening++;
+    // The run does not write into another ledger, so only its status shows the hold.
+    await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
+    this.#opening--;
   }
 
   /**
    * Opens the row of each hold again after a reset, as one that begins now. The ledger may have closed the rows since, by
-   * decisions that the run has forgotten.
+   * decisions that the run has forgotten. A decision that is being recorded closes the row; if the ledger refuses it,
+   * the row is opened then.
    */
   onReset(): void {
     const since = new Date().toISOString();
-    for (const hold of this.#open.values()) {
-      hold.status = { ...hold.status, since };
-      // A decision that is being recorded closes the row. If the ledger refuses it, the row is opened then.
-      if (!hold.decision) this.#openRow(hold);
-    }
-    this.#run.work.leaveRows();
+    for (const hold of this.#open.values())
+      Object.assign(hold, { status: { ...hold.status, since }, isUnopened: true });
+    this.#run.work.mayLeaveRows = true;
   }
 
   /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
-  settle(
-    decision: Decision,
-    { inNoLedger, overtakenBy }: Pick<SettledDecision, 'inNoLedger' | 'overtakenBy'> = {},
-  ): void {
-    const { customerTraceNumber, decisionId } = decision;
+  settle(taken: TakenDecision, verdict: Verdict): void {
+    const { customerTraceNumber, action } = taken.message;
     const hold = this.#open.get(customerTraceNumber);
+    taken.verdict = verdict;
     if (!hold) return;
     this.#open.delete(customerTraceNumber);
-    const digests = computeMemberDigests(toContent(decision));
-    this.#settled.push({ customerTraceNumber, decisionId, digests, ...omitUndefined({ inNoLedger, overtakenBy }) });
+    this.#settled.push(taken);
     this.#run.publish();
-    this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
+    this.#tell(hold.status, { action, ...(isRefused(verdict) ? { overtaken: true } : {}) });
   }
 
   /** The ledger refused the decision, so the hold waits for another one, and shows the reason. */
-  refuse({ customerTraceNumber, decisionId }: Decision, refusal: MessageRefusal): void {
+  refuse(taken: TakenDecision, refusal: MessageRefusal): void {
+    const { customerTraceNumber, decisionId } = taken.message;
     const hold = this.#open.get(customerTraceNumber);
+    taken.verdict = refusal;
     if (!hold) return;
     hold.status = { ...hold.status, refusedDecision: { decisionId, ...refusal, at: new Date().toISOString() } };
     delete hold.decision;
-    this.#openRow(hold);
-    this.#run.publish();
   }
 
   /** Emits that a hold began or ended; not who decided, nor why. */
-  #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
+  #tell(status: HoldStatus, decided?: { action: HoldAction; overtaken?: true }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
     const { problems, refusalKept } = status;
-    const why = { ...(problems ? { problems } : {}), ...(refusalKept ? { refusalKept } : {}) };
-    const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
+    const inquiry = { customerTraceNumber, productCode, ...omitUndefined({ shareId }), attempt, failureType };
     const key = [customerTraceNumber, attempt, failureType];
-    if (decided) {
-      const { action, isOvertaken } = decided;
-      const resolved = {
-        ...inquiry,
-        attempt,
-        failureType,
-        action,
-        ...(isOvertaken ? { overtaken: true as const } : {}),
-      };
-      // After a reset, the ledger may have advanced before the same decision is recorded. That is another event.
-      this.#run.events.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
-    } else this.#run.events.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...why, allowedActions });
+    if (!decided) {
+      const held = { ...inquiry, ...omitUndefined({ problems, refusalKept }), allowedActions };
+      this.#run.events.emit('inquiry.held', key, held);
+      return;
+    }
+    // After a reset, the ledger may have advanced before the same decision is recorded. That is another event.
+    const resolved = [...key, decided.action, ...(decided.overtaken ? ['overtaken'] : [])];
+    this.#run.events.emit('hold.resolved', resolved, { ...inquiry, ...decided });
   }
 
-  /** Whether this very decision was taken before. */
-  isDuplicate(message: DecisionMessage): boolean {
-    return this.#compareWithTaken(message)?.length === 0;
-  }
-
-  /** Returns the members that differ from the decision taken under its id; `undefined` if none was taken. */
-  #compareWithTaken(message: DecisionMessage): string[] | undefined {
-    const { customerTraceNumber, decisionId } = message;
-    const open = this.#open.get(customerTraceNumber)?.decision;
-    if (open?.decisionId === decisionId) return findDifferingPaths(toContent(open), toContent(message));
-    const settled = this.#findSettled(message);
-    const differing = settled && findDifferingPaths(settled.digests, computeMemberDigests(toContent(message)));
-    // The earlier decision under the id had no effect, so the corrected one may take it.
-    return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
-  }
-
-  #findSettled({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
-    return this.#settled.findLast(
-      (decision) => decision.customerTraceNumber === customerTraceNumber && decision.decisionId === decisionId,
+  /** Returns the decision that was taken under the message's id. One that had no effect gives its id to another. */
+  #findTaken(message: DecisionMessage): TakenDecision | undefined {
+    const { customerTraceNumber: inquiry, decisionId } = message;
+    const { decision } = this.#open.get(inquiry) ?? {};
+    const taken = [...this.#settled, ...(decision ? [decision] : [])].findLast(
+      ({ message: known }) => known.customerTraceNumber === inquiry && known.decisionId === decisionId,
     );
-  }
-
-  /** Whether the decision was taken although no ledger holds it. */
-  isInNoLedger(message: DecisionMessage): boolean {
-    return this.#findSettled(message)?.inNoLedger === true;
-  }
-
-  /** Whether the ledger has not answered about the decision yet. */
-  isPending({ customerTraceNumber, decisionId }: DecisionMessage): boolean {
-    return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
-  }
-
-  /** Returns why the ledger refused the decision, or `null`. */
-  findRefusal(message: DecisionMessage): MessageRefusal | null {
-    if (this.isPending(message)) return null;
-    const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
-    if (refused?.decisionId === message.decisionId) return refuse(refused.cause, refused.reason);
-    return this.#findSettled(message)?.overtakenBy ?? null;
+    return taken && isRefused(taken.verdict) && findDifferences(taken, message).length > 0 ? undefined : taken;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
   findProblem(message: DecisionMessage, isEnding: boolean): MessageRefusal | null {
     const hold = this.#open.get(message.customerTraceNumber);
-    const differing = this.#compareWithTaken(message);
-    if (differing) return refusePaths('/decisionId was used', differing) ?? this.findRefusal(message);
+    const taken = this.#findTaken(message);
+    if (taken) {
+      const differing = refusePaths('/decisionId was used', findDifferences(taken, message));
+      return differing ?? (isRefused(taken.verdict) ? taken.verdict : null);
+    }
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
-    const { attempts, allowedActions, failureType } = hold.status;
+    const { attempts, allowedActions, failureType, applicantIds = [] } = hold.status;
     if (message.attempt !== attempts) return refuse('notOnHold', `the hold is about attempt ${attempts}`);
     if (!allowedActions.includes(message.action)) {
       return refuse('notNow', `${failureType} allows ${allowedActions.join(', ')}`);
@@ -286,18 +224,23 @@ export class Holds {
     const problem =
       checkProviderStatement(hold.status, message) ??
       checkResendTime(hold.status, message, Date.now()) ??
-      (reference ? checkReferenceApplicants(reference.applicants, hold.applicantIds) : null);
+      (reference ? checkReferenceApplicants(reference.applicants, applicantIds) : null);
     return problem === null ? null : refuse('notNow', problem);
   }
 
-  decide(decision: Decision): void {
-    const hold = this.#open.get(decision.customerTraceNumber);
-    if (hold) hold.decision = decision;
+  /** Takes a decision that `findProblem` permits, or returns it where it was taken before. */
+  take(message: DecisionMessage): { taken: TakenDecision; isDuplicate: boolean } {
+    const known = this.#findTaken(message);
+    if (known) return { taken: known, isDuplicate: true };
+    const taken = { message: { ...message, receivedAt: new Date().toISOString() } };
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (hold) hold.decision = taken;
+    return { taken, isDuplicate: false };
   }
 }
 
 /** Describes the hold for its row. The ledger itself knows the details of an attempt that it has. */
-function toRow({ status, inquiry }: OpenHold): RunHold {
+function toRow({ status }: OpenHold, inquiry: InquiryDescription): RunHold {
   const {
     failureType: reason,
     attempts: attempt,
@@ -318,11 +261,14 @@ function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & P
   return message;
 }
 
+function findDifferences({ message: known }: TakenDecision, message: DecisionMessage): string[] {
+  return findDifferingPaths(toContent(known), toContent(message));
+}
+
 export interface Judged {
   attempt: number;
   applicantIds: readonly string[];
   since: string;
-  isTold?: boolean;
 }
 
 function toHoldStatus(
@@ -355,13 +301,10 @@ function toHoldStatus(
 
 // Writes people's decisions to the ledger. A hold waits until the ledger has one, a repeat until the ledger has it.
 
-type DecisionRecording =
-  /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
-  | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
+type DecisionEffect =
+  | { kind: 'recorded'; accepted: Outcome }
   /** The ledger already had an answer or another decision, with which the run continues. */
-  | { kind: 'overtaken'; latest: AttemptView }
-  /** The ledger refused the decision, so the inquiry still waits for one. */
-  | ({ kind: 'refused' } & MessageRefusal)
+  | { kind: 'overtaken' }
   | { kind: 'held'; failure: InquiryFailure };
 
 /**
@@ -372,37 +315,28 @@ export async function holdUntilDecided(
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   judged: Judged,
-): Promise<{ decision: Decision; effect: Exclude<DecisionRecording, { kind: 'refused' }> }> {
-  let decision = await holds.wait(inquiry, failure, judged);
+): Promise<{ decision: Decision; effect: DecisionEffect }> {
   for (;;) {
-    const effect = await recordJudgedDecision(config, inquiry, failure, decision);
-    if (effect.kind !== 'refused') {
-      holds.settle(decision, toSettlement(effect));
-      return { decision, effect };
+    const taken = await holds.wait(inquiry, failure, judged);
+    const { verdict, effect } = await recordJudgedDecision(config, inquiry, failure, taken.message);
+    if (effect) {
+      holds.settle(taken, verdict);
+      return { decision: taken.message, effect };
     }
-    holds.refuse(decision, refuse(effect.cause, effect.reason));
-    decision = await holds.wait(inquiry, failure, { ...judged, isTold: true });
+    holds.refuse(taken, verdict);
   }
 }
 
-function toSettlement(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
-  if (effect.kind === 'held') return {};
-  if (effect.latest) {
-    return { overtakenBy: refuse('notNow', `nothing was decided: ${describeSupersedingFact(effect.latest)}`) };
-  }
-  return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
-}
-
-/** Writes the decision to the ledger before it takes effect. */
+/** Writes the decision to the ledger before it takes effect. A decision without an effect is refused. */
 async function recordJudgedDecision(
   config: RunConfig,
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   message: Decision,
-): Promise<DecisionRecording> {
+): Promise<{ verdict: Verdict; effect: DecisionEffect } | { verdict: MessageRefusal; effect?: never }> {
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
   const { applicants, proof } = message;
-  const accepted: Outcome = {
+  const answer: Outcome = {
     kind: 'outcome',
     outcome: message.outcome ?? 'noReport',
     ...(message.reference ? { reference: message.reference } : {}),
@@ -417,24 +351,27 @@ async function recordJudgedDecision(
     providerSaid,
     failureType: failure.failureType,
     decidedAt: message.receivedAt,
-    ...(action === 'accept' ? { answer: accepted } : {}),
+    ...(action === 'accept' ? { answer } : {}),
     ...(message.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
   };
   const summary = `recording the decision: ${action}`;
   const args = { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) };
-  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
-  if (verdict === 'ledgerChanged') {
+  const recorded = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
+  const accepted = { kind: 'recorded', accepted: answer } as const;
+  if (recorded === 'ledgerChanged') {
     // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
-    if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
-    return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
+    const isTaken = action === 'abandon' || action === 'resend';
+    const held = { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } } as const;
+    return { verdict: 'inNoLedger', effect: isTaken ? accepted : held };
   }
-  if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
-  if (verdict.kind === 'refused') return verdict;
+  if (recorded.kind === 'recorded') return { verdict: 'recorded', effect: accepted };
+  if (recorded.kind === 'refused') return { verdict: refuse(recorded.cause, recorded.reason) };
+  const { latest } = recorded;
+  const verdict = refuse('notNow', `nothing was decided: ${describeSupersedingFact(latest)}`);
   // The ledger already has another resend of this very attempt: it permits the next one just as well.
-  const { latest } = verdict;
   const isOver = latest.state === 'abandoned' || latest.failureType === 'AnsweredLate';
   const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
-  return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest } : verdict;
+  return { verdict, effect: action === 'resend' && isOpen ? accepted : { kind: 'overtaken' } };
 }
 
 /** The decision to repeat the pull of an answered stage. */

@@ -22,18 +22,15 @@ import { runInBackground } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
 import {
   type Accepted,
-  createRefusal,
+  answerUnderway,
   handleUpdate,
+  isRefused,
   refuseFor,
   refuseMessage,
   toAccepted,
+  type Underway,
+  type Verdict,
 } from './messages/message-answers.ts';
-
-/**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
- * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
- */
-export const ANSWER_WITHIN_MS = 5_000;
 
 export const OF_ANOTHER_LEDGER = refuse(
   'notNow',
@@ -52,15 +49,10 @@ interface TakenEffect {
 }
 
 /** Plain data for continue-as-new. */
-export interface AskedDecision {
+export interface AskedDecision extends Underway {
   /** Decisions as the ledger gets them: one `advance` may bring two. */
   decisions: RunDecision[];
   effect: RunDecisionEffect | TakenEffect;
-  /** Its sender was answered before the ledger was. */
-  isAnswered?: true;
-  refusal?: MessageRefusal;
-  /** The decision is in effect, and no ledger will record it. */
-  isInNoLedger?: true;
 }
 
 interface DecidedRun {
@@ -120,29 +112,21 @@ export class RunDecisions {
     return this.#asked.find(({ decisions }) => decisions.some(({ decisionId }) => ids.includes(decisionId)));
   }
 
-  /**
-   * Asks for the decision, and answers once it has taken effect. With the ledger away the answer says
-   * `recorded: false`, and the run continues to write.
-   */
-  async answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
-    const { asked, isKnown } = this.#ask(wanted);
-    const isSettled = await condition(() => !this.#asked.includes(asked), ANSWER_WITHIN_MS, {
-      summary: 'answering before a decision is recorded',
-    });
-    if (!isSettled) asked.isAnswered = true;
-    if (asked.refusal !== undefined) throw createRefusal(asked.refusal);
-    return { ...toAccepted(run, isKnown), recorded: isSettled && !asked.isInNoLedger };
+  /** Asks for the decision, and answers once it has taken effect. */
+  answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
+    const asked = this.#ask(wanted);
+    return answerUnderway(run, asked, asked !== wanted);
   }
 
   /** Asks for the row of a decision that has taken effect already. Its sender waits for no answer. */
   note(wanted: AskedDecision): void {
-    this.#ask(wanted).asked.isAnswered = true;
+    this.#ask(wanted).isAnswered = true;
   }
 
-  #ask(wanted: AskedDecision): { asked: AskedDecision; isKnown: boolean } {
+  #ask(wanted: AskedDecision): AskedDecision {
     const known = this.#find(wanted.decisions.map(({ decisionId }) => decisionId));
     if (!known) this.#asked.push(wanted);
-    return { asked: known ?? wanted, isKnown: known !== undefined };
+    return known ?? wanted;
   }
 
   /**
@@ -170,33 +154,23 @@ export class RunDecisions {
       const summary = `recording a decision: ${effect.update}`;
       const args = { ledgerId: run.config.ledgerId, decisions };
       const isRecorded = (await runUntilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
-      if (hasTakenEffect(effect)) {
-        if (!isRecorded) asked.isInNoLedger = true;
-        this.#settle(run, null);
-        continue;
-      }
-      if (!isRecorded) {
-        this.#settle(run, OF_ANOTHER_LEDGER);
+      if (!isRecorded || hasTakenEffect(effect)) {
+        this.#settle(run, isRecorded ? 'recorded' : OF_ANOTHER_LEDGER);
         continue;
       }
       const objection = run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect);
-      this.#settle(
-        run,
-        objection && refuse(objection.cause, `it is recorded, and came too late to take effect: ${objection.reason}`),
-      );
+      const late = 'it is recorded, and came too late to take effect';
+      this.#settle(run, objection ? refuse(objection.cause, `${late}: ${objection.reason}`) : 'recorded');
     }
   }
 
-  #settle(run: DecidedRun, refusal: MessageRefusal | null): void {
+  /** A decision that has taken effect already cannot be refused: no ledger will have it. */
+  #settle(run: DecidedRun, verdict: Verdict): void {
     const asked = this.#asked.shift();
     this.settled++;
-    if (!asked || refusal === null) return;
-    if (hasTakenEffect(asked.effect)) {
-      asked.isInNoLedger = true;
-      return;
-    }
-    asked.refusal = refusal;
-    if (asked.isAnswered) refuseMessage(run, asked.effect.update, refusal.reason);
+    if (!asked) return;
+    asked.verdict = isRefused(verdict) && hasTakenEffect(asked.effect) ? 'inNoLedger' : verdict;
+    if (asked.isAnswered && isRefused(asked.verdict)) refuseMessage(run, asked.effect.update, asked.verdict.reason);
   }
 }
 

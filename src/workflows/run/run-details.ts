@@ -2,16 +2,14 @@
 
 import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../../model/run-key.ts';
+import { parseRunKey, RUN_NAMES } from '../../model/run-key.ts';
 import {
   describeEffects,
   describeProblem,
   describeQuestion,
   formatHoldTitle,
   listHoldFacts,
-  RUN_PAGES,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
 import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
@@ -111,12 +109,8 @@ function formatSection({ title, rows }: RunSection): string {
 function formatStep({ title, update, ways }: NextStep): string {
   return [
     `### ${title}`,
-    `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, with the JSON.`,
-    ...ways.flatMap(({ words, command, input }) => [
-      ...(words === undefined ? [] : [words]),
-      formatCodeBlock(command),
-      formatCodeBlock(JSON.stringify(input, null, 1)),
-    ]),
+    `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, whose description has an example.`,
+    ...ways.flatMap(({ words, command }) => [...(words === undefined ? [] : [words]), formatCodeBlock(command)]),
   ].join('\n\n');
 }
 
@@ -128,14 +122,13 @@ function resetTerminateCancel(name: string): string {
 - **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
 }
 
-// One hold, with the drafts of the decisions that resolve it.
-
 interface HoldContext {
   view: RunView;
   side: InquirySide;
   w: Writer;
 }
 
+/** One hold, with the decisions that resolve it. */
 function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
   const runKey = readRunKey(view.status);
   // A stage may have an end user of its own.
@@ -150,7 +143,7 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
     ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),
     `### What resolves it
 
-In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`. Add \`proof\` where it is needed.`,
+In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, whose description has an example. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer.`,
     ...hold.allowedActions
       .filter((action) => !view.isEnding || SENDS_NOTHING.includes(action))
       .map((action) => formatAction(action, hold, runKey)),
@@ -158,54 +151,9 @@ In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Up
 }
 
 function formatAction(action: HoldAction, hold: HoldStatus, runKey: string): string {
-  const command = `credit-journey resolve ${runKey} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
-  return [
-    `**\`${action}\`**: ${describeEffect(action, hold, parseRunKey(runKey).kind)}`,
-    formatCodeBlock(command),
-    formatCodeBlock(JSON.stringify(draft(action, hold, runKey), null, 1)),
-  ].join('\n\n');
-}
-/** A draft of the decision without the operator's facts. The run refuses empty texts. */
-function draft(action: HoldAction, hold: HoldStatus, runKey: string): object {
-  const { kind, id } = parseRunKey(runKey);
-  const { customerTraceNumber, attempts, since, applicantIds = [] } = hold;
-  const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
-    ...{ [ID_NAMES[kind]]: id },
-    // An attempt may be held twice, and each hold takes a decision of its own.
-    decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
-    customerTraceNumber,
-    attempt: attempts,
-    action,
-    by: '',
-    reason: '',
-    providerSaid: '',
-  };
-  if (action === 'accept') {
-    const applicants = applicantIds.map((applicantId) => ({ applicantId, consumerId: '' }));
-    const reference = { reportReferenceNumber: '', requestedAt: '', applicants };
-    return { ...message, outcome: hold.productCode === 'SECONDUSE' ? 'record' : '', reference };
-  }
-  return message;
-}
-
-/** Says what the decision leads to, and how to fill in what the draft leaves empty. */
-function describeEffect(action: HoldAction, hold: HoldStatus, run: RunKind): string {
-  const { failureType, attempts: attempt, productCode, shareId } = hold;
+  const { customerTraceNumber, failureType, attempts: attempt, productCode, shareId } = hold;
+  const command = `credit-journey resolve ${runKey} \\\n ${customerTraceNumber} \\\n --attempt ${attempt} --action ${action}`;
+  const run = parseRunKey(runKey).kind;
   const effects = describeEffects(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
-  return [...effects, ...listFormFields(action, hold, run)].join(' ');
-}
-
-function listFormFields(action: HoldAction, { failureType, productCode }: HoldStatus, run: RunKind): string[] {
-  if (action === 'amend') {
-    return [
-      `As it stands: with the same applicants. Corrected ones: add \`applicants\`, all of them, as at the start (\`${RUN_PAGES[run]}\`).`,
-    ];
-  }
-  if (action === 'resend' && failureType === 'OutcomeUnknown') return ['Ask first: `notAsked` is refused.'];
-  if (action !== 'accept') return [];
-  return [
-    productCode === 'SECONDUSE'
-      ? '`record` means posted, and so does `providerSaid`; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`. `noRecord` or `noReport` (then leave `reference` out) means that it was not: the share ends as `notPosted`.'
-      : '`outcome` is `record` (then `providerSaid` must be `posted`, and `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).',
-  ];
+  return [`**\`${action}\`**: ${effects.join(' ')}`, formatCodeBlock(command)].join('\n\n');
 }

@@ -118,7 +118,7 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
     // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
     await drainMessages();
-    await run.work.finish(run.runKey);
+    await run.work.finish();
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = toTerminalState(error);
@@ -129,7 +129,7 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
       if (!run.events.areOut) await run.events.flush();
       // Messages after this event do not change the end that it names.
       await drainMessages();
-      await run.work.finish(run.runKey);
+      await run.work.finish();
     }
     throw error;
   }

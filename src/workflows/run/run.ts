@@ -65,7 +65,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
     this.events = new EventsOut(state.events);
-    this.work = new RunWork(this.continuation, () => this.config, state.mayLeaveRows);
+    this.work = new RunWork(this, state.mayLeaveRows);
     this.holds = new Holds(this, state.holds);
     this.decided = new RunDecisions(state.asked);
     this.withdrawal = state.withdrawal;
@@ -79,7 +79,7 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     return {
       ...(config ? { config } : {}),
       ...(withdrawal ? { withdrawal } : {}),
-      holds: { open: holds.carried, settled: holds.settled },
+      holds: holds.carried,
       events: events.carried,
       refused: this.refusedMessages,
       published: this.published.carried,

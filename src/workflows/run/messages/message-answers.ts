@@ -1,6 +1,7 @@
 /** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
 import {
   ApplicationFailure,
+  condition,
   defineQuery,
   defineUpdate,
   setDefaultSignalHandler,
@@ -39,6 +40,44 @@ export interface Accepted<Status> {
 
 export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
   return { accepted: true, duplicate, status: run.status() };
+}
+
+/**
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
+ * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
+ */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** `inNoLedger`: another ledger answers than the one that the run has used. */
+export type Verdict = 'recorded' | 'inNoLedger' | MessageRefusal;
+
+/** A message on its way to the ledger. Plain data. */
+export interface Underway {
+  /** Absent until the ledger has answered. */
+  verdict?: Verdict;
+  /** Its sender waits for no answer, or no longer: `status` shows a refusal. */
+  isAnswered?: true;
+}
+
+export function isRefused(verdict: Verdict | undefined): verdict is MessageRefusal {
+  return typeof verdict === 'object';
+}
+
+/**
+ * Answers an update once the ledger has judged its message. With the ledger away the answer says `recorded: false`, and
+ * the run continues to write.
+ */
+export async function answerUnderway<Status>(
+  run: { status(): Status },
+  message: Underway,
+  duplicate: boolean,
+): Promise<Accepted<Status>> {
+  const summary = 'answering before the ledger has the message';
+  const isJudged = await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });
+  if (!isJudged) message.isAnswered = true;
+  const { verdict } = message;
+  if (isRefused(verdict)) throw createRefusal(verdict);
+  return { ...toAccepted(run, duplicate), recorded: verdict === 'recorded' };
 }
 
 interface UpdateHandler<T, Status> {

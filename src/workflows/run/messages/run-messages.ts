@@ -1,5 +1,5 @@
 /** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
-import { condition, defineSignal, setHandler } from '@temporalio/workflow';
+import { defineSignal, setHandler } from '@temporalio/workflow';
 import type { RunActivities } from '../../../activities/index.ts';
 import type { RunWithdrawal } from '../../../ledger/records.ts';
 import type { RefusedMessage } from '../../../messages/journey/shapes.ts';
@@ -9,8 +9,8 @@ import { runUntilDone } from '../activity-stubs.ts';
 import { readInputProblems } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
-import { ANSWER_WITHIN_MS, findTakenDecision, type RunDecisions } from '../run-decisions.ts';
-import { type Accepted, createRefusal, handleUpdate, refuseFor, refuseMessage, toAccepted } from './message-answers.ts';
+import { findTakenDecision, type RunDecisions } from '../run-decisions.ts';
+import { answerUnderway, createRefusal, handleUpdate, refuseMessage } from './message-answers.ts';
 
 /** The parts of a run that its messages use. */
 interface TellableRun<Withdrawal, Status> {
@@ -46,13 +46,14 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     if (problem !== null || run.withdrawal === undefined) return problem;
     return refuseDifference('withdraw was accepted', run.withdrawal, message);
   };
-  const answer = async (message: Withdrawal): Promise<Accepted<Status>> => {
-    const isDuplicate = !take(message);
-    // A withdrawal is one row, however often it is written.
-    const recorded = await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message));
-    return { ...recorded, duplicate: isDuplicate };
-  };
-  handleUpdate(run, definition, 'withdraw', { objection, answer });
+  handleUpdate(run, definition, 'withdraw', {
+    objection,
+    answer: async (message) => {
+      const duplicate = !take(message);
+      // A withdrawal is one row, however often it is written.
+      return { ...(await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message))), duplicate };
+    },
+  });
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
@@ -64,7 +65,10 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
   );
 }
 
-/** The activity that records a decision also judges it: its proof, and the applicants of an amendment. */
+/**
+ * The activity that records a decision also judges it: its proof, and the applicants of an amendment. If the ledger
+ * refuses it, so does the run, and the hold stays and shows that.
+ */
 export function handleDecisions<Withdrawal, Message extends DecisionMessage, Status>(
   run: TellableRun<Withdrawal, Status>,
   definition: MessageWith<Message>,
@@ -72,28 +76,11 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
   const { holds } = run;
   handleUpdate(run, definition, 'resolveInquiry', {
     objection: (message) => holds.findProblem(message, run.isEnding),
-    answer: async (message): Promise<Accepted<Status>> => {
-      const isDuplicate = holds.isDuplicate(message);
-      if (!isDuplicate) holds.decide({ ...message, receivedAt: new Date().toISOString() });
-      return answerDecision(run, message, isDuplicate);
+    answer: (message) => {
+      const { taken, isDuplicate } = holds.take(message);
+      return answerUnderway(run, taken, isDuplicate);
     },
   });
-}
-
-/**
- * Answers when the ledger has the decision. If the ledger refuses it, so does the run, and the hold stays. With the
- * ledger away the answer says `recorded: false`; the run continues to write, and the hold shows the result. After
- * `LedgerChanged` that answer is final: no ledger has the decision.
- */
-async function answerDecision<Status>(
-  run: TellableRun<unknown, Status>,
-  message: DecisionMessage,
-  isDuplicate: boolean,
-): Promise<Accepted<Status>> {
-  const isKnown = await condition(() => !run.holds.isPending(message), ANSWER_WITHIN_MS);
-  refuseFor(run.holds.findRefusal(message));
-  const isRecorded = isKnown && !run.holds.isInNoLedger(message);
-  return { ...toAccepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
 }
 
 /** The interface's table holds for applicants that come later, too; an activity checks them. */

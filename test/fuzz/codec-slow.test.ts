@@ -15,7 +15,7 @@ import {
   readEncoding,
   readPayloadEnvelope,
 } from '../../src/protection/payloads/payload-envelope.ts';
-import { call, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
+import { NAMESPACE } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {
   type ByteMutation,
@@ -25,7 +25,7 @@ import {
   type TreeMutation,
   treeMutations,
 } from './mutations.ts';
-import { type OpenTarget, property } from './property.ts';
+import { property } from './property.ts';
 import { assertSafeError, SENTINEL } from './sentinel.ts';
 import { usually } from './values.ts';
 
@@ -131,7 +131,7 @@ async function encryptedOf(value: PayloadCase): Promise<Payload> {
 const worker = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'worker' });
 const client = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'client' });
 
-const decoding = property({
+property({
   name: 'payloads',
   weight: 12,
   cases: payloadCases,
@@ -219,7 +219,7 @@ const work = new CodecWork({
   onUnknownKey: () => {},
 });
 
-const serverWork = property({
+property({
   name: 'codec-server-bodies',
   weight: 4,
   cases: bodies,
@@ -241,58 +241,3 @@ const serverWork = property({
     }
   },
 });
-
-async function openRoutes() {
-  const closing: (() => unknown)[] = [];
-  const server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, {
-    limits: { ...DEFAULT_LIMITS, burst: 1e9, perSecond: 1e9 },
-  });
-  const bearer = await token({ roles: ['encode', 'decode-redacted'] });
-  const routes = property({
-    name: 'codec-server-routes',
-    weight: 1,
-    cases: fc.record({
-      body: bodies,
-      path: fc.constantFrom(
-        '/decode',
-        '/encode',
-        '/reveal/decode',
-        '/journeys/J-1/reports/PREQUAL',
-        '/journeys/%00/references',
-        '/journeys/912345678/references',
-        `/${SENTINEL}`,
-        '//decode',
-        '/decode?namespace=x',
-      ),
-      type: fc.constantFrom(
-        'application/json',
-        'text/plain',
-        'application/json; charset=utf-16',
-        SENTINEL,
-        'multipart/form-data',
-      ),
-      authorization: fc.constantFrom(bearer, bearer, bearer, '', SENTINEL, 'e30.e30.', `${bearer}x`),
-    }),
-    check: async ({ body, path, type, authorization }) => {
-      const answer = await call(server.endpoint + path, {
-        token: authorization,
-        body: await bodyOf(body),
-        headers: { 'content-type': type },
-        method: path.startsWith('/journeys') ? 'PUT' : 'POST',
-      });
-      assert.ok(answer.status < 500, `${answer.status} ${answer.text}`);
-      assert.deepEqual(server.unexpected, []);
-      if (answer.status !== 200)
-        assert.ok(!answer.text.includes(SENTINEL) && !answer.text.includes('912345678'), answer.text);
-    },
-  });
-  const close = async () => {
-    for (const one of closing) await one();
-  };
-  return { routes, close };
-}
-
-export async function openCodec(): Promise<OpenTarget> {
-  const { routes, close } = await openRoutes();
-  return { properties: [decoding, serverWork, routes], close };
-}

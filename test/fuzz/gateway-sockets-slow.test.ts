@@ -1,5 +1,6 @@
 /** The same answers over real sockets, in HTTP that is as broken as they are. */
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/gateway/errors.ts';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
@@ -9,7 +10,7 @@ import { startServer } from '../gateway/scripted-server.ts';
 import { type AnswerCase, answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
 import { type ByteMutation, byteMutations, changedBytes } from './mutations.ts';
-import { property, type Runnable } from './property.ts';
+import { property } from './property.ts';
 import { assertSafeError, SENTINEL } from './sentinel.ts';
 import { usually } from './values.ts';
 
@@ -135,10 +136,13 @@ function endOf({ end, framing, damage, headers, status, surplus }: SocketCase): 
   return end === 'open' && !(isWhole && damage.length === 0 && headers.length === 0 && !surplus) ? 'fin' : end;
 }
 
-export async function openGatewaySockets(): Promise<{ property: Runnable; close: () => Promise<void> }> {
-  const closing: (() => unknown)[] = [];
-  let current: SocketCase | undefined;
-  const server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, {
+const closing: (() => unknown)[] = [];
+let current: SocketCase | undefined;
+let server: Awaited<ReturnType<typeof startServer>>;
+let client: GatewayClient;
+
+before(async () => {
+  server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, {
     onRequest: (socket) => {
       if (!current) return;
       const end = endOf(current);
@@ -148,29 +152,27 @@ export async function openGatewaySockets(): Promise<{ property: Runnable; close:
       });
     },
   });
-  const client = new GatewayClient(profileFor(server.url, { limits: { maxResponseBytes: 64 * 1024 } }));
-  return {
-    property: property({
-      name: 'answers-over-sockets',
-      weight: 1,
-      cases: socketCases,
-      show: (value) => ({ case: value, base64: bytesOf(value).toString('base64') }),
-      check: async (value) => {
-        current = value;
-        const before = server.requests.length;
-        await submitOnce(client, value);
-        assert.equal(server.requests.length, before + 1, 'one submission sends once');
-        assert.equal(client.markersBroken, false);
-      },
-    }),
-    close: async () => {
-      await client.close();
-      for (const close of closing) await close();
-    },
-  };
-}
+  client = new GatewayClient(profileFor(server.url, { limits: { maxResponseBytes: 64 * 1024 } }));
+});
+after(async () => {
+  await client?.close();
+  for (const close of closing) await close();
+});
 
-async function submitOnce(client: GatewayClient, value: SocketCase): Promise<void> {
+property({
+  name: 'answers-over-sockets',
+  weight: 2,
+  cases: socketCases,
+  check: async (value) => {
+    current = value;
+    const earlier = server.requests.length;
+    await submitOnce(value);
+    assert.equal(server.requests.length, earlier + 1, 'one submission sends once');
+    assert.equal(client.markersBroken, false);
+  },
+});
+
+async function submitOnce(value: SocketCase): Promise<void> {
   const known = knownOf(value.answer);
   const { request, expected } = known.context;
   const sendBy = performance.now() + 60_000;

@@ -9,23 +9,17 @@ import { createRefIdResolver } from '../../src/gateway/responses.ts';
 import { readTokenResponse } from '../../src/gateway/token-source.ts';
 import { answerCases, knownOf, wireOf } from './answer-cases.ts';
 import { assertHonest } from './gateway-answers.ts';
-import { openGatewaySockets } from './gateway-sockets.ts';
 import { byteMutations, changedBytes, changedText, treeMutations } from './mutations.ts';
-import { type OpenTarget, property } from './property.ts';
+import { property } from './property.ts';
 import { hostileNumber, hostileText } from './values.ts';
 
 const MAX_DECODED_BYTES = 512 * 1024;
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 
-const answers = property({
+property({
   name: 'answers',
   weight: 16,
   cases: answerCases,
-  show: (value) => ({
-    case: value,
-    base64: wireOf(value).body.toString('base64'),
-    contentEncoding: wireOf(value).label,
-  }),
   check: async (value) => {
     const { body, label } = wireOf(value);
     const text = await readBodyText(body, label, MAX_DECODED_BYTES);
@@ -48,7 +42,7 @@ const answers = property({
 
 const TOKEN_RESPONSE = { access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 3600, scope: 'report' };
 
-const tokens = property({
+property({
   name: 'token-responses',
   weight: 2,
   cases: fc.record({
@@ -81,7 +75,7 @@ const headerText = fc.oneof(
   hostileText,
 );
 
-const retryAfters = property({
+property({
   name: 'retry-after',
   weight: 1,
   cases: fc.record({ 'retry-after': headerText, date: fc.option(headerText, { nil: undefined }) }),
@@ -92,8 +86,3 @@ const retryAfters = property({
     assert.ok(Number.isSafeInteger(ms) && ms > 0 && ms <= Math.max(1e13, 8.64e15), `${ms} ms`);
   },
 });
-
-export async function openGateway(): Promise<OpenTarget> {
-  const sockets = await openGatewaySockets();
-  return { properties: [answers, sockets.property, tokens, retryAfters], close: sockets.close };
-}
