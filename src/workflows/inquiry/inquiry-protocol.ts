@@ -64,7 +64,7 @@ class InquiryRun {
   readonly #host: InquiryContext;
   readonly #spec: InquirySpec;
   readonly #inquiry: InquiryDescription;
-  /** What the next run resumes with. The run's own state holds this very object. */
+  /** State with which the next run resumes. The run's own state holds this very object. */
   readonly #state: CarriedInquiry;
   #isOnWorkflowQueue: boolean;
   /** The time at which this code last resumed. Predicates judge the age of grants by it, and read no clock. */
