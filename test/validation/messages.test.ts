@@ -165,11 +165,6 @@ describe('consent', () => {
       ['/evidence/reference'],
     ],
   ]);
-
-  it('is told what stands for a time that the sender has not', () => {
-    const { decidedAt: _, ...without } = aConsent();
-    assert.throws(() => parseMessage(MESSAGES.consent, without), /\/decidedAt is required: .* decidedNow: true/);
-  });
 });
 
 describe('resolveInquiry', () => {

@@ -65,15 +65,14 @@ const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/runs/{runKey}/story',
+    at: 'GET /v1/runs/{runKey}/story',
     operationId: 'readStory',
     summary: 'Tell the story of a run in words: its state, and what has happened',
     description:
       'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
     answer: storySchema,
-    async run({ services, params, signal }) {
+    async run({ services, params, sending: { signal } }) {
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();

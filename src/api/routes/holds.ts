@@ -68,8 +68,7 @@ const TAKEN_OFF = 'It was taken off, now or before.';
 
 export const holdRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/holds',
+    at: 'GET /v1/holds',
     operationId: 'listHolds',
     summary: 'List what needs a person, the oldest first',
     description: 'The list is from the ledger and needs no worker. `decideAt` is the address for the decision.',
@@ -97,8 +96,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
-    path: '/v1/holds/counts',
+    at: 'GET /v1/holds/counts',
     operationId: 'countHolds',
     summary: 'Count what needs a person, by kind and reason',
     scope: 'holds:read',
@@ -112,8 +110,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/inquiries/{customerTraceNumber}/seen',
+    at: 'POST /v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
     summary: 'Mark a flag about an inquiry as seen',
     description: 'No run waits for a flag. The ledger records who marked it as seen.',
@@ -133,8 +130,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/runs/{runKey}/seen',
+    at: 'POST /v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
     summary: 'Mark a flag about a whole run as seen',
     description:
