@@ -125,7 +125,7 @@ function findIdProblems(runKey: string, path: string, facts: StartFacts | null):
   const prefix = workflowId.slice(0, workflowId.indexOf('-') + 1);
   return [
     ...(hasOwnWorkflowId(runKey) ? [] : [{ path, rule: `must be the workflow id without its "${prefix}"` }]),
-    ...(facts?.disposedAt === undefined ? [] : [{ path, rule: 'was disposed of: choose another id' }]),
+    ...(facts?.isDisposed ? [{ path, rule: 'was disposed of: choose another id' }] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import type { WorkFilters, WorkRow } from '../ledger/holds/work.ts';
+import type { WorkFilters, WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
@@ -154,14 +154,15 @@ const PAGE = 500;
 /** Reads the open rows page by page, the oldest first. */
 export async function* readOpenWork(
   ledger: Ledger,
-  { after: first, limit = PAGE, ...filters }: WorkFilters & { after?: string | undefined; limit?: number } = {},
+  { after: first, limit = PAGE, ...filters }: Partial<WorkQuery> = {},
 ): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
-  for (let after = first, hasMore = true; hasMore; ) {
-    const { rows, next } = await ledger.work.open({ ...filters, limit, ...omitUndefined({ after }) });
-    hasMore = next !== undefined;
-    yield { rows, hasMore };
-    after = next;
-  }
+  let after = first;
+  let page: { rows: WorkRow[]; hasMore: boolean };
+  do {
+    page = await ledger.work.open({ ...filters, limit, after });
+    yield page;
+    after = page.rows.at(-1);
+  } while (page.hasMore);
 }
 
 /** Reads all rows that the filters choose, the oldest first. */

@@ -39,7 +39,6 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
     {
       message: withdrawPull,
       path: '/withdrawal',
-      operationId: 'withdrawPull',
       summary: 'End a pull after any attempt in flight',
       scope: 'pulls:withdraw',
       ends: 'withdraw',

@@ -30,8 +30,6 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
   messages: [
     {
       message: extendShareReport,
-      path: '/extend',
-      operationId: 'extendShare',
       summary: 'Extend the wait for consent while it lasts',
       scope: 'shares:request',
     },
