@@ -12,7 +12,7 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
 
 /**
- * What the ledger has recorded of one run since an instant, as counts: the lists of records have the rows.
+ * Counts what the ledger has recorded of one run since an instant. The lists of records have the rows.
  *
  * - `noRun`: Temporal has no run that has done this, and none is open
  * - `open`: the run is open, and may have lost some of it. Each message may be sent again: the ledger recognizes it
