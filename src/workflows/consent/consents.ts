@@ -274,7 +274,7 @@ export class Consents {
   async #writeAll(): Promise<never> {
     // Thousands may wait, and the predicates are asked often.
     const isNew = ({ isUnjudged }: WaitingConsent) => !isUnjudged;
-    // Which grants count is known once the run is prepared.
+    // An unprepared run does not know which grants count.
     const isPrepared = () => this.#host.config !== undefined;
     const hasNews = () =>
       this.#refusals.some(isNew) || (isPrepared() && (this.#grants.some(isNew) || this.#faults.length > 0));
