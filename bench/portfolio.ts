@@ -60,7 +60,7 @@ async function review(site: Site, rows: number, window: number) {
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 100) / 10;
   const order = { file, endUserCode: 'EU123', permissiblePurposeCode: '01', window };
-  const started = await site.journeys.reviewPortfolio({ reviewId: newJourneyId(), ...order });
+  const started = await site.journeys.start({ reviewId: newJourneyId(), ...order });
   const client = getSdkClient(site.journeys);
   const handle = client.workflow.getHandle(started.workflowId);
   const samples: Sample[] = [];

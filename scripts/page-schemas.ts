@@ -25,7 +25,6 @@ const NEEDED = [
   'seenAnswer',
   'applicant',
   'sameDecision',
-  'decisionPreview',
   'decidedMany',
   'inquiriesPage',
   'session',

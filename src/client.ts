@@ -8,7 +8,7 @@
 
 export { changesBetween } from './changes/changes-between.ts';
 export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
-export type { CallOptions } from './client/connection/calls.ts';
+export type { CallOptions, MessageOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
 export {
   CallError,
@@ -17,14 +17,15 @@ export {
   type CodecServerErrorCode,
 } from './client/connection/errors.ts';
 export { CreditJourneys, type Started, type StartOptions } from './client/credit-journeys.ts';
-export type { ConsentAnswer, LateConsentAnswer } from './client/runs/consent-handle.ts';
-export {
+export type { ConsentAnswer, LateConsentAnswer } from './client/runs/consents.ts';
+export type {
+  Content,
   JourneyHandle,
   PortfolioHandle,
   PullHandle,
+  RunHandle,
   ShareHandle,
-} from './client/runs/handles.ts';
-export type { Content, MessageOptions } from './client/runs/run-handle.ts';
+} from './client/runs/run-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from './fields/change-options.ts';

@@ -71,7 +71,7 @@ export async function waiting(site: Site, api: BenchApi, options: WaitingOptions
   const changesBeganAt = performance.now();
   await manyAtOnce(runs, CHANGES_AT_ONCE, async (nth) => {
     const journeyId = ids[nth] ?? '';
-    await site.journeys.get(journeyId).requestShare({ shareId: 'S1', endUserCode: 'EU999' });
+    await site.journeys.get(journeyId).requestShare({ share: { shareId: 'S1', endUserCode: 'EU999' } });
     changedAt.set(journeyId, performance.now());
   });
   const changesS = (performance.now() - changesBeganAt) / 1_000;

@@ -109,7 +109,7 @@ async function besidePortfolio(site: Site, rows: number, say: (text: string) => 
   const file = 'beside.csv';
   await writePortfolio(join(site.portfolioDir, 'default/EU123', file), rows);
   const order = { file, endUserCode: 'EU123', permissiblePurposeCode: '01', window: Math.min(rows, 500) };
-  const review = await site.journeys.reviewPortfolio({ reviewId: newJourneyId(), ...order });
+  const review = await site.journeys.start({ reviewId: newJourneyId(), ...order });
   let isOver = false;
   const reviewing = review.result().then(({ record }) => {
     isOver = true;

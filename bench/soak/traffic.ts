@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
-import type { Hold } from '../../src/operator/holds.ts';
-import { readHolds } from '../../src/operator/holds.ts';
+import { describeHold, type Hold, readOpenWork } from '../../src/operator/holds.ts';
 import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -134,7 +133,7 @@ async function twoStages(journeys: CreditJourneys): Promise<string[]> {
 
 async function onePull(journeys: CreditJourneys, productCode: 'CR' | 'FAILSAFE'): Promise<string[]> {
   const of = { pullId: newJourneyId(), endUserCode: 'EU456', permissiblePurposeCode: '01' };
-  const pull = await journeys.pull({ ...of, productCode, applicants: [person('1A')] });
+  const pull = await journeys.start({ ...of, productCode, applicants: [person('1A')] });
   const { outcome } = await pull.result();
   if (outcome !== 'record' && outcome !== 'noRecord') throw new Error('the pull ended otherwise');
   return [pull.pullId];
@@ -144,7 +143,7 @@ async function onePull(journeys: CreditJourneys, productCode: 'CR' | 'FAILSAFE')
 async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
   const journey = await journeys.start(prequal('EU123'));
   checked(await journey.result());
-  const share = await journeys.shareReport({
+  const share = await journeys.start({
     shareId: newJourneyId(),
     ...LATER_USER,
     permissiblePurposeCode: '02',
@@ -158,7 +157,7 @@ async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
 /** Its rows give way to all other work. */
 async function portfolio(site: Site, file: string, state: { rowsReviewed: number }): Promise<string[]> {
   await writePortfolio(join(site.portfolioDir, 'default/EU123', file), ROWS_OF_A_PORTFOLIO);
-  const review = await site.journeys.reviewPortfolio({
+  const review = await site.journeys.start({
     ...{ reviewId: newJourneyId(), file, endUserCode: 'EU123', permissiblePurposeCode: '01' },
   });
   const { record } = await review.result();
@@ -213,7 +212,7 @@ async function resolveHolds(site: Site): Promise<number> {
     // Another decision may have come first.
     const answer = await site.journeys
       .run(hold.runKey)
-      .resolve(decision)
+      .resolveInquiry(decision)
       .catch(() => undefined);
     if (answer) resolved++;
   }
@@ -223,7 +222,8 @@ async function resolveHolds(site: Site): Promise<number> {
 async function listHolds(site: Site): Promise<Hold[]> {
   const ledger = await openConfiguredLedger(site.env, { besideLedger: true });
   try {
-    return await readHolds(ledger, { kind: 'held' });
+    const pages = await Array.fromAsync(readOpenWork(ledger, { kind: 'held' }));
+    return pages.flatMap(({ rows }) => rows.map(describeHold));
   } finally {
     await ledger.close();
   }

@@ -51,29 +51,12 @@ export type DecidedMany = {
     runKey: string;
     customerTraceNumber: string;
     attempt: number;
-    /** refused: nothing was decided. failed: the outcome is not known; send the same again. */
-    result: 'decided' | 'duplicate' | 'refused' | 'failed';
+    /** decidable: of a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again. */
+    result: 'decided' | 'duplicate' | 'decidable' | 'refused' | 'failed';
     /** Whether the ledger has the decision. */
     recorded?: boolean;
-    /** The code of the problem document, if nothing was decided. */
-    code?: string;
-    detail?: string;
-    decided?: DecidedBefore;
-  }[];
-};
-
-export type DecisionPreview = {
-  /** How many would be decided. */
-  decidable: number;
-  inquiries: readonly {
-    runKey: string;
-    customerTraceNumber: string;
-    attempt: number;
-    decidable: boolean;
-    /** The reason of the hold. */
-    reason?: string;
+    /** run: the run continues with the decision. ledger: there is no run; its next start continues with the decision. */
     heldBy?: 'run' | 'ledger';
-    allowedActions?: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
     /** The code of the problem document, if nothing was decided. */
     code?: string;
     detail?: string;
@@ -331,7 +314,6 @@ export type Problem = {
     | 'after'
     | 'attributeMissing'
     | 'method'
-    | 'unknownMethod'
     | 'slow'
     | 'bodyTooLarge'
     | 'contentType'
@@ -381,6 +363,7 @@ export type Problem = {
     | 'rate'
     | 'waiting'
     | 'busy'
+    | 'outOfTime'
     | 'gone'
     | 'audit'
     | 'stopping'
@@ -449,7 +432,7 @@ export type RunStory = {
 export type SameDecision = {
   /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
   decisionId: string;
-  action: 'resend' | 'accept' | 'abandon';
+  action: 'resend' | 'accept' | 'amend' | 'abandon';
   providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
   reason: string;
   outcome?: 'noRecord' | 'noReport';
@@ -460,6 +443,8 @@ export type SameDecision = {
     customerTraceNumber: string;
     attempt: number;
   }[];
+  /** Decides nothing: says what would be decided. */
+  preview?: true;
 };
 
 export type SearchResult = {

@@ -1,10 +1,11 @@
 /** Row by row: what a decision would come to, and what it came to. */
 import { runAddress } from '../base/route.ts';
 import { timeWords } from '../base/time.ts';
-import type { Decided, Previewed } from './same-decision.ts';
+import type { Decided } from './same-decision.ts';
 
 const RESULTS: Record<Decided['result'], string> = {
   decided: 'decided',
+  decidable: 'would be decided',
   duplicate: 'decided before, by this very decision',
   refused: 'not decided',
   failed: 'not known: send the same again',
@@ -25,21 +26,22 @@ export function OutcomeTable({
   leftOut = [],
   isPartly = false,
 }: {
-  previewed?: readonly Previewed[];
+  previewed?: readonly Decided[];
   decided?: readonly Decided[];
-  leftOut?: readonly Previewed[] | undefined;
+  leftOut?: readonly Decided[] | undefined;
   /** It was sent, and of what is only previewed no answer came. */
   isPartly?: boolean;
 }) {
   const rows: TableRow[] = [
     ...previewed.map((row) => ({
       ...row,
-      isGood: row.decidable && !isPartly,
-      outcome: !row.decidable
-        ? 'left out'
-        : isPartly
-          ? RESULTS.failed
-          : `would be decided, by the ${row.heldBy ?? 'run'}`,
+      isGood: row.result === 'decidable' && !isPartly,
+      outcome:
+        row.result !== 'decidable'
+          ? 'left out'
+          : isPartly
+            ? RESULTS.failed
+            : `would be decided, by the ${row.heldBy ?? 'run'}`,
       detail: explainRefusal(row),
     })),
     ...decided.map((row) => ({
@@ -78,7 +80,7 @@ export function OutcomeTable({
   );
 }
 
-function explainRefusal({ detail = '', decided }: Pick<Previewed, 'detail' | 'decided'>): string {
+function explainRefusal({ detail = '', decided }: Pick<Decided, 'detail' | 'decided'>): string {
   if (!decided) return detail;
   return `${decided.by} has decided: ${decided.action}, ${timeWords(decided.at)}`;
 }

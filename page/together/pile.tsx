@@ -10,7 +10,7 @@ import { AnswerGroup, focusFirstStep, focusStep } from '../decide/answer-group.t
 import { newDecisionId, permittedWords } from '../decide/draft.ts';
 import { may } from '../shell/session.ts';
 import { OutcomeTable } from './outcome-table.tsx';
-import { type Common, type Decided, decideAll, named, type Previewed, preview } from './same-decision.ts';
+import { type Common, type Decided, decideAll, named, preview } from './same-decision.ts';
 
 interface PileDraft {
   decisionId: string;
@@ -50,7 +50,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
         ...(said ? { providerSaid: said } : {}),
       },
   );
-  const [previewed, showPreview] = useState<{ rows: readonly Previewed[]; common: Common }>();
+  const [previewed, showPreview] = useState<{ rows: readonly Decided[]; common: Common }>();
   const [decided, showDecided] = useState<readonly Decided[]>();
   /** What came of some, where of others nothing is known: the same is sent again about all. */
   const [partly, showPartly] = useState<readonly Decided[]>([]);
@@ -84,7 +84,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
   const isLocked = draft.isUnanswered || isBusy || decided !== undefined;
 
   const toSend = (previewed?.rows ?? [])
-    .filter((row) => row.decidable)
+    .filter(({ result }) => result === 'decidable')
     .map(({ runKey, customerTraceNumber, attempt }) => ({ runKey, customerTraceNumber, attempt }));
   const decidable = toSend.length;
 
@@ -110,7 +110,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
       }
       const rows = await preview(made, holds.map(named));
       showPreview({ rows, common: made });
-      say(`${rows.filter(({ decidable }) => decidable).length} of ${rows.length} would be decided`);
+      say(`${rows.filter(({ result }) => result === 'decidable').length} of ${rows.length} would be decided`);
     });
   const decide = () =>
     busily(async () => {
@@ -213,7 +213,9 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
           />
         </section>
       ) : null}
-      {decided ? <OutcomeTable decided={decided} leftOut={previewed?.rows.filter((row) => !row.decidable)} /> : null}
+      {decided ? (
+        <OutcomeTable decided={decided} leftOut={previewed?.rows.filter(({ result }) => result !== 'decidable')} />
+      ) : null}
       {words ? (
         <p role="alert" class="warning">
           {words}
@@ -251,7 +253,7 @@ function stoppedWords(words: string, answered: number, all: number): string {
   return `The results of ${answered} of ${all} are known: they stand above. The results of the others are not. Send the same again: it decides each once, however often it arrives.`;
 }
 
-function isAmong(rows: readonly Decided[], { runKey, customerTraceNumber, attempt }: Previewed): boolean {
+function isAmong(rows: readonly Decided[], { runKey, customerTraceNumber, attempt }: Decided): boolean {
   return rows.some(
     (one) => one.runKey === runKey && one.customerTraceNumber === customerTraceNumber && one.attempt === attempt,
   );

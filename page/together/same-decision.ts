@@ -1,10 +1,9 @@
 /** One decision about many inquiries: previewed first, then sent, a hundred at a time under one id. */
 import { post } from '../api/call.ts';
-import type { DecidedMany, DecisionPreview, Hold, SameDecision } from '../api/schemas.ts';
+import type { DecidedMany, Hold, SameDecision } from '../api/schemas.ts';
 import { type Result, send } from '../decide/sending.ts';
 
-export type Common = Omit<SameDecision, 'inquiries'>;
-export type Previewed = DecisionPreview['inquiries'][number];
+export type Common = Omit<SameDecision, 'inquiries' | 'preview'>;
 export type Decided = DecidedMany['inquiries'][number];
 type Named = SameDecision['inquiries'][number];
 
@@ -19,10 +18,10 @@ function inHundreds(inquiries: readonly Named[]): Named[][] {
   return Array.from({ length: count }, (_, at) => inquiries.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
 }
 
-export async function preview(common: Common, inquiries: readonly Named[]): Promise<Previewed[]> {
-  const all: Previewed[] = [];
+export async function preview(common: Common, inquiries: readonly Named[]): Promise<Decided[]> {
+  const all: Decided[] = [];
   for (const some of inHundreds(inquiries)) {
-    const answer = await post<DecisionPreview>('/v1/decisions/preview', { ...common, inquiries: some });
+    const answer = await post<DecidedMany>('/v1/decisions', { ...common, inquiries: some, preview: true });
     all.push(...answer.inquiries);
   }
   return all;

@@ -81,12 +81,12 @@ async function decide(handle: JourneyHandle, hold: HoldStatus, posted: readonly 
   const found = posted.find((one) => one.customerTraceNumber === customerTraceNumber);
   const decision = { decisionId: `D-${randomUUID()}`, customerTraceNumber, attempt, by: 'topology', reason: 'asked' };
   if (!found) {
-    await handle.resolve({ ...decision, action: 'resend', providerSaid: 'notPosted' });
+    await handle.resolveInquiry({ ...decision, action: 'resend', providerSaid: 'notPosted' });
     return;
   }
   const applicants = found.consumerIds.map((consumerId) => ({ applicantId: '1A', consumerId }));
   const { reportReferenceNumber } = found;
-  await handle.resolve({
+  await handle.resolveInquiry({
     ...decision,
     action: 'accept',
     providerSaid: 'posted',

@@ -97,10 +97,8 @@ export async function callLocally(
     },
     note: () => {},
     giveUpSlot: () => {},
-    signal: ending,
     stopping: ending,
     sending: { signal: ending, timeoutMs },
-    startedAt: performance.now(),
     headers,
   });
 }

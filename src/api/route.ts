@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import { omitUndefined } from '../base/defined.ts';
 import type { JsonObject } from '../base/json-safety.ts';
 import { ruledText } from '../fields/alphanumeric.ts';
 import { getMessageFields } from '../fields/fields.ts';
@@ -17,7 +18,7 @@ import type { Scope } from '../operations/scopes.ts';
 import type { SignedInCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST';
 
 /** One of the answers that are no errors. */
 export interface AnswerForm {
@@ -41,27 +42,30 @@ export interface Call<Params extends string = string, Query = unknown, Body = Js
   note(target: Partial<AccessRecord>): void;
   /** Makes room for other requests. For a handler that only waits from here on. */
   giveUpSlot(): void;
-  /** Aborted once the caller has disconnected. */
-  signal: AbortSignal;
   /** Aborted once the server stops, for handlers that only wait. The server still answers messages under way. */
   stopping: AbortSignal;
-  /** Options for calls of the client: no answer takes longer. */
+  /** Options for calls of the client: no answer takes longer. The signal is aborted once the caller has disconnected. */
   sending: { signal: AbortSignal; timeoutMs: number };
-  /** When the request came, by `performance.now()`. */
-  startedAt: number;
   headers: IncomingHttpHeaders;
 }
 
-/** `body` has the form of the answer's schema. A text is sent unchanged, since it is JSON already. */
-export interface Reply<Status extends number = number> {
-  status: Status;
-  body?: object | string;
+/** An answer with a status or headers of its own. A text is sent unchanged, since it is JSON already. */
+export class Reply {
+  readonly status: number;
+  readonly body: object | string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   /** In place of a body: passed on as it comes. */
-  stream?: { type: string; content: Readable };
-  headers?: Readonly<Record<string, string>>;
+  readonly stream: { type: string; content: Readable } | undefined;
+
+  constructor(status: number, { body, headers = {}, stream }: Partial<Omit<Reply, 'status'>>) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+    this.stream = stream;
+  }
 }
 
-/** An operation, whose answers may be several. `defineRoute` makes the plain ones. */
+/** An operation, as `defineRoute` makes it. */
 export interface Route {
   method: Method;
   path: `/v1/${string}`;
@@ -86,31 +90,37 @@ export interface Route {
   handle(call: Call): Promise<Reply>;
 }
 
-interface PlainRoute<Path extends string, Query extends z.ZodObject, Body extends z.ZodType>
-  extends Omit<Route, 'path' | 'query' | 'body' | 'answers' | 'handle'> {
-  path: Path;
+interface RouteForm<At extends string, Query extends z.ZodObject, Body extends z.ZodType>
+  extends Omit<Route, 'method' | 'path' | 'query' | 'body' | 'answers' | 'handle'> {
+  /** Method and path, as `GET /v1/holds`. */
+  at: At;
   query?: Query;
   body?: Body;
-  /** The answer's schema, and what the answer means. */
-  answer: z.ZodType;
+  /** The schema of the one answer, and what it means. */
+  answer?: z.ZodType;
   done?: string;
-  /** Returns the answer: an object, or its JSON. The body follows its schema. */
-  run(call: Call<ParametersOf<Path>, z.infer<Query>, z.infer<Body>>): Promise<object | string>;
+  /** In place of `answer`, if there are several: by their status. */
+  answers?: Route['answers'];
+  /** Returns the answer: an object, or its JSON. The body follows its schema, or else its message's definition. */
+  run(call: Call<ParametersOf<At>, z.infer<Query>, z.infer<Body>>): Promise<object | string>;
 }
 
-/** Returns the route of an operation that has one answer: 200. Checks the types of what it takes. */
+/** Makes a route, and checks the types of what it takes. */
 export function defineRoute<
-  const Path extends `/v1/${string}`,
+  const At extends `${Method} /v1/${string}`,
   Query extends z.ZodObject,
   Body extends z.ZodType = z.ZodType<JsonObject>,
->({ answer, done = 'The answer.', run, ...form }: PlainRoute<Path, Query, Body>): Route {
-  const { body } = form;
+>({ at, answer, done = 'The answer.', answers, run, ...form }: RouteForm<At, Query, Body>): Route {
+  const { body, findDefinition } = form;
+  const [method, path] = at.split(' ') as [Method, Route['path']];
   return {
-    ...(form as object as Omit<Route, 'answers' | 'handle'>),
-    answers: { 200: { description: done, schema: answer } },
+    ...(form as Omit<typeof form, 'query' | 'body'>),
+    ...{ method, path },
+    answers: answers ?? { 200: { description: done, ...omitUndefined({ schema: answer }) } },
     async handle(call) {
-      const checked = body ? parseWith(body, call.body) : call.body;
-      return { status: 200, body: await run({ ...call, body: checked } as never) };
+      const checked = body && !findDefinition ? parseWith(body, call.body) : call.body;
+      const reply = await run({ ...call, body: checked } as never);
+      return reply instanceof Reply ? reply : new Reply(200, { body: reply });
     },
   };
 }
@@ -164,7 +174,7 @@ export const PATH_PARAMETERS = {
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
 /** The names in braces. A name that is no path parameter makes the type `never`, so that the route does not compile. */
-type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type ParametersOf<At extends string> = At extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
   : never;
 

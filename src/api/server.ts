@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { omitUndefined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
-import { CONNECT, createUnreadableHandler, keepAnswersInOrder, refuseOtherMethods } from '../http/answer-refusals.ts';
+import { createUnreadableHandler, refuseOtherMethods, trackRequests } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestGuard } from '../http/request-guard.ts';
@@ -56,7 +56,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   if (problems.length > 0) throw new ConfigError(problems);
   const cookie = options.signIn === 'token' ? createSessionCookie(tls !== undefined) : undefined;
   const verify = createApiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
-  const refuseUnreadable = createUnreadableHandler(toProblemForm);
   const stopping = new AbortController();
   const { app, guard, audit, listen } = openService<ApiNeeds, SignedInCaller, SignedInCaller>(options, {
     limits,
@@ -67,7 +66,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
       genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
-      clientErrorHandler: refuseUnreadable,
+      clientErrorHandler: createUnreadableHandler(toProblemForm),
       return503OnClosing: false,
     },
     policy: (isTrustedProxy) => ({
@@ -84,8 +83,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       },
     }),
     prepare(server) {
-      keepAnswersInOrder(server.server);
-      server.server.on('connect', (_request, socket) => refuseUnreadable(CONNECT, socket));
+      trackRequests(server.server);
       refuseOtherMethods(server);
       protectFromPages(server);
       server.addHook('onRequest', async (request, reply) => {
@@ -170,7 +168,7 @@ function toUrl({ path }: Route): string {
 async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const startedAt = performance.now();
   try {
-    return await answerCaller(frame, route, request, reply, startedAt);
+    return await answerCaller(frame, route, request, reply);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : translateToRefusal(error);
     const { permission: caller } = frame.guard.requireGranted(request);
@@ -184,7 +182,6 @@ async function answerCaller(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  startedAt: number,
 ): Promise<FastifyReply> {
   const { permission: caller, note } = guard.requireGranted(request);
   const params = readParams(pathSchema, request);
@@ -205,10 +202,8 @@ async function answerCaller(
     by: () => requireActingName(caller),
     note,
     giveUpSlot: () => guard.findAccess(request)?.giveUpSlot(),
-    signal: gone.signal,
     stopping,
     sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
-    startedAt,
     headers: request.headers,
   };
   const { status, body, stream, headers = {} } = await route.handle(call);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../http/refusal.ts';
 import { toCallerKey } from '../http/request-guard.ts';
-import type { Call, Reply } from './route.ts';
+import { type Call, Reply } from './route.ts';
 
 type Headers = Pick<Call, 'headers'>;
 
@@ -36,32 +36,32 @@ export interface StatusRun {
   watch(options: { signal: AbortSignal }): AsyncIterable<object>;
 }
 
-type Asking = Pick<Call, 'headers' | 'services' | 'caller' | 'signal' | 'stopping' | 'giveUpSlot'>;
+type Asking = Pick<Call, 'headers' | 'services' | 'caller' | 'sending' | 'stopping' | 'giveUpSlot'>;
 
 /**
  * Returns a run's status. If the caller names the status it knows, waits for the next one as long as the caller allows.
  *
  * @throws Refusal 429 where too many callers wait
  */
-export async function statusReply(call: Asking, run: StatusRun): Promise<Reply<200 | 304>> {
-  const { headers, signal } = call;
+export async function statusReply(call: Asking, run: StatusRun): Promise<Reply> {
+  const { headers, sending } = call;
   const seconds = headers['if-none-match'] === undefined ? 0 : waitSeconds(call);
   const waited = seconds === 0 ? undefined : await waitForNext(call, run, seconds * 1000);
-  const status = waited ?? (await run.status({ signal }));
+  const status = waited ?? (await run.status({ signal: sending.signal }));
   const etag = toEtag(JSON.stringify(status));
   const own = { etag, ...(seconds === 0 ? {} : { 'preference-applied': `wait=${seconds}` }) };
-  return hasAlready(call, etag) ? { status: 304, headers: own } : { status: 200, body: status, headers: own };
+  return hasAlready(call, etag) ? new Reply(304, { headers: own }) : new Reply(200, { body: status, headers: own });
 }
 
 /** Returns the first status that the caller does not have, or the latest one once its time is over. */
 async function waitForNext(call: Asking, run: StatusRun, waitMs: number): Promise<object | undefined> {
   const { waiters } = call.services;
   const caller = toCallerKey(call.caller);
-  if (!(await waiters.take(caller))) throw new Refusal('waiting', 'too many callers wait for a change');
+  if (!(await waiters.take(caller))) throw new Refusal('waiting');
   call.giveUpSlot();
   let latest: object | undefined;
   try {
-    const signal = AbortSignal.any([call.signal, call.stopping, AbortSignal.timeout(waitMs)]);
+    const signal = AbortSignal.any([call.sending.signal, call.stopping, AbortSignal.timeout(waitMs)]);
     for await (const status of run.watch({ signal })) {
       latest = status;
       if (!hasAlready(call, toEtag(JSON.stringify(status)))) break;

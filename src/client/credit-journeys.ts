@@ -4,18 +4,32 @@ import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts'
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
-import { InvalidInputError } from '../model/problems.ts';
-import { checkRunId, ID_NAMES, parseRunKey, type RunKind } from '../model/run-key.ts';
+import { parseRunKey, type RunKind } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import { type CallOptions, Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
+import {
+  type CallOptions,
+  Calls,
+  createTimeoutError,
+  MESSAGE_TIMEOUT_MS,
+  type RunContext,
+} from './connection/calls.ts';
 import { type ClientParts, type ConnectOptions, connectParts } from './connection/connect.ts';
-import { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from './runs/handles.ts';
-import type { RunContext } from './runs/run-handle.ts';
+import {
+  createHandle,
+  type JourneyHandle,
+  type PortfolioHandle,
+  type PullHandle,
+  type RunHandle,
+  type ShareHandle,
+} from './runs/run-handle.ts';
 import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
 
 /** The options of a start beside its input. */
 export interface StartOptions extends CallOptions {
-  /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
+  /**
+   * Default `interactive`, of a review `batch`. A `batch` gives way wherever both wait for the gateway's limit: a journey
+   * that no person waits for at a screen (a campaign, a night's run) is one.
+   */
   workClass?: WorkClass;
 }
 
@@ -25,19 +39,12 @@ export type Started<Handle> = Handle & {
   readonly isNew: boolean;
 };
 
-interface Handles {
-  journey: JourneyHandle;
-  pull: PullHandle;
-  share: ShareHandle;
-  portfolio: PortfolioHandle;
-}
-
-const HANDLES: { [Kind in RunKind]: new (context: RunContext, kind: Kind, id: string) => Handles[Kind] } = {
-  journey: JourneyHandle,
-  pull: PullHandle,
-  share: ShareHandle,
-  portfolio: PortfolioHandle,
-};
+/** The handle by the form of the run key: of a plain `string` any. */
+type HandleOf<Key extends string> = string extends Key
+  ? JourneyHandle | PullHandle | ShareHandle | PortfolioHandle
+  : Key extends `${infer Kind extends Exclude<RunKind, 'journey'>}:${string}`
+    ? RunHandle<Kind>
+    : JourneyHandle;
 
 /** Set by the class. The members are private, so that printing a client shows no connection and no keys. */
 let clientOf: (journeys: CreditJourneys) => Client;
@@ -82,36 +89,24 @@ export class CreditJourneys {
   }
 
   /**
-   * Starts a journey. A repeated start finds the first run (`isNew: false`). A completed run never runs again. A run
-   * that failed, was terminated or timed out does, and the ledger answers for sent requests. A journey that no person
-   * waits for at a screen (a campaign, a night's run) is a `batch`.
+   * Starts a run: a journey, a pull, a share of one report by itself, or a portfolio review, by the id in its input. A
+   * repeated start finds the first run (`isNew: false`). A completed run never runs again. A run that failed, was
+   * terminated or timed out does, and the ledger answers for sent requests.
    *
-   * @throws InvalidInputError; CallError `differs` where a journey with another input has this id, `workerUnavailable`
+   * @throws InvalidInputError; CallError `differs` where a run with another input has this id, `workerUnavailable`
    *   where only the run itself can compare the inputs
    */
-  start(input: LendingJourneyInput, options: StartOptions = {}): Promise<Started<JourneyHandle>> {
-    return this.#start('journey', input, options);
-  }
-
-  /** Starts a single pull: one report product, or FAILSAFE. Repeats and errors as of `start`. */
-  pull(input: PullInput, options: StartOptions = {}): Promise<Started<PullHandle>> {
-    return this.#start('pull', input, options);
-  }
-
-  /** Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Repeats and errors as of `start`. */
-  reviewPortfolio(
-    input: PortfolioReviewInput,
-    options: Omit<StartOptions, 'workClass'> = {},
-  ): Promise<Started<PortfolioHandle>> {
-    return this.#start('portfolio', input, { ...options, workClass: 'batch' });
-  }
-
-  /**
-   * Shares a report with one secondary user, once every applicant consents: a report of the ledger, or one that is
-   * given in full, years after its journey or pull. Repeats and errors as of `start`.
-   */
-  shareReport(input: ShareReportInput, options: Omit<StartOptions, 'workClass'> = {}): Promise<Started<ShareHandle>> {
-    return this.#start('share', input, options);
+  start(input: LendingJourneyInput, options?: StartOptions): Promise<Started<JourneyHandle>>;
+  start(input: PullInput, options?: StartOptions): Promise<Started<PullHandle>>;
+  start(input: ShareReportInput, options?: StartOptions): Promise<Started<ShareHandle>>;
+  start(input: PortfolioReviewInput, options?: StartOptions): Promise<Started<PortfolioHandle>>;
+  async start(input: StartInputs[RunKind], { workClass, ...options }: StartOptions = {}): Promise<never> {
+    const start = checkStart(input, workClass);
+    const handle = createHandle(this.#context, start.kind, start.id);
+    const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
+    const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start));
+    // The overloads say which handle it is.
+    return Object.assign(handle, { isNew }) as never;
   }
 
   /**
@@ -120,22 +115,7 @@ export class CreditJourneys {
    * @throws InvalidInputError
    */
   get(journeyId: string): JourneyHandle {
-    return this.#get('journey', journeyId);
-  }
-
-  /** A pull by its id, as `get`. */
-  getPull(pullId: string): PullHandle {
-    return this.#get('pull', pullId);
-  }
-
-  /** A share by its id, as `get`. */
-  getShare(shareId: string): ShareHandle {
-    return this.#get('share', shareId);
-  }
-
-  /** A portfolio review by its id, as `get`. */
-  getPortfolio(reviewId: string): PortfolioHandle {
-    return this.#get('portfolio', reviewId);
+    return createHandle(this.#context, 'journey', journeyId);
   }
 
   /**
@@ -144,9 +124,9 @@ export class CreditJourneys {
    *
    * @throws InvalidInputError
    */
-  run(runKey: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
+  run<const Key extends string>(runKey: Key): HandleOf<Key> {
     const { kind, id } = parseRunKey(runKey);
-    return this.#get(kind, id);
+    return createHandle(this.#context, kind, id) as unknown as HandleOf<Key>;
   }
 
   /** Closes the connections that the client opened. Calls in flight end as `closed`. */
@@ -158,23 +138,5 @@ export class CreditJourneys {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #start<Kind extends RunKind>(
-    kind: Kind,
-    input: StartInputs[Kind],
-    { workClass = 'interactive', ...options }: StartOptions,
-  ): Promise<Started<Handles[Kind]>> {
-    const start = checkStart(kind, input);
-    const handle = this.#get(kind, start.id);
-    const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
-    const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start, workClass));
-    return Object.assign(handle, { isNew });
-  }
-
-  #get<Kind extends RunKind>(kind: Kind, id: string): Handles[Kind] {
-    const rule = checkRunId(kind, id);
-    if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
-    return new HANDLES[kind](this.#context, kind, id);
   }
 }

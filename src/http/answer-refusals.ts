@@ -1,5 +1,4 @@
 /** Refusals of what Fastify and Node refuse by themselves: a method that an address does not have, unreadable input. */
-import { once } from 'node:events';
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -18,14 +17,11 @@ export function toRefusal(error: unknown): Refusal {
   return new Refusal('failed', 'the request could not be answered');
 }
 
-/** Node hands its connections over elsewhere: server.ts answers them. */
-const NO_REQUEST = 'CONNECT';
-
 /** Called before the first route is added; covers those that are added before the server is ready. */
 export function refuseOtherMethods(app: FastifyInstance): void {
-  // Fastify skips routing for methods that it does not support.
+  // Fastify skips routing for methods that it does not support. Node ends the connection of a CONNECT.
   for (const method of METHODS) {
-    if (method !== NO_REQUEST && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
   const taken = new Map<string, string[]>();
   app.addHook('onRoute', ({ method, url }) => {
@@ -51,13 +47,7 @@ function refuseMethod(taken: readonly string[]): Refusal {
 /** An error of Node's parser. */
 interface Unreadable {
   code?: string;
-  /** The input at the fault. It may begin before the request, on a connection that had others. */
-  rawPacket?: unknown;
-  bytesParsed?: number;
 }
-
-/** For Node's event `connect`: without an answer it ends the connection. */
-export const CONNECT: Unreadable = { code: 'CONNECT' };
 
 interface Form {
   type: string;
@@ -68,8 +58,8 @@ interface Form {
 /** Requests of a connection that were handed over, until they are answered. */
 const underWay = new WeakMap<Duplex, Map<IncomingMessage, ServerResponse>>();
 
-/** Answers unreadable input after earlier requests of its connection, since callers match answers by order. */
-export function keepAnswersInOrder(server: Server): void {
+/** Tracks the requests of each connection, for `createUnreadableHandler`. */
+export function trackRequests(server: Server): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const requests = underWay.get(socket) ?? new Map<IncomingMessage, ServerResponse>();
@@ -91,15 +81,15 @@ export function createUnreadableHandler(form: (refusal: Refusal) => Form) {
     refused.add(socket);
     const text = renderResponse(form, toUnreadableRefusal(error));
     const requests = [...(underWay.get(socket) ?? [])];
-    // The last request may be the unreadable one, by its body. It gets one answer.
-    const broken = requests.find(([{ complete }]) => !complete)?.[1];
-    const before = requests.filter(([{ complete }]) => complete).map(([, response]) => response);
-    const answer = () => {
-      // Input that has not arrived yet is not read.
-      socket.end(broken?.headersSent ? undefined : text, () => socket.destroy());
-    };
-    if (before.length === 0) answer();
-    else void Promise.allSettled(before.map((response) => once(response, 'close'))).then(answer);
+    // Callers match answers by order: no answer may be taken for that to an earlier request.
+    if (requests.some(([{ complete }]) => complete)) {
+      socket.destroy();
+      return;
+    }
+    // The unreadable request may be under way, if its body is at fault. It gets one answer.
+    const isAnswered = requests.some(([, response]) => response.headersSent);
+    // Input that has not arrived yet is not read.
+    socket.end(isAnswered ? undefined : text, () => socket.destroy());
   };
 }
 
@@ -117,19 +107,9 @@ function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): str
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function toUnreadableRefusal({ code, rawPacket, bytesParsed }: Unreadable): Refusal {
-  if (code === CONNECT.code || (code === 'HPE_INVALID_METHOD' && isRequestLine(rawPacket, bytesParsed))) {
-    return new Refusal('unknownMethod', 'no address here takes this method');
-  }
+function toUnreadableRefusal({ code }: Unreadable): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('slow', 'the request came too slowly');
   // Not 431: one more status that each caller would have to know.
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers', 'the address and the headers are too long');
   return new Refusal('malformed', 'the request is malformed');
-}
-
-/** Whether the input begins like a request. If not, it is TLS on a port without, or the rest of a body. */
-function isRequestLine(packet: unknown, failedAt = 0): boolean {
-  if (!Buffer.isBuffer(packet)) return false;
-  const from = packet.subarray(0, failedAt).lastIndexOf('\n') + 1;
-  return /^[!#$%&'*+.^_`|~\w-]{1,40} \S+ HTTP\/1\.[01]\r?\n/.test(packet.toString('latin1', from));
 }

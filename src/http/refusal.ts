@@ -31,7 +31,6 @@ export const PROBLEMS = {
     about: 'A search attribute is missing: `credit-journey setup` registers it.',
   },
   method: { status: 405, title: 'The address does not take this method', about: '`Allow` names those that it takes.' },
-  unknownMethod: { status: 501, title: 'No address takes this method' },
   slow: { status: 408, title: 'The request came too slowly', about: 'Send the same again.' },
   bodyTooLarge: { status: 413, title: 'The body is too large' },
   contentType: { status: 415, title: 'The body must be application/json' },
@@ -118,6 +117,7 @@ export const PROBLEMS = {
   rate: { status: 429, title: 'Too many requests at once' },
   waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
   busy: { status: 503, title: 'Too many requests are waiting' },
+  outOfTime: { status: 503, title: 'The others took too long', about: 'Send it again.' },
   gone: { status: 503, title: 'The caller has gone' },
   audit: { status: 503, title: 'The audit log cannot be written' },
   stopping: { status: 503, title: 'The server is stopping', about: 'Send it again.' },
@@ -176,8 +176,9 @@ export class Refusal extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(reason: ProblemCode, message: string, parts: RefusalParts = {}) {
-    super(message);
+  /** @param message default: the title of the problem, as the end of a sentence */
+  constructor(reason: ProblemCode, message?: string, parts: RefusalParts = {}) {
+    super(message ?? PROBLEMS[reason].title.replace(/^(?!API)./, (letter) => letter.toLowerCase()));
     const { status, retryAfterSeconds = status === 503 ? RETRY_SECONDS : undefined }: ProblemForm = PROBLEMS[reason];
     this.status = status;
     this.reason = reason;

@@ -9,7 +9,6 @@
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
 import { omitUndefined } from '../base/defined.ts';
-import { toUtcInstant } from '../base/instants.ts';
 import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -37,10 +36,9 @@ import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
 import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
-import { LedgerChangedError } from './errors.ts';
 import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
-import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
+import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
 import type {
@@ -58,7 +56,6 @@ import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import {
   beginDisposal,
   dispose,
-  readDisposal,
   readDisposalView,
   readOlderThan,
   readUnfinished,
@@ -82,7 +79,6 @@ const READS = {
   verifyChain,
   durability: readDurability,
   mayWrite,
-  ping,
 };
 
 const LISTS = {
@@ -129,7 +125,10 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     retention: {
       ...bindReads(transactions, {
         ...{ view: readDisposalView, olderThan: readOlderThan, unfinished: readUnfinished },
-        ...{ disposalOf: readDisposal, legalHolds: readHolds },
+        ...{
+          isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
+          legalHolds: readHolds,
+        },
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...bindWrites(
@@ -215,13 +214,6 @@ export class SqlLedger extends SealedReports {
   }
 }
 
-/** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */
-async function ping({ session, dialect }: Transaction): Promise<{ now: string }> {
-  const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now FROM ledger_identity`);
-  if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
-  return { now: toUtcInstant(row.now) };
-}
-
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
 async function mayWrite({ session }: Transaction): Promise<boolean> {
   return (await readOldestWriter(session)) <= SCHEMA_VERSION;
@@ -234,8 +226,8 @@ export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
  * before it, or something needs a person.
  */
 async function readStartFacts(tx: Transaction, runKey: string) {
-  const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
-    readDisposal(tx, runKey),
+  const [isDisposed, { newest }, consents, isOpen] = await Promise.all([
+    isDisposalBegun(tx.session, runKey),
     readRestore(tx),
     tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
     hasOpenWork(tx, runKey),
@@ -243,6 +235,7 @@ async function readStartFacts(tx: Transaction, runKey: string) {
   return {
     hasConsents: consents.length > 0,
     hasOpenWork: isOpen,
-    ...omitUndefined({ disposedAt: disposedAt ?? undefined, newest }),
+    isDisposed,
+    ...omitUndefined({ newest }),
   };
 }

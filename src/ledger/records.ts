@@ -5,6 +5,7 @@ import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
+import type { ClaimDecision } from './claim.ts';
 import type { Row } from './database/tables.ts';
 
 export type LedgerIdentity = Pick<Row<'ledger_identity'>, 'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'>;
@@ -54,21 +55,9 @@ export type ClaimVerdict =
     }
   /** The caller must not send. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
-  | { kind: 'requestDiffers' }
-  /** The inquiry exists under this number for another customer: a decision may permit one more. */
-  | { kind: 'anotherNumber'; customerTraceNumber: string }
-  /** The run was withdrawn, so the ledger refuses its claims. The run that asks may not know of that. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
-  /** The ledger's consents do not permit the share. The asking run may not know them. */
   | ({ kind: 'notPermitted' } & ShareObjection)
-  /** The ledger is an older copy, and refuses claims until `acceptRestore`. */
-  | { kind: 'ledgerRestored' }
-  /** Another ledger than the run has used: its id differs, or attempt n−1 is missing. */
-  | { kind: 'ledgerChanged' }
-  /** This program lacks a fence that the ledger has: a newer one must make the claim. */
-  | { kind: 'writerTooOld' }
-  /** Inquiries of this profile are paused: nothing new is claimed until a person ends that. */
-  | { kind: 'paused' };
+  | Exclude<ClaimDecision, { kind: 'claim' | 'latest' | 'withdrawn' | 'notPermitted' }>;
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
 export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digest' | 'run'> {

@@ -24,6 +24,18 @@ export type MessageTo<Kind extends RunKind, Update extends string> = Extract<
   { to: Kind; updates: Readonly<Record<Update, string>> }
 >;
 
+/** The wire names of the updates that a kind of run takes. */
+export type UpdateOf<Kind extends RunKind> =
+  Extract<Row, { to: Kind }> extends infer Definition
+    ? Definition extends { updates: infer Updates }
+      ? keyof Updates & string
+      : never
+    : never;
+
+export function listUpdates(kind: RunKind): string[] {
+  return Object.values<Message>(MESSAGES).flatMap(({ to, updates }) => (to === kind ? Object.keys(updates) : []));
+}
+
 export function findMessage(kind: RunKind, update: string): Message {
   const found = Object.values<Message>(MESSAGES).find(
     ({ to, updates }) => to === kind && Object.hasOwn(updates, update),

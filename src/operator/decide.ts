@@ -60,20 +60,6 @@ export async function readDecidable(
     : { ...hold, allowedActions: ['seen'] };
 }
 
-/** A hold that only its open run knows: the ledger that answers is not the run's, so the run has written no row there. */
-export async function readUnlisted(
-  journeys: LedgerJourneys,
-  { runKey, customerTraceNumber }: NamedInquiry,
-): Promise<DecidableHold | undefined> {
-  if (!(await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)))) return undefined;
-  const { holds } = await journeys.run(runKey).status();
-  const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
-  if (!held) return undefined;
-  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
-  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, profile };
-  return { ...describeHold(row), customerTraceNumber, productCode: held.productCode, heldBy: 'run' };
-}
-
 interface DecisionMade {
   accepted: true;
   /** An equal decision was made before. */
@@ -82,11 +68,6 @@ interface DecisionMade {
   recorded: boolean;
   /** The open run takes the decision up, or else the run's next start. */
   heldBy: 'run' | 'ledger';
-}
-
-/** The method that the handles of all kinds of runs share. */
-interface DecidingRun {
-  resolve(decision: Decision, options: CallOptions): Promise<{ duplicate: boolean; recorded?: boolean }>;
 }
 
 /**
@@ -101,8 +82,7 @@ export async function decide(
   options: CallOptions = {},
 ): Promise<DecisionMade> {
   try {
-    const run = journeys.run(runKey) as unknown as DecidingRun;
-    const { duplicate, recorded = true } = await run.resolve(decision, options);
+    const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
     const isGone = hasCode(error, 'journeyNotFound', 'journeyFinished');

@@ -218,17 +218,17 @@ describe('what is away', () => {
     const customerTraceNumber = 'PQ'.padEnd(28, 'A');
     const decision = { decisionId: 'D-1', action: 'resend', providerSaid: 'notPosted', reason: 'by phone' };
     const inquiries = runs.map((runKey) => ({ runKey, customerTraceNumber, attempt: 1 }));
-    const ask = async (path: string) => {
+    const ask = async (how: object) => {
       const beganAt = performance.now();
-      const json = await api.expect(200, path, { body: { ...decision, inquiries } });
+      const json = await api.expect(200, '/v1/decisions', { body: { ...decision, inquiries, ...how } });
       const codes = new Set(json.inquiries.map(({ code }: { code: string }) => code));
       return { codes, tookMs: performance.now() - beganAt };
     };
-    const { codes, tookMs } = await ask('/v1/decisions');
+    const { codes, tookMs } = await ask({});
     assert.ok(tookMs < 35_000, String(tookMs));
     assert.deepEqual(codes, new Set(['workerUnavailable', 'outOfTime']));
     // A preview asks the ledger alone.
-    assert.deepEqual((await ask('/v1/decisions/preview')).codes, new Set(['notOnHold']));
+    assert.deepEqual((await ask({ preview: true })).codes, new Set(['notOnHold']));
   });
 
   test('the audit log: nothing is given out', async (t) => {

@@ -70,8 +70,8 @@ describe('the ledger is away', () => {
       assert.ok(Number(headers.get('retry-after')) > 0);
     }
     // Each is judged by itself there.
-    for (const path of ['/v1/decisions/preview', '/v1/decisions']) {
-      const { status, json, text } = await cutOff.call(path, { body: many });
+    for (const body of [many, { ...many, preview: true }]) {
+      const { status, json, text } = await cutOff.call('/v1/decisions', { body });
       assert.deepEqual([status, json.inquiries[0].code], [200, 'ledgerUnavailable'], text);
     }
     for (const path of ['/v1/journeys', '/v1/pulls', '/v1/shares', '/v1/portfolio-reviews']) {

@@ -123,8 +123,9 @@ describe('portfolio reviews over HTTP', () => {
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'posted' };
     const named = { inquiries: [{ runKey, customerTraceNumber, attempt }] };
     const { customerTraceNumber: _, attempt: __, ...same } = decision;
-    const preview = await api.call('/v1/decisions/preview', { body: { ...same, reason: 'by phone', ...named } });
-    assert.equal(preview.json.decidable, 1, preview.text);
+    const body = { ...same, reason: 'by phone', ...named, preview: true };
+    const preview = await api.expect(200, '/v1/decisions', { body });
+    assert.equal(preview.inquiries[0].result, 'decidable');
     const decided = await api.call(decideAt, { body: { ...decision, reason: 'by phone' } });
     assert.deepEqual([decided.status, decided.json.recorded], [200, true], decided.text);
     await untilReview(input.reviewId, 'completed');

@@ -206,7 +206,6 @@ const BODIES: Record<string, (name: (parameter: string) => string) => object> = 
   recordConsent: (name) =>
     consentMessage(name('journeyId'), { applicantId: '1A', consentId: 'C-1', decision: 'denied' }),
   decideMany: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
-  previewDecisions: (name) => ({ ...MANY, inquiries: [inquiryNamed(name)] }),
 };
 
 function inquiryNamed(name: (parameter: string) => string): object {
@@ -254,7 +253,7 @@ describe('another caller’s run looks like an unknown one', () => {
         const makeBody = BODIES[operationId] ?? (isOfRun ? () => ({}) : assert.fail(`a body for ${operationId}`));
         const status = await assertAlike(path, (name) => [makePath(name), { method, body: makeBody(name) }]);
         const expected: Record<string, number> = {
-          ...{ decideMany: 200, previewDecisions: 200, startShare: 403 },
+          ...{ decideMany: 200, startShare: 403 },
           // A pause stops every end user's inquiries.
           ...{ beginPause: 403, endPause: 403 },
         };
@@ -279,7 +278,7 @@ describe('another caller’s run looks like an unknown one', () => {
 
 describe('any caller', () => {
   test('a caller whose bodies drip holds up no other', async (t) => {
-    const dripping = await startTestApi(harness, { limits: { bodyTimeoutMs: 60_000, requestTimeoutMs: 60_000 } });
+    const dripping = await startTestApi(harness, { limits: { requestTimeoutMs: 60_000 } });
     const bearer = await token({ claims: { sub: 'dripping' } });
     const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
     const said: string[] = [];

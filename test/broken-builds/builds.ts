@@ -200,7 +200,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a late answer is the outcome',
     edits: [
       {
-        file: 'src/ledger/inquiries/outcome.ts',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
         find: 'if (isOpen && isLatest && !known.abandoned)',
         replace: 'if (isOpen || isLatest)',
       },

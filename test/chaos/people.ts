@@ -3,7 +3,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { askRun, toUpdateId } from '../../src/client/connection/run-messages.ts';
-import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
+import { startLateConsent } from '../../src/client/runs/consents.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';

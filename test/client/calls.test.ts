@@ -280,7 +280,7 @@ test('clients, handles and errors show ids, and never the API key or other metad
   await using own = await connected();
   assert.ok(inspect(getSdkClient(own), { depth: 20 }).includes(secret), 'the connection has the key');
   const journey = await begun(own);
-  const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1')];
+  const handles = [own.run('pull:P-1'), own.run('share:S-1'), own.run('portfolio:R-1')];
   assert.equal(
     JSON.stringify(own.get('J-1')),
     JSON.stringify({ runKey: 'J-1', journeyId: 'J-1' }),

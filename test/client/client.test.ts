@@ -142,7 +142,7 @@ describe('the client', { concurrency: 8 }, () => {
     const watch = { [Symbol.asyncIterator]: () => ({ next: () => statuses.next() }) };
     const held = await watchUntil(watch, ({ state }) => state === 'held');
     const { customerTraceNumber = '', attempts = 0 } = held.holds[0] ?? {};
-    const answer = await journey.resolve({
+    const answer = await journey.resolveInquiry({
       decisionId: 'D1',
       customerTraceNumber,
       attempt: attempts,
@@ -228,21 +228,24 @@ test('the same decision reaches a run that was reset and has refused it before i
     providerSaid: 'posted',
   } as const;
   const accept = () =>
-    journey.resolve({ ...decision, action: 'accept', outcome: 'record', reference }, { messageId: 'sent-twice' });
+    journey.resolveInquiry(
+      { ...decision, action: 'accept', outcome: 'record', reference },
+      { messageId: 'sent-twice' },
+    );
   // The run takes it, and the ledger does not: so the hold is there again after the reset.
   await assert.rejects(accept(), /the ledger has it of another one/);
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
   await resetTo(harness, handle, await taskBeforeSend(handle));
   await held();
   await assert.rejects(accept(), /the ledger has it of another one/);
-  await journey.resolve({ ...decision, decisionId: 'D2', action: 'abandon' });
+  await journey.resolveInquiry({ ...decision, decisionId: 'D2', action: 'abandon' });
   assert.equal((await journey.result()).outcome, 'abandoned');
 });
 
 test('a run that was reset to where its hold began takes the decision about it again', async () => {
   const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('4002'))] }));
   const [hold] = (await watchUntil(journey.watch(), ({ state }) => state === 'held')).holds;
-  await journey.resolve({
+  await journey.resolveInquiry({
     decisionId: 'D1',
     customerTraceNumber: hold?.customerTraceNumber ?? '',
     attempt: 1,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import { findRuns } from '../../src/client/connection/journey-runs.ts';
-import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
+import { startLateConsent } from '../../src/client/runs/consents.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';

@@ -110,10 +110,10 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
   test('a share with another secondary user is refused, and a withdrawal that is sent again is none', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } }));
     const share = { shareId: 'S1', endUserCode: 'EU999' };
-    assert.equal((await journey.requestShare(share)).duplicate, false);
-    assert.equal((await journey.requestShare(share)).duplicate, true);
+    assert.equal((await journey.requestShare({ share })).duplicate, false);
+    assert.equal((await journey.requestShare({ share })).duplicate, true);
     assert.equal(
-      await refusal(journey.requestShare({ ...share, endUserCode: 'EU998', consentValidFor: 'P1D' })),
+      await refusal(journey.requestShare({ share: { ...share, endUserCode: 'EU998', consentValidFor: 'P1D' } })),
       '/share/shareId was used before with other content: /share/endUserCode, /share/consentValidFor differ',
     );
     assert.equal((await journey.withdraw(who)).duplicate, false);
@@ -171,7 +171,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     const never = newSsn('1503');
     const runs = [
       await journeys.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', never)] })),
-      await journeys.pull(reportPull('1503')),
+      await journeys.start(reportPull('1503')),
     ];
     for (const run of runs) {
       const customerTraceNumber = await heldAt(run, 1);
@@ -179,24 +179,27 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
         ...{ ...who, decisionId: 'D1', customerTraceNumber, attempt: 1 },
         ...{ action: 'resend', providerSaid: 'notPosted' },
       };
-      assert.equal((await run.resolve(decision)).duplicate, false);
+      assert.equal((await run.resolveInquiry(decision)).duplicate, false);
       await heldAt(run, 2);
-      assert.equal((await run.resolve(decision)).duplicate, true);
+      assert.equal((await run.resolveInquiry(decision)).duplicate, true);
       assert.equal(
-        await refusal(run.resolve({ ...decision, attempt: 2, action: 'abandon' })),
+        await refusal(run.resolveInquiry({ ...decision, attempt: 2, action: 'abandon' })),
         '/decisionId was used before with other content: /attempt, /action differ',
       );
-      assert.match(await refusal(run.resolve({ ...decision, reason: 'another' })), /other content: \/reason differs$/);
-      await run.resolve({ ...decision, decisionId: 'D2', attempt: 2, action: 'abandon' });
+      assert.match(
+        await refusal(run.resolveInquiry({ ...decision, reason: 'another' })),
+        /other content: \/reason differs$/,
+      );
+      await run.resolveInquiry({ ...decision, decisionId: 'D2', attempt: 2, action: 'abandon' });
       await run.result();
     }
   });
 
   test('a corrected amendment goes through, and the same one twice at once is taken once', async () => {
-    const pull = await journeys.pull(reportPull('1503'));
+    const pull = await journeys.start(reportPull('1503'));
     const customerTraceNumber = await heldAt(pull, 1);
     const decision = { ...who, customerTraceNumber, attempt: 1, providerSaid: 'notPosted' } as const;
-    await pull.resolve({ ...decision, decisionId: 'D1', action: 'abandon' });
+    await pull.resolveInquiry({ ...decision, decisionId: 'D1', action: 'abandon' });
     await pull.result();
 
     const journey = await journeys.start(
@@ -205,17 +208,17 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     const held = await heldAt(journey, 1);
     const amend = { ...decision, customerTraceNumber: held, decisionId: 'D1', action: 'amend' } as const;
     const three = ['1A', '2A', '3A'].map((applicantId) => applicant(applicantId));
-    assert.match(await refusal(journey.resolve({ ...amend, applicants: three })), /^\/applicants must/);
+    assert.match(await refusal(journey.resolveInquiry({ ...amend, applicants: three })), /^\/applicants must/);
     const corrected = { ...amend, applicants: three.slice(0, 1) };
-    const answers = await Promise.all([journey.resolve(corrected), journey.resolve(corrected)]);
+    const answers = await Promise.all([journey.resolveInquiry(corrected), journey.resolveInquiry(corrected)]);
     assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true]);
     assert.equal((await journey.result()).stages[0]?.state, 'record');
   });
 
   test('a share by itself compares consents and decisions like a journey', async () => {
     const pulled = reportPull();
-    await (await journeys.pull(pulled)).result();
-    const share = await journeys.shareReport(shareInput({ pullId: pulled.pullId, productCode: 'CR' }));
+    await (await journeys.start(pulled)).result();
+    const share = await journeys.start(shareInput({ pullId: pulled.pullId, productCode: 'CR' }));
     const { shareId: _of, ...consent } = { ...grant, decision: 'denied' as const };
     const [denied, another] = [consent, { ...consent, secondaryUser: { endUserCode: 'EU998' } }];
     assert.equal((await share.recordConsent(denied)).accepted, true);

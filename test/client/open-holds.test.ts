@@ -95,10 +95,10 @@ describe('a decision', { concurrency: 4 }, () => {
       ],
     ];
     for (const [change, expected] of toRun) {
-      await assert.rejects(journey.resolve(decision(one, change)), { code: 'updateRefused', reason: expected });
+      await assert.rejects(journey.resolveInquiry(decision(one, change)), { code: 'updateRefused', reason: expected });
     }
     const withoutConsumers = { ...accepted, reference: { ...REFERENCE, applicants: [] } };
-    await assert.rejects(journey.resolve(decision(one, withoutConsumers)), InvalidInputError);
+    await assert.rejects(journey.resolveInquiry(decision(one, withoutConsumers)), InvalidInputError);
     await assert.rejects(decideInLedger(journeys, decision(one, withoutConsumers)), InvalidInputError);
     await refusesInLedger(decision(one), /is running: it must be told/);
     await refusesInLedger(decision({ customerTraceNumber: 'PQNONE' }), /knows of no such inquiry/);

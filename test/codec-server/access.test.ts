@@ -339,7 +339,7 @@ describe('there is a limit on', () => {
   });
 
   test('how many wait, and what a caller frees that hangs up', async (t) => {
-    const limits = { bodies: { ...DEFAULT_LIMITS.bodies, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
+    const limits = { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
     const server = await startServer(t, { limits });
     const caller = await token();
     const slow = httpRequest(`${server.url}/decode`, {

@@ -28,8 +28,7 @@ export function claimTests(opened: Open): void {
     const verdict = await claimAs(ledger);
     assert.equal(verdict.kind, 'claimed');
     assert.ok(verdict.kind === 'claimed');
-    const { now } = await ledger.ping();
-    assert.ok(Math.abs(Date.parse(now) - Date.parse(verdict.claimedAt)) < 10_000);
+    assert.ok(Math.abs(Date.now() - Date.parse(verdict.claimedAt)) < 10_000);
   });
 
   test('a claim says whom the inquiry asks about, also one of an older row that lacked it', async (t) => {

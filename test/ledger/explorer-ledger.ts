@@ -12,8 +12,8 @@ import {
   lateToJudge,
   permitFor,
 } from '../../src/ledger/claim.ts';
+import { decideOutcome } from '../../src/ledger/inquiries/inquiry-transactions.ts';
 import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
-import { decideOutcome } from '../../src/ledger/inquiries/outcome.ts';
 import { decideClose, decideDecision } from '../../src/ledger/inquiries/rules.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
@@ -124,12 +124,12 @@ export function recordOutcome(all: LedgerCopy, asker: Asker, attempt: number, en
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
   const row = ledger.attempts.find((candidate) => candidate.attempt === attempt);
   const isRepeated = row !== undefined && says(row, end);
-  const { kind } = decideOutcome(ledger, { attempt, state: end.state, isRepeated });
+  const kind = decideOutcome(ledger, { attempt, state: end.state, isRepeated });
   if (kind === 'late' && row && end.state === 'answered') {
     const late = { ...row, answeredLate: true as const };
     return { kind: 'recorded', ledger: withRows(all, asker.of, withRow(ledger, late)) };
   }
-  if (kind !== 'record' || !row) return { kind: 'recorded', ledger: all };
+  if (kind !== 'recorded' || !row) return { kind: 'recorded', ledger: all };
   const news: Row = {
     ...row,
     state: end.state,

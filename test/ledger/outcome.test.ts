@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KnownInquiry } from '../../src/ledger/claim.ts';
-import { decideOutcome, type OutcomeDecision, type OutcomeFacts } from '../../src/ledger/inquiries/outcome.ts';
+import { decideOutcome, type OutcomeFacts } from '../../src/ledger/inquiries/inquiry-transactions.ts';
+import type { RecordVerdict } from '../../src/ledger/records.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): KnownInquiry {
@@ -9,7 +10,7 @@ function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): Know
   return { ledgerId: 'l', oldestWriter: 8, digest: 'd', abandoned: false, attempts, decisions: [], ...change };
 }
 
-type Row = [title: string, known: KnownInquiry, news: OutcomeFacts, expected: OutcomeDecision['kind']];
+type Row = [title: string, known: KnownInquiry, news: OutcomeFacts, expected: RecordVerdict];
 
 function news(state: OutcomeFacts['state'], isRepeated = false, attempt = 1): OutcomeFacts {
   return { attempt, state, isRepeated };
@@ -19,14 +20,14 @@ const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 
 
 const TABLE: Row[] = [
   ['no such attempt', known([]), news('answered'), 'missing'],
-  ['an attempt in flight is answered', known(['sending']), news('answered'), 'record'],
-  ['an attempt in flight was never sent', known(['sending']), news('notSent'), 'record'],
-  ['an unknown outcome is answered late', known(['unknown']), news('answered'), 'record'],
+  ['an attempt in flight is answered', known(['sending']), news('answered'), 'recorded'],
+  ['an attempt in flight was never sent', known(['sending']), news('notSent'), 'recorded'],
+  ['an unknown outcome is answered late', known(['unknown']), news('answered'), 'recorded'],
   [
     'an unknown outcome is answered while its resend is unspent',
     known(['unknown'], { decisions: [RESEND] }),
     news('answered'),
-    'record',
+    'recorded',
   ],
   ['the same is said again', known(['answered']), news('answered', true), 'already'],
   ['"unknown" comes after the answer', known(['answered']), news('unknown'), 'already'],
@@ -42,7 +43,7 @@ const TABLE: Row[] = [
     'an answer comes while it is being disposed of',
     known(['unknown'], { disposal: 'begun' }),
     news('answered'),
-    'record',
+    'recorded',
   ],
   ['an answer comes after it was disposed of', known(['unknown'], { disposal: 'done' }), news('answered'), 'late'],
   [
@@ -56,6 +57,6 @@ const TABLE: Row[] = [
 
 describe('news of an attempt', () => {
   for (const [title, state, facts, expected] of TABLE) {
-    test(`${title}: ${expected}`, () => assert.equal(decideOutcome(state, facts).kind, expected));
+    test(`${title}: ${expected}`, () => assert.equal(decideOutcome(state, facts), expected));
   }
 });

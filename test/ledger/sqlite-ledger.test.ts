@@ -278,7 +278,7 @@ describe('SQLite: other writers', () => {
     const ledger = await open(t, newFile());
     await ledger.close();
     await ledger.close();
-    await assert.rejects(ledger.ping(), LedgerUnavailableError);
+    await assert.rejects(ledger.mayWrite(), LedgerUnavailableError);
   });
 
   test('a file that may not be written is unavailable', {

@@ -2,6 +2,7 @@
 
 import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { readOpenWork } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';
 
 /** A hold with what differs from the inquiry of the fixtures. */
@@ -19,11 +20,6 @@ export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Pro
 
 /** All open rows, the oldest first, in pages of `limit`. */
 export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {
-  const rows: WorkRow[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await ledger.work.open({ ...filters, limit, ...(after === undefined ? {} : { after }) });
-    rows.push(...page.rows);
-    if (page.next === undefined) return rows;
-    after = page.next;
-  }
+  const pages = await Array.fromAsync(readOpenWork(ledger, { ...filters, limit }));
+  return pages.flatMap(({ rows }) => rows);
 }

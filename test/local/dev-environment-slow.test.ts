@@ -83,7 +83,7 @@ test('a development environment says that its worker was killed; its next start 
     ],
   );
   const order = { file: 'sample.csv', endUserCode: 'EU123', permissiblePurposeCode: '01' };
-  const { record, badRows } = await (await again.reviewPortfolio({ reviewId: 'R-SAMPLE', ...order })).result();
+  const { record, badRows } = await (await again.start({ reviewId: 'R-SAMPLE', ...order })).result();
   assert.deepEqual([record, badRows], [4, 1], 'there is a portfolio to try');
   const authorization = `Bearer ${await readFile(second.apiTokenFile, 'utf8')}`;
   const references = await fetch(`${second.apiUrl}/v1/runs/${input.journeyId}/references`, {

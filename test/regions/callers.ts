@@ -53,7 +53,7 @@ export class Callers {
   }
 
   async decide(journeyId: string, decision: Decision): Promise<void> {
-    const answer = await this.#journeys.get(journeyId).resolve(decision);
+    const answer = await this.#journeys.get(journeyId).resolveInquiry(decision);
     if (answer.recorded !== false) this.#note({ kind: 'decision', journeyId, decision });
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { after, before, test } from 'node:test';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
-import type { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys, JourneyStatus } from '../../src/client.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, newSsn, startHarness } from '../support/journey-harness.ts';
 import { attributesOf, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
@@ -46,7 +46,7 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
   const held = await untilHeldBy(() => journey.status());
   const decision = { decisionId: 'D1', attempt: 1, by: 'operator', providerSaid: 'notPosted' } as const;
   const { customerTraceNumber } = held;
-  await journey.resolve({ ...decision, customerTraceNumber, action: 'resend', reason: 'reason-sentinel' });
+  await journey.resolveInquiry({ ...decision, customerTraceNumber, action: 'resend', reason: 'reason-sentinel' });
   const result = await journey.result();
   assert.equal(result.stages[0]?.state, 'record');
   await harness.stopWorker();
@@ -112,9 +112,7 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
   });
 });
 
-async function untilHeldBy(
-  status: () => Promise<Awaited<ReturnType<Awaited<ReturnType<typeof journeys.start>>['status']>>>,
-) {
+async function untilHeldBy(status: () => Promise<JourneyStatus>) {
   const endsAt = performance.now() + 30_000;
   for (;;) {
     const [hold] = (await status()).holds;

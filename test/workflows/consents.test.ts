@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import fc from 'fast-check';
 import { toLateConsentWorkflowId } from '../../src/client/connection/run-messages.ts';
-import { startLateConsent } from '../../src/client/runs/consent-handle.ts';
+import { startLateConsent } from '../../src/client/runs/consents.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { LateConsentResult } from '../../src/messages/journey/shapes.ts';

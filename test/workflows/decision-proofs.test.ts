@@ -151,8 +151,8 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     const { handle, journeyId, hold } = await heldJourney();
     const message = resendOf(hold, { action: 'abandon' });
     const answers = await Promise.allSettled([
-      journeys.get(journeyId).resolve(await provenDecision(message)),
-      journeys.get(journeyId).resolve(await provenDecision(message, {}, { iat: 1 })),
+      journeys.get(journeyId).resolveInquiry(await provenDecision(message)),
+      journeys.get(journeyId).resolveInquiry(await provenDecision(message, {}, { iat: 1 })),
     ]);
     const duplicates = answers.map((answer) =>
       answer.status === 'fulfilled' ? answer.value.duplicate : answer.reason,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import type { CallError, CreditJourneys, HoldStatus, ResolveInquiryMessage } from '../../src/client.ts';
+import type { CallError, CreditJourneys, HoldStatus, ResolveInquiryMessage, ShareInput } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { resetTo, taskBeforeSend, taskOfMessage } from '../hazards/operator-hands.ts';
 import { connectTo, firstHoldOf } from '../support/harness-client.ts';
@@ -51,8 +51,8 @@ async function postedTo(endUserCode: string): Promise<number> {
 
 test('a share that the profile does not allow is refused when it is requested, and the corrected one goes through', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
-  const refusal = async (share: Parameters<typeof journey.requestShare>[0]) => {
-    const error = await journey.requestShare(share).catch((thrown) => thrown);
+  const refusal = async (share: ShareInput) => {
+    const error = await journey.requestShare({ share }).catch((thrown) => thrown);
     assert.ok(hasCode(error, 'updateRefused'), String(error));
     return error.reason;
   };
@@ -63,7 +63,7 @@ test('a share that the profile does not allow is refused when it is requested, a
     assert.match(await refusal(purpose), /^\/share\/permissiblePurposeCode must be a purpose that the profile allows/);
     assert.deepEqual((await journey.status()).shares, [], 'a share that was refused is not kept');
     const [one, two] = await Promise.all(
-      [1, 2].map(() => journey.requestShare({ shareId: 'S1', endUserCode: 'EU999' })),
+      [1, 2].map(() => journey.requestShare({ share: { shareId: 'S1', endUserCode: 'EU999' } })),
     );
     assert.deepEqual([one?.duplicate, two?.duplicate].sort(), [false, true]);
   });
@@ -76,7 +76,7 @@ test('a share that the profile does not allow is refused when it is requested, a
 test('a share that is requested as the journey’s last stage ends is taken, however long its check takes', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
   const asked = [1, 2, 3, 4].map((n) =>
-    journey.requestShare({ shareId: `S${n}`, endUserCode: 'EU999', awaitConsentFor: 'PT1S' }).then(
+    journey.requestShare({ share: { shareId: `S${n}`, endUserCode: 'EU999', awaitConsentFor: 'PT1S' } }).then(
       () => 'accepted',
       (error: CallError) => error.code,
     ),
@@ -100,7 +100,7 @@ test('a journey’s share that was held for its profile goes on once that was co
     const rule = 'must be an end user that the profile allows for SECONDUSE';
     assert.deepEqual(held.problems, [{ path: '/endUserCode', rule }]);
     assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
-    await journey.resolve(resend(held));
+    await journey.resolveInquiry(resend(held));
     // The profile is as it was: held anew, under a decision of its own.
     for await (const { holds } of journey.watch()) {
       const [anew] = holds;
@@ -110,7 +110,7 @@ test('a journey’s share that was held for its profile goes on once that was co
   });
   assert.equal(await postedTo(endUserCode), 0);
   assert.deepEqual([hold.failureType, hold.attempts], ['InvalidInput', 1]);
-  await journey.resolve({ ...resend(hold), decisionId: 'D2' });
+  await journey.resolveInquiry({ ...resend(hold), decisionId: 'D2' });
   assert.equal((await journey.result()).shares[0]?.state, 'posted');
   assert.equal(await postedTo(endUserCode), 1);
 });
@@ -122,7 +122,7 @@ test('a stage that went on by a resend is sent once, also after resets to before
     await journey.advance({ to: 'PREAPP' });
     return firstHoldOf(journey);
   });
-  await journey.resolve(resend(held));
+  await journey.resolveInquiry(resend(held));
   await journey.result();
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
   const sent = (await harness.received(handle)).map(({ productCode }) => productCode);

@@ -1,7 +1,7 @@
 /** What is said to a report's ended journey, for a share by itself that waits: client, worker and ledger for real. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ShareHandle } from '../../src/client/runs/handles.ts';
+import type { ShareHandle } from '../../src/client/runs/run-handle.ts';
 import type { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
@@ -42,7 +42,7 @@ async function findWaitingShare(): Promise<Waiting> {
   await (await harness.start(input)).result();
   const shareId = newShareId();
   const report = { journeyId, productCode: 'PREQUAL' } as const;
-  const share = await journeys.shareReport({ shareId, report, endUserCode: 'EU999', permissiblePurposeCode: '02' });
+  const share = await journeys.start({ shareId, report, endUserCode: 'EU999', permissiblePurposeCode: '02' });
   await until(share, ({ state }) => state === 'waitingForConsent');
   return { journeyId, shareId, share };
 }

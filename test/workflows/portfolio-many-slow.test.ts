@@ -58,10 +58,10 @@ describe('a portfolio of 2,000 rows', () => {
     const lastFourOf = (index: number) => (LOST.includes(index) ? '4002' : '0001');
     const file = await writePortfolio(directory, 'many.csv', csvText(ROWS, lastFourOf));
     const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file, window: 100 };
-    const review = await journeys.reviewPortfolio({ reviewId: 'R-MANY', ...order });
+    const review = await journeys.start({ reviewId: 'R-MANY', ...order });
     const abandon = ({ customerTraceNumber, attempts: attempt }: HoldStatus) => {
       const decision = { decisionId: 'D1', customerTraceNumber, attempt, by: 'ops', reason: 'asked' } as const;
-      return review.resolve({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
+      return review.resolveInquiry({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
     };
     // Seldom: each question is a workflow task beside those of the rows.
     const until = async (isWanted: (status: PortfolioStatus) => boolean): Promise<HoldStatus[]> => {

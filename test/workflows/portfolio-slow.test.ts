@@ -82,7 +82,7 @@ describe('a portfolio review', () => {
       'twenty.csv',
       csvText(20, (index) => (index === 3 ? '0404' : '0001')),
     );
-    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 5 }));
+    const review = await journeys.start(reviewOf(file, { window: 5 }));
     const result = await review.result();
     assert.equal(result.outcome, 'completed');
     assert.equal(result.record, 19);
@@ -114,7 +114,7 @@ describe('a portfolio review', () => {
   test('goes on beside what it holds, and takes a decision about each', async () => {
     const lost = (index: number) => (index < 3 ? '4001' : '0001');
     const file = await writePortfolio(directory, 'held.csv', csvText(8, lost));
-    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 2 }));
+    const review = await journeys.start(reviewOf(file, { window: 2 }));
     const { holds, progress, waitingFor } = await untilState(review, ({ state }) => state === 'held');
     assert.equal(progress.done, 5);
     assert.equal(progress.held, 3);
@@ -127,19 +127,19 @@ describe('a portfolio review', () => {
     const row = (accountId: string) => `ON HOLD · OutcomeUnknown · ACCTRVW of account ${accountId} · see User Metadata`;
     assert.deepEqual(rows.sort(), accounts.map(row).sort());
     const resend = { ...decisionOf(first), action: 'resend' } as const;
-    assert.equal((await review.resolve(resend)).duplicate, false);
-    assert.equal((await review.resolve(resend)).duplicate, true);
+    assert.equal((await review.resolveInquiry(resend)).duplicate, false);
+    assert.equal((await review.resolveInquiry(resend)).duplicate, true);
     await assert.rejects(
-      review.resolve({ ...resend, action: 'abandon' }),
+      review.resolveInquiry({ ...resend, action: 'abandon' }),
       (error) => hasCode(error, 'updateRefused') && /other content: \/action differs$/.test(error.reason),
     );
-    await review.resolve({ ...decisionOf(second), action: 'abandon' });
+    await review.resolveInquiry({ ...decisionOf(second), action: 'abandon' });
     const applicants = [applicant('1A')];
     const outcome = { outcome: 'noRecord' as const };
-    await assert.rejects(review.resolve({ ...decisionOf(third), action: 'amend', applicants }), {
+    await assert.rejects(review.resolveInquiry({ ...decisionOf(third), action: 'amend', applicants }), {
       code: 'updateRefused',
     });
-    await review.resolve({ ...decisionOf(third), action: 'accept', ...outcome });
+    await review.resolveInquiry({ ...decisionOf(third), action: 'accept', ...outcome });
     const result = await review.result();
     assert.deepEqual([result.record, result.noRecord, result.abandoned], [6, 1, 1]);
     const byTrace = new Map((await resultsIn(result.resultFile)).map((row) => [row.customerTraceNumber, row.outcome]));
@@ -152,7 +152,7 @@ describe('a portfolio review', () => {
       const lost = (index: number) => (index === 0 ? '4001' : '0001');
       const file = await writePortfolio(directory, `renumbered-${action}.csv`, csvText(12, lost));
       const input = reviewOf(file, { window: 3 });
-      const first = await journeys.reviewPortfolio(input);
+      const first = await journeys.start(input);
       await untilState(first, ({ progress }) => progress.done >= 8);
       await harness.client.workflow.getHandle(`portfolio-${input.reviewId}`).terminate();
       const profiles = harness.config.profiles as Map<string, GatewayProfile>;
@@ -163,17 +163,17 @@ describe('a portfolio review', () => {
       const before = await claimed();
       assert.ok(before >= 9);
       try {
-        const again = await journeys.reviewPortfolio(input);
+        const again = await journeys.start(input);
         const { holds } = await untilState(again, ({ state }) => state === 'held');
         assert.equal(holds.length, before);
         for (const hold of holds) {
           assert.deepEqual([hold.failureType, hold.allowedActions], ['AnotherNumber', ['resend', 'abandon']]);
         }
         assert.equal(await claimed(), 12, 'no row that was sent is sent again before a decision about it');
-        for (const hold of holds) await again.resolve({ ...decisionOf(hold), action });
+        for (const hold of holds) await again.resolveInquiry({ ...decisionOf(hold), action });
         if (action === 'resend') {
           const { holds: after } = await untilState(again, ({ holds: [one] }) => one?.failureType === 'OutcomeUnknown');
-          await again.resolve({ ...decisionOf(after[0] ?? assert.fail()), decisionId: 'D2', action: 'abandon' });
+          await again.resolveInquiry({ ...decisionOf(after[0] ?? assert.fail()), decisionId: 'D2', action: 'abandon' });
         }
         const { record, abandoned } = await again.result();
         const untouched = 12 - before;
@@ -187,7 +187,7 @@ describe('a portfolio review', () => {
 
   test('sends nothing while it is paused, and goes on where it stood', async () => {
     const file = await writePortfolio(directory, 'paused.csv', csvText(30));
-    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 1 }));
+    const review = await journeys.start(reviewOf(file, { window: 1 }));
     await untilState(review, ({ progress }) => progress.done > 0);
     assert.equal((await review.pause(word)).status.state, 'paused');
     assert.equal((await review.pause(word)).duplicate, true);
@@ -206,7 +206,7 @@ describe('a portfolio review', () => {
       csvText(4, (index) => (index === 0 ? '4001' : '0001')),
     );
     const input = reviewOf(file);
-    const review = await journeys.reviewPortfolio(input);
+    const review = await journeys.start(input);
     await untilState(review, ({ state }) => state === 'held');
     const handle = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
     await outgrow(handle);
@@ -214,7 +214,7 @@ describe('a portfolio review', () => {
     await outgrow(handle);
     const { holds } = await untilState(review, ({ state, holds: { length } }) => state === 'paused' && length === 1);
     await review.resume(word);
-    await review.resolve({ ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' });
+    await review.resolveInquiry({ ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' });
     const { record, abandoned } = await review.result();
     assert.deepEqual([record, abandoned], [3, 1]);
   });
@@ -223,7 +223,7 @@ describe('a portfolio review', () => {
     const lastFour = (index: number) => (index === 0 ? '4001' : '0001');
     const file = await writePortfolio(directory, 'away.csv', csvText(4, lastFour));
     const input = reviewOf(file);
-    const review = await journeys.reviewPortfolio(input);
+    const review = await journeys.start(input);
     const before = await untilState(review, ({ state }) => state === 'held');
     // The next run cannot read the row.
     await rename(join(directory, FOLDER, file), join(directory, 'away.hidden'));
@@ -233,9 +233,9 @@ describe('a portfolio review', () => {
     assert.equal(attention, 'PortfolioUnavailable');
     assert.deepEqual(holds, before.holds);
     const decision = { ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' as const };
-    const answer = await review.resolve(decision);
+    const answer = await review.resolveInquiry(decision);
     assert.equal(answer.accepted, true);
-    assert.equal((await review.resolve(decision)).duplicate, true);
+    assert.equal((await review.resolveInquiry(decision)).duplicate, true);
     await rename(join(directory, 'away.hidden'), join(directory, FOLDER, file));
     // Temporal would try again by itself, in half a minute.
     const [{ activityId = '' } = {}] = (await handle.describe()).raw.pendingActivities ?? [];
@@ -246,7 +246,7 @@ describe('a portfolio review', () => {
 
   test('ends early when it is withdrawn, with what has come of its rows so far', async () => {
     const file = await writePortfolio(directory, 'withdrawn.csv', csvText(40));
-    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 1 }));
+    const review = await journeys.start(reviewOf(file, { window: 1 }));
     await untilState(review, ({ progress }) => progress.done > 1);
     await review.withdraw(word);
     const result = await review.result();
@@ -258,7 +258,7 @@ describe('a portfolio review', () => {
   test('lets attempts in flight land when it is cancelled, and writes what came of them', async () => {
     const file = await writePortfolio(directory, 'cancelled.csv', csvText(40));
     const input = reviewOf(file, { window: 1 });
-    const review = await journeys.reviewPortfolio(input);
+    const review = await journeys.start(input);
     await untilState(review, ({ progress }) => progress.done > 1);
     const before = await postedCount();
     await review.cancel();
@@ -266,7 +266,7 @@ describe('a portfolio review', () => {
     const rows = await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`);
     assert.ok(rows.length >= 2 && rows.length < 40);
     // Started again it asks for the rest alone: the ledger has the others.
-    const again = await (await journeys.reviewPortfolio(input)).result();
+    const again = await (await journeys.start(input)).result();
     assert.equal(again.record, 40);
     assert.ok((await postedCount()) - before <= 40 - rows.length + 1);
     assert.equal((await resultsIn(again.resultFile)).length, 40);
@@ -276,7 +276,7 @@ describe('a portfolio review', () => {
     const text = csvText(60);
     const file = await writePortfolio(directory, 'changed.csv', text);
     const input = reviewOf(file, { window: 1 });
-    const review = await journeys.reviewPortfolio(input);
+    const review = await journeys.start(input);
     await untilState(review, ({ progress }) => progress.done > 0);
     await writePortfolio(directory, file, text.replaceAll('Casey', 'Robin'));
     const failed = await review.result().then(
@@ -288,7 +288,7 @@ describe('a portfolio review', () => {
     const done = (await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`)).length;
     assert.ok(done > 0 && done < 60);
     await writePortfolio(directory, file, text);
-    assert.equal((await (await journeys.reviewPortfolio(input)).result()).record, 60);
+    assert.equal((await (await journeys.start(input)).result()).record, 60);
   });
 
   test('is started by a Temporal Schedule, each time under an id of its own', async () => {
@@ -309,7 +309,7 @@ describe('a portfolio review', () => {
       await schedule.trigger();
       const reviewId = await lastReviewOf(schedule);
       assert.match(reviewId, new RegExp(`^${name}-\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$`));
-      const result = await journeys.getPortfolio(reviewId).result();
+      const result = await journeys.run(`portfolio:${reviewId}`).result();
       assert.deepEqual([result.reviewId, result.record], [reviewId, 2]);
       assert.equal((await resultsIn(result.resultFile)).length, 2);
       assert.equal((await inquiriesOf(harness, reviewId, 2)).length, 2);
@@ -328,18 +328,18 @@ describe('a portfolio review', () => {
       [{ file: 'missing.csv' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
       [{ file: 'twenty.csv', endUserCode: 'EU456' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
     ] as const) {
-      const review = await journeys.reviewPortfolio(reviewOf('twenty.csv', overrides));
+      const review = await journeys.start(reviewOf('twenty.csv', overrides));
       await assert.rejects(review.result(), (error: unknown) => {
         assert.ok(error instanceof InvalidInputError);
         return rule.test(error.problems.map((problem) => problem.rule).join());
       });
     }
-    await assert.rejects(journeys.reviewPortfolio(reviewOf('../x.csv')), InvalidInputError);
+    await assert.rejects(journeys.start(reviewOf('../x.csv')), InvalidInputError);
     assert.equal(await postedCount(), posted);
     const input = reviewOf('twenty.csv');
-    await journeys.reviewPortfolio(input);
-    await journeys.reviewPortfolio(input);
-    await assert.rejects(journeys.reviewPortfolio({ ...input, window: 7 }), { code: 'differs' });
+    await journeys.start(input);
+    await journeys.start(input);
+    await assert.rejects(journeys.start({ ...input, window: 7 }), { code: 'differs' });
   });
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { PullHandle } from '../../src/client/runs/handles.ts';
+import type { PullHandle } from '../../src/client/runs/run-handle.ts';
 import { type CreditJourneys, InvalidInputError, type PullResult, type PullStatus } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
@@ -50,7 +50,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   for (const productCode of REPORT_PRODUCTS) {
     test(`pulls ${productCode} once, and keeps its report and its reference`, async () => {
       const input = reportPull('0001', { productCode });
-      const pull = await journeys.pull(input);
+      const pull = await journeys.start(input);
       // A sandbox that does not know the product refuses it, and the pull waits for a person.
       const ended = await untilEndedOrHeld(pull);
       assert.deepEqual(ended.holds, []);
@@ -79,7 +79,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   }
 
   test('keeps what REFUPD says each account came in under', async () => {
-    const pull = await journeys.pull(reportPull('0001', { productCode: 'REFUPD' }));
+    const pull = await journeys.start(reportPull('0001', { productCode: 'REFUPD' }));
     await pull.result();
     const { report } = await readReport(ledger, { runKey: pull.runKey, productCode: 'REFUPD' });
     const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
@@ -95,7 +95,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
-    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A')]));
+    const pull = await journeys.start(failsafePull([failsafeApplicant('1A')]));
     const result = await pull.result();
     assert.equal(result.outcome, 'record');
     const [consumer, ...others] = result.consumers ?? [];
@@ -114,7 +114,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('tells FAILSAFE’s consumers that agree for nobody in particular, and lists what is not attributable', async () => {
-    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A')]));
+    const pull = await journeys.start(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A')]));
     const result = await pull.result();
     assert.deepEqual(result.consumers, [
       { applicantId: '1A', outcome: 'record' },
@@ -130,12 +130,12 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('holds FAILSAFE’s consumers whose outcomes differ: its answer does not say whose is which', async () => {
-    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
+    const pull = await journeys.start(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
     await untilHeld(pull);
     const { holds } = await pull.status();
     assert.equal(holds[0]?.failureType, 'UnexpectedResponse');
     assert.match(holds[0]?.problems?.[0]?.rule ?? '', /name its applicant/);
-    await pull.resolve(decision(await pull.status(), { action: 'abandon', providerSaid: 'posted' }));
+    await pull.resolveInquiry(decision(await pull.status(), { action: 'abandon', providerSaid: 'posted' }));
     assert.equal((await pull.result()).outcome, 'abandoned');
   });
 
@@ -166,19 +166,19 @@ describe('a single pull', { concurrency: 8 }, () => {
 
   test('finds the first where its start is repeated, running or completed', async () => {
     const input = reportPull('4002');
-    const held = await journeys.pull(input);
+    const held = await journeys.start(input);
     await untilHeld(held);
-    await (await journeys.pull(input)).withdraw({ by: 'ops', reason: 'asked for by mistake' });
+    await (await journeys.start(input)).withdraw({ by: 'ops', reason: 'asked for by mistake' });
     const { customerTraceNumber } = await held.status();
-    await held.resolve(decision(await held.status(), { action: 'abandon', providerSaid: 'posted' }));
+    await held.resolveInquiry(decision(await held.status(), { action: 'abandon', providerSaid: 'posted' }));
     assert.equal((await held.result()).outcome, 'abandoned');
-    assert.equal((await (await journeys.pull(input)).result()).outcome, 'abandoned');
+    assert.equal((await (await journeys.start(input)).result()).outcome, 'abandoned');
     assert.equal(await postedWith(customerTraceNumber ?? ''), 1);
   });
 
   test('refuses another input or another product under an id that is taken', async () => {
     const input = reportPull();
-    await (await journeys.pull(input)).result();
+    await (await journeys.start(input)).result();
     const { pullId } = input;
     const others = [
       { ...input, endUserCode: 'EU456' },
@@ -186,20 +186,20 @@ describe('a single pull', { concurrency: 8 }, () => {
       { ...input, productCode: 'PREQUAL' as const },
       { ...failsafePull([failsafeApplicant('1A')]), pullId },
     ];
-    for (const other of others) await assert.rejects(journeys.pull(other), { code: 'differs' });
+    for (const other of others) await assert.rejects(journeys.start(other), { code: 'differs' });
     assert.equal((await inLedger(pullId)).length, 1);
   });
 
   test('refuses another product under the id of a pull that was terminated, before anything is sent', async () => {
     const input = reportPull('4002');
-    const pull = await journeys.pull(input);
+    const pull = await journeys.start(input);
     await untilHeld(pull);
     await harness.client.workflow.getHandle(pull.workflowId).terminate();
-    const again = await journeys.pull({ ...input, productCode: 'PREQUAL' });
+    const again = await journeys.start({ ...input, productCode: 'PREQUAL' });
     await assert.rejects(again.result(), isInvalid('/productCode'));
     assert.equal((await inLedger(pull.pullId)).length, 1);
     // The same pull meets its own attempt in the ledger, and asks instead of sending again.
-    const { holds } = await untilHeld(await journeys.pull(input));
+    const { holds } = await untilHeld(await journeys.start(input));
     assert.equal(holds[0]?.failureType, 'OutcomeUnknown');
     assert.equal(await postedWith(holds[0]?.customerTraceNumber ?? ''), 1);
   });
@@ -207,7 +207,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   test('never mixes with a journey of the same id', async () => {
     const id = reportPull().pullId;
     const journey = await journeys.start(journeyInput({ journeyId: id, stages: ['PREQUAL'] }));
-    const pull = await journeys.pull(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
+    const pull = await journeys.start(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
     const [{ stages }, result] = await Promise.all([journey.result(), pull.result()]);
     assert.notEqual(stages[0]?.customerTraceNumber, result.customerTraceNumber);
     const rows = async (runKey: string) => (await ledger.inquiriesOf(runKey)).map((one) => one.customerTraceNumber);
@@ -230,15 +230,15 @@ describe('a single pull', { concurrency: 8 }, () => {
       (await readReport(ledger, { runKey: pull.runKey, productCode: 'PREQUAL' })).customerTraceNumber,
       result.customerTraceNumber,
     );
-    assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
+    assert.equal(await ledger.retention.isBegun(`pull:${id}`), false);
   });
 
   test('waits for a decision where the answer is lost, and goes on with it', async () => {
-    const pull = await journeys.pull(reportPull('4001'));
+    const pull = await journeys.start(reportPull('4001'));
     const status = await untilHeld(pull);
     assert.deepEqual(status.holds[0]?.allowedActions, ['resend', 'accept', 'abandon']);
     await assert.rejects(
-      pull.resolve(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
+      pull.resolveInquiry(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
       /providerSaid must be posted or notPosted or unknown/,
     );
     const { rows } = await ledger.work.open({ runKey: `pull:${pull.pullId}`, limit: 10 });
@@ -246,7 +246,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       rows.map(({ customerTraceNumber }) => customerTraceNumber),
       [status.customerTraceNumber],
     );
-    await pull.resolve(decision(status, { action: 'resend', providerSaid: 'notPosted' }));
+    await pull.resolveInquiry(decision(status, { action: 'resend', providerSaid: 'notPosted' }));
     const result = await pull.result();
     assert.equal(result.attempts, 2);
     assert.equal(result.outcome, 'record');
@@ -258,16 +258,16 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('takes corrected applicants as its product has them', async () => {
-    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A', '1422')]));
+    const pull = await journeys.start(failsafePull([failsafeApplicant('1A', '1422')]));
     const status = await untilHeld(pull);
     const applicants = [failsafeApplicant('1A')];
-    await pull.resolve(decision(status, { action: 'amend', providerSaid: 'notPosted', applicants }));
+    await pull.resolveInquiry(decision(status, { action: 'amend', providerSaid: 'notPosted', applicants }));
     const result = await pull.result();
     assert.equal(result.consumers?.[0]?.outcome, 'record');
     assert.equal((await inLedger(pull.pullId)).length, 2);
 
-    const report = await journeys.pull(reportPull('1422'));
-    const refusal = report.resolve(
+    const report = await journeys.start(reportPull('1422'));
+    const refusal = report.resolveInquiry(
       decision(await untilHeld(report), { action: 'amend', providerSaid: 'notPosted', applicants }),
     );
     await assert.rejects(refusal, /emailAddress is required/);
@@ -287,14 +287,14 @@ describe('a single pull', { concurrency: 8 }, () => {
       '/permissiblePurposeCode',
       '/applicants',
     ]);
-    const { state, problems } = await journeys.getPull(pullId).status();
+    const { state, problems } = await journeys.run(`pull:${pullId}`).status();
     assert.deepEqual([state, problems?.[0]?.path], ['failed', '/productCode']);
-    assert.throws(() => journeys.getPull('900-11-0001'), InvalidInputError);
+    assert.throws(() => journeys.run('pull:900-11-0001'), InvalidInputError);
     assert.deepEqual(await ledger.inquiriesOf(`pull:${pullId}`), []);
   });
 
   test('refuses messages that name another pull', async () => {
-    const pull = await journeys.pull(reportPull('4002'));
+    const pull = await journeys.start(reportPull('4002'));
     await untilHeld(pull);
     const handle = harness.client.workflow.getHandle(pull.workflowId);
     const message = { pullId: 'another', by: 'ops', reason: 'test' };
@@ -326,7 +326,7 @@ function decision(status: PullStatus, rest: Pick<Decision, 'action' | 'providerS
   return { decisionId: randomUUID(), customerTraceNumber, attempt: attempts, by: 'ops', reason: 'asked', ...rest };
 }
 
-type Decision = Parameters<PullHandle['resolve']>[0];
+type Decision = Parameters<PullHandle['resolveInquiry']>[0];
 
 function isInvalid(path: string): (error: unknown) => boolean {
   return (error) => error instanceof InvalidInputError && error.problems.some((problem) => problem.path === path);
@@ -348,7 +348,7 @@ async function jointFailsafe(...variants: string[]): Promise<Awaited<ReturnType<
   const own = await startHarness({ sandbox: { with: variants } });
   const connected = await connectTo(own);
   try {
-    const pull = await connected.pull(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
+    const pull = await connected.start(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
     return await pull.result();
   } finally {
     await connected.close();

@@ -38,12 +38,12 @@ test('a resend of an unknown outcome is refused while its request may still arri
   assert.ok(Date.parse(resendFrom) >= claimedAfterMs + RESEND_AFTER_MS, resendFrom);
   const decision = { customerTraceNumber, attempt, action: 'resend', by: 'ops', reason: 'asked' } as const;
   const early = await journey
-    .resolve({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' })
+    .resolveInquiry({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' })
     .catch((error: unknown) => error);
   assert.ok(hasCode(early, 'updateRefused'), String(early));
   assert.equal(early.reason, `the first request may still arrive: resend is taken from ${resendFrom} on`);
   await delay(Date.parse(resendFrom) - Date.now() + 1_000);
-  await journey.resolve({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' });
+  await journey.resolveInquiry({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' });
   for await (const { stages } of journey.watch()) if (stages[0]?.attempts === 2) break;
   await journey.withdraw({ by: 'ops', reason: 'test' }).catch(() => {});
 });

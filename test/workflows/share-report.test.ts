@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { ShareHandle } from '../../src/client/runs/handles.ts';
+import type { ShareHandle } from '../../src/client/runs/run-handle.ts';
 import { type Content, type CreditJourneys, InvalidInputError, type ReportReference } from '../../src/client.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -36,7 +36,7 @@ interface Pulled {
 /** A pull's report; of two applicants where `joint`. */
 async function pulled({ joint = false, lastFour = '0001' } = {}): Promise<Pulled> {
   const input = reportPull(lastFour, joint ? { applicants: [applicant('1A'), applicant('2A')] } : {});
-  const pull = await journeys.pull(input);
+  const pull = await journeys.start(input);
   const { reference, customerTraceNumber } = await pull.result();
   assert.ok(reference);
   return { report: { pullId: input.pullId, productCode: 'CR' }, reference, customerTraceNumber };
@@ -148,7 +148,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('is posted once every applicant of a pull’s report consents', async () => {
     const { report, customerTraceNumber: source } = await pulled({ joint: true });
     const input = shareInput(report);
-    const share = await journeys.shareReport(input);
+    const share = await journeys.start(input);
     const waiting = await until(share, 'waitingForConsent');
     assert.deepEqual(waiting.consentsMissing, ['1A', '2A']);
     assert.ok(Date.parse(waiting.until ?? '') > Date.now(), 'its status says until when it waits');
@@ -181,7 +181,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const shares = users.map((user) => shareInput(report, user));
     const results = await Promise.all(
       shares.map(async (input, index) => {
-        const share = await journeys.shareReport(input);
+        const share = await journeys.start(input);
         await until(share, 'waitingForConsent');
         const other = consent({ secondaryUser: { endUserCode: users[1 - index]?.endUserCode ?? '' } });
         assert.match(await unwrapRefusal(share.recordConsent(other)), /another secondary user/);
@@ -205,7 +205,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('may be given in full where the ledger does not know it', async () => {
     const reference = await answeredElsewhere();
     const input = shareInput({ reference, endUserCode: 'EU123' });
-    const share = await journeys.shareReport(input);
+    const share = await journeys.start(input);
     await share.recordConsent(consent());
     const result = await share.result();
     assert.deepEqual([result.outcome, result.report], ['posted', { kind: 'given' }]);
@@ -221,7 +221,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.ok(first && second);
     const stranger = other.reference.applicants[0]?.consumerId ?? assert.fail();
     const given = (change: Partial<ReportReference>, endUserCode = 'EU123') =>
-      pathsOf(journeys.shareReport(shareInput({ reference: { ...reference, ...change }, endUserCode })));
+      pathsOf(journeys.start(shareInput({ reference: { ...reference, ...change }, endUserCode })));
     const at = '/report/reference/applicants';
     assert.deepEqual(await given({ applicants: [first, { ...second, consumerId: stranger }] }), [`${at}/1/consumerId`]);
     const swapped = [
@@ -238,12 +238,12 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
     assert.deepEqual(await given({ requestedAt: tomorrow }), ['/report/reference/requestedAt']);
     const whole = shareInput({ reference, endUserCode: 'EU123' });
-    const share = await journeys.shareReport(whole);
+    const share = await journeys.start(whole);
     assert.equal((await until(share, 'waitingForConsent')).report?.kind, 'ledger');
     await share.withdraw({ by: 'ops', reason: 'only a test' });
     assert.equal((await share.result()).outcome, 'withdrawn');
     assert.deepEqual(await postedOf(whole.shareId), []);
-    const cancelled = await journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }));
+    const cancelled = await journeys.start(shareInput({ reference, endUserCode: 'EU123' }));
     await until(cancelled, 'waitingForConsent');
     await harness.client.workflow.getHandle(cancelled.workflowId).cancel();
     await assert.rejects(cancelled.result(), { code: 'journeyFailed' });
@@ -254,9 +254,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('is never one without a record, nobody’s, its own end user’s, disposed of or on legal hold', async () => {
     const { report, reference } = await pulled();
     const none = reportPull('0404');
-    assert.equal((await (await journeys.pull(none)).result()).outcome, 'noRecord');
+    assert.equal((await (await journeys.start(none)).result()).outcome, 'noRecord');
     const refusal = async (input: Parameters<typeof shareInput>[0], change = {}) =>
-      (await problemsOf(journeys.shareReport(shareInput(input, change)))).map(({ path, rule }) => `${path} ${rule}`);
+      (await problemsOf(journeys.start(shareInput(input, change)))).map(({ path, rule }) => `${path} ${rule}`);
     assert.deepEqual(await refusal({ pullId: none.pullId, productCode: 'CR' }), [
       '/report has no record: nothing to share',
     ]);
@@ -272,7 +272,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const own = '/endUserCode must not be the report’s own end user';
     assert.deepEqual(await refusal(report, { endUserCode: 'EU123' }), [own]);
     await assert.rejects(
-      journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }, { endUserCode: 'EU123' })),
+      journeys.start(shareInput({ reference, endUserCode: 'EU123' }, { endUserCode: 'EU123' })),
       InvalidInputError,
     );
     const authorization = { by: 'legal', reason: 'a claim' };
@@ -289,8 +289,8 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('counts what was granted before it was started, to itself or to its journey’s share of the same id', async () => {
     const { report } = await pulled();
     const first = shareInput(report);
-    assert.equal((await journeys.getShare(first.shareId).recordConsent(consent())).late, true);
-    assert.equal((await (await journeys.shareReport(first)).result()).outcome, 'posted');
+    assert.equal((await journeys.run(`share:${first.shareId}`).recordConsent(consent())).late, true);
+    assert.equal((await (await journeys.start(first)).result()).outcome, 'posted');
 
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     await journey.result();
@@ -302,9 +302,9 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await unmatchedHere()).length, 1);
     const ofJourney = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
     // For another secondary user it does not count.
-    const other = await journeys.shareReport(shareInput(ofJourney, { endUserCode: 'EU888' }));
+    const other = await journeys.start(shareInput(ofJourney, { endUserCode: 'EU888' }));
     await until(other, 'waitingForConsent');
-    const share = await journeys.shareReport(shareInput(ofJourney, { shareId }));
+    const share = await journeys.start(shareInput(ofJourney, { shareId }));
     assert.equal((await share.result()).outcome, 'posted');
     const [listed] = await sharesIn({ runKey: `share:${shareId}` });
     assert.deepEqual(
@@ -328,27 +328,27 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await journey.recordConsent({ ...denial, shareId: 'ANOTHER' });
     const report = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
     const [refused, granted, older] = [shareInput(report), shareInput(report), shareInput(report)];
-    assert.equal((await (await journeys.shareReport(refused)).result()).outcome, 'denied');
-    await journeys.getShare(older.shareId).recordConsent(consent({ decidedAt: minutesAgo(20) }));
-    assert.equal((await (await journeys.shareReport(older)).result()).outcome, 'denied');
-    await journeys.getShare(granted.shareId).recordConsent(consent());
-    assert.equal((await (await journeys.shareReport(granted)).result()).outcome, 'posted');
+    assert.equal((await (await journeys.start(refused)).result()).outcome, 'denied');
+    await journeys.run(`share:${older.shareId}`).recordConsent(consent({ decidedAt: minutesAgo(20) }));
+    assert.equal((await (await journeys.start(older)).result()).outcome, 'denied');
+    await journeys.run(`share:${granted.shareId}`).recordConsent(consent());
+    assert.equal((await (await journeys.start(granted)).result()).outcome, 'posted');
     assert.deepEqual(await postedOf(refused.shareId, older.shareId), []);
     // Another secondary user was not refused.
-    const share = await journeys.shareReport(shareInput(report, { endUserCode: 'EU888' }));
+    const share = await journeys.start(shareInput(report, { endUserCode: 'EU888' }));
     await until(share, 'waitingForConsent');
     await share.withdraw({ by: 'ops', reason: 'only a test' });
   });
 
   test('learns before its attempt what was refused elsewhere meanwhile', async () => {
     const { report } = await pulled({ joint: true });
-    const [share, other] = [await journeys.shareReport(shareInput(report)), shareInput(report)];
+    const [share, other] = [await journeys.start(shareInput(report)), shareInput(report)];
     await until(share, 'waitingForConsent');
     await share.recordConsent(consent({ decidedAt: new Date(Date.now() - 60_000).toISOString() }));
-    await until(await journeys.shareReport(other), 'waitingForConsent');
-    const denied = await journeys.getShare(other.shareId).recordConsent(consent({ decision: 'denied' }));
+    await until(await journeys.start(other), 'waitingForConsent');
+    const denied = await journeys.run(`share:${other.shareId}`).recordConsent(consent({ decision: 'denied' }));
     assert.equal(denied.late, false);
-    assert.equal((await journeys.getShare(other.shareId).result()).outcome, 'denied');
+    assert.equal((await journeys.run(`share:${other.shareId}`).result()).outcome, 'denied');
     await share.recordConsent(consent({ applicantId: '2A' }));
     assert.equal((await share.result()).outcome, 'denied');
     assert.deepEqual(await postedOf(share.shareId), []);
@@ -356,7 +356,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
 
   test('ends where its report is disposed of while it waits', async () => {
     const { report } = await pulled();
-    const share = await journeys.shareReport(shareInput(report));
+    const share = await journeys.start(shareInput(report));
     await until(share, 'waitingForConsent');
     const [runKey, authorization] = [`pull:${report.pullId}`, { by: 'records', reason: 'kept long enough' }];
     await ledger.retention.begin(runKey, authorization);
@@ -368,8 +368,8 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
 
   test('takes silence for no, and a revocation before the posting at its word', async () => {
     const { report } = await pulled({ joint: true });
-    const silent = await journeys.shareReport(shareInput(report, { awaitConsentFor: 'PT1S' }));
-    const revoked = await journeys.shareReport(shareInput(report));
+    const silent = await journeys.start(shareInput(report, { awaitConsentFor: 'PT1S' }));
+    const revoked = await journeys.start(shareInput(report));
     await until(revoked, 'waitingForConsent');
     const grant = consent();
     await revoked.recordConsent(grant);
@@ -389,13 +389,13 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('is posted once, whether it is started again, reset, or reset and refused since', async () => {
     const { report } = await pulled();
     const input = shareInput(report);
-    const share = await journeys.shareReport(input);
+    const share = await journeys.start(input);
     await until(share, 'waitingForConsent');
     const grant = consent();
     await share.recordConsent(grant);
     const first = await share.result();
-    assert.deepEqual(await (await journeys.shareReport(input)).result(), first);
-    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), { code: 'differs' });
+    assert.deepEqual(await (await journeys.start(input)).result(), first);
+    await assert.rejects(journeys.start({ ...input, endUserCode: 'EU888' }), { code: 'differs' });
     const late = await share.recordConsent(consent({ consentId: grant.consentId, decision: 'revoked' }));
     assert.equal(late.late && late.recorded && late.postedSharesFlagged, 1);
     const { workflowId } = share;
@@ -418,19 +418,19 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
   test('under the id of one that was terminated must be the same report', async () => {
     const [one, other] = [await pulled(), await pulled()];
     const input = shareInput(one.report);
-    const share = await journeys.shareReport(input);
+    const share = await journeys.start(input);
     await until(share, 'waitingForConsent');
     await harness.client.workflow.getHandle(share.workflowId).terminate();
-    assert.deepEqual(await pathsOf(journeys.shareReport({ ...input, report: other.report })), ['/report']);
-    const again = await journeys.shareReport(input);
+    assert.deepEqual(await pathsOf(journeys.start({ ...input, report: other.report })), ['/report']);
+    const again = await journeys.start(input);
     await again.recordConsent(consent());
     assert.equal((await again.result()).outcome, 'posted');
   });
 
   test('waits for a decision where its answer is lost', async () => {
     const input = reportPull('9001');
-    await (await journeys.pull(input)).result();
-    const share = await journeys.shareReport(shareInput({ pullId: input.pullId, productCode: 'CR' }));
+    await (await journeys.start(input)).result();
+    const share = await journeys.start(shareInput({ pullId: input.pullId, productCode: 'CR' }));
     await share.recordConsent(consent());
     const { holds } = await until(share, 'held');
     const [hold] = holds;
@@ -439,7 +439,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal(hold.shareId, share.shareId);
     const { customerTraceNumber, attempts: attempt } = hold;
     const decision = { decisionId: 'D-1', customerTraceNumber, attempt, by: 'ops', reason: 'they never saw it' };
-    await share.resolve({ ...decision, action: 'resend', providerSaid: 'notPosted' });
+    await share.resolveInquiry({ ...decision, action: 'resend', providerSaid: 'notPosted' });
     const result = await share.result();
     assert.deepEqual([result.outcome, result.attempts], ['posted', 2]);
     assert.equal((await postedOf(share.shareId)).length, 1);
@@ -447,7 +447,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
 
   test('is told apart from other shares by its messages', async () => {
     const { report } = await pulled();
-    const share = await journeys.shareReport(shareInput(report));
+    const share = await journeys.start(shareInput(report));
     await until(share, 'waitingForConsent');
     const handle = harness.client.workflow.getHandle(share.workflowId);
     const tell = (name: string, message: object) => refusalOf(handle.executeUpdate(name, { args: [message] }));

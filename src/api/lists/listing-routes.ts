@@ -30,19 +30,20 @@ const COUNTED_AT_ONCE = 20_000;
 const ROWS_PER_REACH_CHECK = 1_000;
 
 export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
-  return listing.totals ? [listRoute(listing), createTotalsRoute(listing, listing.totals)] : [listRoute(listing)];
+  return listing.totals
+    ? [createListRoute(listing), createTotalsRoute(listing, listing.totals)]
+    : [createListRoute(listing)];
 });
 
-function toRouteHead(listing: Listing): Pick<Route, 'method' | 'path' | 'operationId' | 'scope'> {
-  const { name, path = `/v1/audit/${name}` as const, scope } = listing;
-  return { method: 'GET', path, operationId: toOperationId(listing), scope };
+function toPath({ name, path = `/v1/audit/${name}` }: Listing): `/v1/${string}` {
+  return path;
 }
 
-function listRoute(listing: Listing): Route {
-  const { summary, description, input, output, name } = listing;
+function createListRoute(listing: Listing): Route {
+  const { summary, description, input, output, name, scope } = listing;
   const page = createPageSchema(`${toCamelCase(name)}Page`, output, 'The oldest first.');
   return defineRoute({
-    ...toRouteHead(listing),
+    ...{ at: `GET ${toPath(listing)}`, operationId: toOperationId(listing), scope },
     summary: capitalize(summary),
     ...omitUndefined({ description }),
     query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
@@ -52,7 +53,6 @@ function listRoute(listing: Listing): Route {
 }
 
 function createTotalsRoute(listing: Listing, { summary, description, row, create }: Totals<Row>): Route {
-  const { path, operationId, ...rest } = toRouteHead(listing);
   const schema = z
     .object({
       totals: z.array(row),
@@ -62,9 +62,9 @@ function createTotalsRoute(listing: Listing, { summary, description, row, create
     })
     .meta({ id: `${z.globalRegistry.get(row)?.id}s` });
   return defineRoute({
-    ...rest,
-    path: `${path}/totals`,
-    operationId: operationId.replace(/^[a-z]+/, 'count'),
+    at: `GET ${toPath(listing)}/totals`,
+    operationId: toOperationId(listing).replace(/^[a-z]+/, 'count'),
+    scope: listing.scope,
     summary,
     ...omitUndefined({ description }),
     query: z.strictObject({ after: afterParameter, ...listing.input.shape }),

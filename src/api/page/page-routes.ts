@@ -30,8 +30,7 @@ const sessionSchema = z
 
 export const sessionRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/session',
+    at: 'GET /v1/session',
     operationId: 'readSession',
     summary: 'Show what the token permits, for which runs, and in whose name',
     scope: 'holds:read',
@@ -83,8 +82,7 @@ const searchQuery = z.strictObject({
 
 export const searchRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/search',
+    at: 'GET /v1/search',
     operationId: 'search',
     summary: 'Find runs by a whole id: of the run, of a share, an inquiry or a decision',
     description: 'The answer has only runs that the token reaches.',

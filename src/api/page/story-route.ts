@@ -65,15 +65,14 @@ const STATUS_MS = 2_000;
 
 export const storyRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/runs/{runKey}/story',
+    at: 'GET /v1/runs/{runKey}/story',
     operationId: 'readStory',
     summary: 'Tell the story of a run in words: its state, and what has happened',
     description:
       'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
     scope: 'holds:read',
     answer: storySchema,
-    async run({ services, params, signal }) {
+    async run({ services, params, sending: { signal } }) {
       const { runKey } = params;
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
@@ -178,7 +177,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
-  const [{ rows: open, next }, state, attempts, pauses, ...records] = await Promise.all([
+  const [{ rows: open, hasMore }, state, attempts, pauses, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
@@ -205,7 +204,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   }
   return {
     lines: sortLines(lines),
-    isWhole: next === undefined && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
     open,
   };
 }

@@ -2,16 +2,15 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { hasCode } from '../../client/connection/errors.ts';
-import type { ConsentAnswer } from '../../client/runs/consent-handle.ts';
+import type { ConsentAnswer } from '../../client/runs/consents.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { standsSchema } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { parseRunKey } from '../../model/run-key.ts';
 import { createMessageRefusal } from '../problem.ts';
 import { requireReach } from '../reach.ts';
-import type { Call, Route } from '../route.ts';
+import { type Call, defineRoute, Reply, type Route } from '../route.ts';
 
 const consentAnswerSchema = z
   .object({
@@ -34,9 +33,8 @@ const consentAnswerSchema = z
   .meta({ id: 'consentAnswer' });
 
 export const consentRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    path: '/v1/consents',
+  defineRoute({
+    at: 'POST /v1/consents',
     operationId: 'recordConsent',
     summary: 'Record what a consumer has decided about a share',
     description:
@@ -56,26 +54,20 @@ export const consentRoutes: readonly Route[] = [
         'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
         'why and what to send. `differs`: the same `consentId` said something else before.',
     },
-    async handle(call) {
+    async run(call) {
       const consent = parseMessage(consentDefinition, call.body);
       call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
       const answer = await sendConsent(call, consent);
-      return { status: answer.answer === 'accepted' ? 200 : 202, body: answer };
+      return new Reply(answer.answer === 'accepted' ? 200 : 202, { body: answer });
     },
-  },
+  }),
 ];
 
-async function sendConsent({ services, sending }: Call<never>, consent: ConsentMessage) {
-  const { kind, id } = parseRunKey(consent.journeyId);
-  const { journeyId: _, ...ofJourney } = consent;
-  const { shareId: __, ...ofShare } = ofJourney;
+async function sendConsent({ services, sending }: Pick<Call, 'services' | 'sending'>, consent: ConsentMessage) {
   try {
-    return toConsentAnswer(
-      kind === 'share'
-        ? await services.journeys.getShare(id).recordConsent(ofShare, sending)
-        : await services.journeys.get(id).recordConsent(ofJourney, sending),
-    );
+    const answer = await services.journeys.run(consent.journeyId).send('recordConsent', consent, sending);
+    return toConsentAnswer(answer as ConsentAnswer<'journey' | 'share'>);
   } catch (error) {
     throw toRefusal(error);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { getMessageFields, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import { type FlagReason, toNextPlace, type WorkRow } from '../../ledger/holds/work.ts';
+import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/work.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { describeHold, holdSchema, readOpenWork } from '../../operator/holds.ts';
@@ -68,8 +68,7 @@ const TAKEN_OFF = 'It was taken off, now or before.';
 
 export const holdRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/holds',
+    at: 'GET /v1/holds',
     operationId: 'listHolds',
     summary: 'List what needs a person, the oldest first',
     description: 'The list is from the ledger and needs no worker. `decideAt` is the address for the decision.',
@@ -85,10 +84,10 @@ export const holdRoutes: readonly Route[] = [
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const [page, counts] = await Promise.all([
-        readPage<WorkRow, string>(call, {
+        readPage<WorkRow, WorkQuery['after']>(call, {
           ...{ name: 'holds', query },
           read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
-          toPlace: toNextPlace,
+          toPlace: ({ since, workId }) => ({ since, workId }),
         }),
         ledger.work.counts(filters),
       ]);
@@ -97,8 +96,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
-    path: '/v1/holds/counts',
+    at: 'GET /v1/holds/counts',
     operationId: 'countHolds',
     summary: 'Count what needs a person, by kind and reason',
     scope: 'holds:read',
@@ -112,8 +110,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/inquiries/{customerTraceNumber}/seen',
+    at: 'POST /v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
     summary: 'Mark a flag about an inquiry as seen',
     description: 'No run waits for a flag. The ledger records who marked it as seen.',
@@ -133,8 +130,7 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/runs/{runKey}/seen',
+    at: 'POST /v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
     summary: 'Mark a flag about a whole run as seen',
     description:

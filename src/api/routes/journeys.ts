@@ -1,15 +1,17 @@
 /** Journeys: started, read, listed, and every message to them but consents (consents.ts) and decisions (decisions.ts). */
 import { z } from 'zod';
 import { applicantsSchema } from '../../fields/applicant-schemas.ts';
-import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { type AdvanceMessage, advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { journeyResultSchema, journeyStatusSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
+import { requestShare } from '../../messages/request-share.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
+import { repeatContent } from '../../model/decision-content.ts';
 import { requireScope } from '../caller.ts';
 import type { Route } from '../route.ts';
-import { signAdvance } from '../signing.ts';
+import type { ApiServices } from '../services.ts';
 import { createRunRoutes, toBodySchema } from './runs.ts';
 
 const applicants = applicantsSchema;
@@ -38,13 +40,10 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     check({ caller }, { shares }) {
       if (shares !== undefined) requireScope(caller, 'shares:request');
     },
-    send: (client, input, options) => client.start(input, options),
   },
   messages: [
     {
       message: advance,
-      path: '/advance',
-      operationId: 'advanceJourney',
       summary: 'Pass the gate before a stage, or pull the latest stage once more',
       description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
       scope: 'journeys:advance',
@@ -58,14 +57,13 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       async send({ services, by, sending }, journeyId, content) {
         // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
         const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
-        const message = await signAdvance(services, { ...content, journeyId, ...(isDecision ? { by: by() } : {}) });
+        const given = { ...content, journeyId, ...(isDecision ? { by: by() } : {}) };
+        const message = await signRepeat(services, parseMessage(advance, given));
         return services.journeys.get(journeyId).advance(message, sending);
       },
     },
     {
       message: extend,
-      path: '/extend',
-      operationId: 'extendJourney',
       summary: 'Extend the wait at a gate, or the wait of a share for consent',
       scope: 'journeys:advance',
       body: toBodySchema(extend.schema(), GIVEN).meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
@@ -78,9 +76,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       scope: 'shares:request',
       body: toBodySchema(requestShare.schema(), ['journeyId']),
       namesActor: false,
-      send({ services, sending }, id, content) {
-        return services.journeys.get(id).requestShare((content as RequestShareMessage).share, sending);
-      },
     },
     {
       message: withdrawShare,
@@ -94,7 +89,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     {
       message: withdrawJourney,
       path: '/withdrawal',
-      operationId: 'withdrawJourney',
       summary: 'End a journey after any attempt in flight',
       description: 'The withdrawal takes effect at once. `recorded` says whether the ledger already has it.',
       scope: 'journeys:withdraw',
@@ -102,3 +96,9 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     },
   ],
 });
+
+/** Only a repeat makes one further inquiry, and is proved as a decision is. */
+async function signRepeat({ environment, signer }: ApiServices, message: AdvanceMessage): Promise<AdvanceMessage> {
+  if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
+  return { ...message, proof: await signer.sign(repeatContent(environment, message)) };
+}

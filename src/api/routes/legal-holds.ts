@@ -45,8 +45,7 @@ const listQuery = z.strictObject({
 
 export const legalHoldRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/legal-holds',
+    at: 'GET /v1/legal-holds',
     operationId: 'listLegalHolds',
     summary: 'List every legal hold in force',
     scope: 'inquiries:read',
@@ -58,8 +57,7 @@ export const legalHoldRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/runs/{runKey}/legal-holds',
+    at: 'POST /v1/runs/{runKey}/legal-holds',
     operationId: 'setLegalHold',
     summary: 'Keep the data of a run from disposal until each of its legal holds is released',
     scope: 'inquiries:keep',
@@ -74,8 +72,7 @@ export const legalHoldRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/runs/{runKey}/legal-holds/release',
+    at: 'POST /v1/runs/{runKey}/legal-holds/release',
     operationId: 'releaseLegalHold',
     summary: 'Release the legal hold of one matter',
     scope: 'inquiries:keep',

@@ -70,8 +70,7 @@ function hideOtherProfiles({ profiles }: ApiCaller, pauses: readonly Pause[]): P
 
 export const pauseRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/pauses',
+    at: 'GET /v1/pauses',
     operationId: 'listPauses',
     summary: 'List every pause, in force and past',
     scope: 'holds:read',
@@ -82,8 +81,7 @@ export const pauseRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/pauses',
+    at: 'POST /v1/pauses',
     operationId: 'beginPause',
     summary: 'Pause: send nothing more, on any worker, until the pause ends',
     description:
@@ -99,8 +97,7 @@ export const pauseRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'POST',
-    path: '/v1/pauses/end',
+    at: 'POST /v1/pauses/end',
     operationId: 'endPause',
     summary: 'End a pause, and wake the runs that wait for its end',
     scope: 'inquiries:pause',

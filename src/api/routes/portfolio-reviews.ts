@@ -8,7 +8,7 @@ import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/por
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
 import { refuseUnknownRun } from '../problem.ts';
-import type { Call, Route } from '../route.ts';
+import { type Call, defineRoute, Reply, type Route } from '../route.ts';
 import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
 
 const steering = toBodySchema(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
@@ -48,19 +48,18 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
       if (portfolioDirectory === undefined) return;
       await requirePortfolio(portfolioDirectory, toPortfolioFolder(input), input.file);
     },
-    send: (journeys, input, options) => journeys.reviewPortfolio(input, options),
   },
   messages: [
     {
-      ...{ ...steeringRoute, update: 'pause', path: '/pause', operationId: 'pausePortfolioReview' },
+      ...{ ...steeringRoute, update: 'pause' },
       summary: 'Pause a review: send nothing more until resume',
     },
     {
-      ...{ ...steeringRoute, update: 'resume', path: '/resume', operationId: 'resumePortfolioReview' },
+      ...{ ...steeringRoute, update: 'resume' },
       summary: 'Resume a review after a pause',
     },
     {
-      ...{ ...steeringRoute, update: 'withdraw', path: '/withdrawal', operationId: 'withdrawPortfolioReview' },
+      ...{ ...steeringRoute, update: 'withdraw', path: '/withdrawal' },
       summary: 'Withdraw a review: end it after the attempts in flight, once nothing is on hold',
       ends: 'withdraw',
     },
@@ -81,7 +80,7 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
  */
 async function cancel({ services, sending }: Call, reviewId: string, content: object) {
   const message = content as Omit<PortfolioMessage, 'reviewId'>;
-  const review = services.journeys.getPortfolio(reviewId);
+  const review = services.journeys.run(`portfolio:${reviewId}`);
   await review.withdraw(message, sending).catch((error: unknown) => {
     // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
@@ -98,40 +97,36 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   return { accepted: true, duplicate, recorded: true } as const;
 }
 
-interface ReviewFile {
+interface ReviewFile extends Pick<Route, 'operationId' | 'summary' | 'description'> {
   what: 'results' | 'badRows';
   path: `/${string}`;
-  operationId: string;
-  summary: string;
-  description: string;
 }
 
 /** Downloads a file of a review that has ended, one JSON document a line. */
 function downloadRoute({ what, path, ...words }: ReviewFile): Route {
-  return {
-    ...{ method: 'GET', path: `/v1/portfolio-reviews/{reviewId}${path}`, ...words, scope: 'portfolios:read' },
-    answers: { 200: { description: 'The file, as `application/x-ndjson`.' } },
+  return defineRoute({
+    ...{ at: `GET /v1/portfolio-reviews/{reviewId}${path}`, ...words, scope: 'portfolios:read' },
+    done: 'The file, as `application/x-ndjson`.',
     problems: {
       409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',
       501: '`portfolioDirectory`: this API gives out no files, since it has no PORTFOLIO_DIR.',
       503: 'Also: the file cannot be read.',
     },
-    async handle({ services, params, signal, giveUpSlot }) {
-      const { reviewId = '' } = params;
-      // Not 503: a retry would not help.
-      if (services.portfolioDirectory === undefined) {
-        throw new Refusal('portfolioDirectory', 'this API gives out no files: it has no PORTFOLIO_DIR');
-      }
-      const result = await readResult(services, services.journeys.getPortfolio(reviewId), signal);
-      const { file, resultFile, badRowsFile } = result;
+    async run(call) {
+      const { services, giveUpSlot } = call;
+      const { reviewId } = call.params;
+      if (services.portfolioDirectory === undefined) throw new Refusal('portfolioDirectory');
+      const { file, resultFile, badRowsFile } = await readResult(call, services.journeys.run(`portfolio:${reviewId}`));
       if (what === 'badRows' && badRowsFile === undefined) throw refuseUnknownRun();
       const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));
       const handle = await openOutput((await resolveOutputPaths(folder, file, reviewId))[what]);
       giveUpSlot();
       const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
-      return { status: 200, headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } };
+      return new Reply(200, {
+        ...{ headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } },
+      });
     },
-  };
+  });
 }
 
 export const portfolioReviewRoutes: readonly Route[] = [

@@ -34,13 +34,11 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
     body: startSchema,
     hasWorkClass: true,
     findDefinition: choosePullInput,
-    send: (journeys, input, options) => journeys.pull(input, options),
   },
   messages: [
     {
       message: withdrawPull,
       path: '/withdrawal',
-      operationId: 'withdrawPull',
       summary: 'End a pull after any attempt in flight',
       scope: 'pulls:withdraw',
       ends: 'withdraw',

@@ -190,14 +190,14 @@ const LOGGED = 'The ledger records who read it, by the token, and when.';
 
 interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'> {
   query: z.ZodObject;
-  path: `/v1/${string}`;
+  at: `GET /v1/${string}`;
   answer: z.ZodType;
   read(call: Call, ledger: Ledger, reader: Reader): Promise<StoredAnswer>;
 }
 
 function createReadingRoute({ read, ...form }: Reading): Route {
   return defineRoute({
-    ...{ method: 'GET', scope: 'reports:read', description: LOGGED, done: 'The stored record.', ...form },
+    ...{ scope: 'reports:read', description: LOGGED, done: 'The stored record.', ...form },
     problems: { ...('endUser' in form.query.shape ? OTHER_END_USER : {}), 410: 'It was disposed of.' },
     async run(call) {
       const reader = toReader(call as Call);
@@ -210,7 +210,7 @@ function createReadingRoute({ read, ...form }: Reading): Route {
 
 export const reportRoutes: readonly Route[] = [
   createReadingRoute({
-    path: '/v1/runs/{runKey}/reports/{productCode}',
+    at: 'GET /v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
     query: reportQuery,
@@ -226,7 +226,7 @@ export const reportRoutes: readonly Route[] = [
     },
   }),
   createReadingRoute({
-    path: '/v1/runs/{runKey}/references',
+    at: 'GET /v1/runs/{runKey}/references',
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
     description: 'A share by itself has its own references once it is posted.',
@@ -235,7 +235,7 @@ export const reportRoutes: readonly Route[] = [
     read: ({ params: { runKey = '' } }, ledger, reader) => readReferencesAnswer(ledger, runKey, reader),
   }),
   createReadingRoute({
-    path: '/v1/journeys/{journeyId}/changes',
+    at: 'GET /v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
     query: changesQuery,
@@ -243,7 +243,7 @@ export const reportRoutes: readonly Route[] = [
     read: ({ params: { journeyId = '' } }, ledger, reader) => readChangesAnswer(ledger, journeyId, reader),
   }),
   createReadingRoute({
-    path: '/v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
+    at: 'GET /v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
     description: `A hold with \`refusalKept\` has one. A masked body keeps only its shape and its codes. ${LOGGED}`,

@@ -3,7 +3,9 @@
  * the routes.
  */
 import { z } from 'zod';
-import { CallError, hasCode } from '../../client/connection/errors.ts';
+import { omitUndefined } from '../../base/defined.ts';
+import type { JsonObject } from '../../base/json-safety.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -13,13 +15,10 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
-import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
 import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
-import { type AnswerForm, type Call, defineRoute, listPathParameters, type Reply, type Route } from '../route.ts';
+import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from '../route.ts';
 import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
-
-type Sending = Call['sending'];
 
 /** @typeParam Input of a start, once it is checked */
 export interface KindOfRun<Input extends object> {
@@ -48,7 +47,6 @@ export interface KindOfRun<Input extends object> {
     findNewRunsReach?(call: Call, input: Input): Promise<RequiredReach>;
     /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
-    send(journeys: LedgerJourneys, input: Input, options: Sending): Promise<{ isNew: boolean }>;
   };
   messages: readonly RunMessage[];
 }
@@ -59,26 +57,28 @@ const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a 
 export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
   const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
   const [singular, many] = words;
+  const ofRun = `${path}/{${ID_NAMES[kind]}}` as const;
   const findRun = ({ services, params }: Call): EndedRun<object> =>
     services.journeys.run(toRunKey(kind, params[ID_NAMES[kind]] as string));
   return [
-    {
-      ...{ method: 'POST', path, operationId: `start${name}`, scope: start.scope, body: start.body },
+    defineRoute({
+      ...{ at: `POST ${path}`, operationId: `start${name}`, scope: start.scope },
+      body: start.body as z.ZodType<JsonObject>,
       ...{ summary: start.summary, description: start.description, findDefinition: start.findDefinition },
       ...(start.hasWorkClass ? { query: startQuery } : {}),
-      answers: startAnswers(ID_NAMES[kind], `started${name}`),
+      answers: describeStartAnswers(ID_NAMES[kind], `started${name}`),
       problems: START_PROBLEMS,
-      handle: (call) => startReply(kindOfRun, call),
-    },
+      run: (call) => startRun(kindOfRun, call),
+    }),
     defineRoute({
-      ...{ method: 'GET', path, operationId: `list${name}s`, scope: reads, query: listQuery },
+      ...{ at: `GET ${path}`, operationId: `list${name}s`, scope: reads, query: listQuery },
       summary: `List ${many}: open ones first, then those that ended last`,
       description: LAGS,
       answer: runListSchema,
       run: (call) => listRuns(call, kind),
     }),
-    {
-      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}`, operationId: `get${name}`, scope: reads },
+    defineRoute({
+      ...{ at: `GET ${ofRun}`, operationId: `get${name}`, scope: reads },
       summary: `Read the status of ${singular}`,
       description: 'The status contains nothing personal.',
       headers: STATUS_HEADERS,
@@ -86,21 +86,19 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
         200: { description: 'The status.', schema: status, headers: { ETag: 'The version of this status.' } },
         304: { description: 'The status is still the one that If-None-Match names.' },
       },
-      handle: (call) => statusReply(call, findRun(call)),
-    },
-    {
-      ...{ method: 'GET', path: `${path}/{${ID_NAMES[kind]}}/result`, operationId: `get${name}Result` },
-      ...{ scope: reads, summary: `Read the result of ${singular}` },
-      ...(result.description === undefined ? {} : { description: result.description }),
-      answers: { 200: { description: 'It has ended.', schema: result.schema } },
+      run: (call) => statusReply(call, findRun(call)),
+    }),
+    defineRoute({
+      ...{ at: `GET ${ofRun}/result`, operationId: `get${name}Result`, scope: reads },
+      summary: `Read the result of ${singular}`,
+      ...omitUndefined({ description: result.description }),
+      answer: result.schema,
+      done: 'It has ended.',
       problems: {
         409: '`resultNotReady`: the run has not ended yet. `runFailed`: the run ended without a result; `problems` says what was wrong with its input.',
       },
-      async handle(call) {
-        const body = await readResult(call.services, findRun(call), call.signal);
-        return { status: 200, body: result.schema.parse(body) };
-      },
-    },
+      run: async (call: Call) => result.schema.parse(await readResult(call, findRun(call))),
+    }),
     ...messages.map((message) => createMessageRoute(kindOfRun, message)),
   ];
 }
@@ -114,12 +112,10 @@ interface EndedRun<Result> extends StatusRun {
 
 /** @throws Refusal 404, 409; CallError */
 export async function readResult<Result>(
-  { client }: Call['services'],
+  { services, sending: { signal } }: Pick<Call, 'services' | 'sending'>,
   run: EndedRun<Result>,
-  signal: AbortSignal,
 ): Promise<Result> {
-  if ((await readRun(client, run.runKey)).run === 'running')
-    throw new CallError('resultNotReady', { runKey: run.runKey });
+  if ((await readRun(services.client, run.runKey)).run === 'running') throw new Refusal('resultNotReady');
   try {
     return await run.result({ signal, timeoutMs: RESULT_TIMEOUT_MS });
   } catch (error) {
@@ -132,8 +128,7 @@ export async function readResult<Result>(
 
 export const allRunsRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
-    path: '/v1/runs',
+    at: 'GET /v1/runs',
     operationId: 'listRuns',
     summary: 'List runs of every kind: open ones first, then those that ended last',
     description: LAGS,
@@ -151,7 +146,7 @@ const startQuery = z.strictObject({
     .describe('`batch` work gives way to `interactive` work (the default) where both wait for the gateway’s limit.'),
 });
 
-function startAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
+function describeStartAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
   const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
   const schema = z
     .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
@@ -174,10 +169,7 @@ const START_PROBLEMS = {
  *   a run that it reaches
  * @throws InvalidInputError where the API knows the profiles, and none has this name
  */
-async function startReply<Input extends object>(
-  { kind, path, start }: Pick<KindOfRun<Input>, 'kind' | 'path' | 'start'>,
-  call: Call,
-): Promise<Reply<200 | 201>> {
+async function startRun<Input extends object>({ kind, path, start }: KindOfRun<Input>, call: Call): Promise<Reply> {
   const { caller, services, note } = call;
   const input = parseMessage(start.findDefinition(call.body), call.body) as Input;
   start.check?.(call, input);
@@ -186,13 +178,13 @@ async function startReply<Input extends object>(
   const runKey = toRunKey(kind, id);
   note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
   if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
-    throw new Refusal('reach', 'the token does not act for this profile and all of these end users');
+    throw new Refusal('reach');
   }
   const isUnknown = services.profiles?.includes(profile) === false;
   const requireUsableId = async () => {
     if (reachesAll(caller) && !start.require && !isUnknown) return;
     const there = await services.findRequiredReach(runKey);
-    if (there && !reaches(caller, there)) throw new Refusal('idTaken', 'this id is taken: choose another');
+    if (there && !reaches(caller, there)) throw new Refusal('idTaken');
     if (there) return;
     // The names of other profiles are not for every caller.
     if (isUnknown) throw new InvalidInputError([{ path: '/profile', rule: 'must be a configured gateway profile' }]);
@@ -201,10 +193,10 @@ async function startReply<Input extends object>(
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
   await requireUsableId();
   try {
-    const { isNew } = await start.send(services.journeys, input, { ...call.sending, ...(call.query as object) });
+    const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });
     const { runKey: _, ...run } = await readRun(services.client, runKey);
     const headers = { location: `${path}/${id}` };
-    return { status: isNew ? 201 : 200, body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers };
+    return new Reply(isNew ? 201 : 200, { body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers });
   } catch (error) {
     // Another caller may have been faster.
     if (hasCode(error, 'differs')) await requireUsableId();
@@ -225,9 +217,10 @@ interface RunMessage {
   message: Message;
   /** The name of the update. Default: the only one of the message. */
   update?: string;
-  /** Follows the path of the run. */
-  path: string;
-  operationId: string;
+  /** Follows the path of the run. Default: the name of the update. */
+  path?: string;
+  /** Default: the name of the update, and of the kind of run. */
+  operationId?: string;
   summary: string;
   description?: string;
   scope: Scope;
@@ -245,9 +238,6 @@ const MESSAGE_PROBLEMS = {
   409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the run stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
 } as const;
 
-/** The run's handle, by the names of its updates. */
-type Updates = Readonly<Record<string, (content: object, options: Sending) => Promise<Accepted>>>;
-
 /** Returns the schema of a message without what the path and the token give. */
 export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
   const given = Object.fromEntries(names.map((name) => [name, true as const]));
@@ -258,32 +248,34 @@ export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
  * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
  * a repeated message as a duplicate.
  */
-function createMessageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, rules: RunMessage): Route {
-  const { kind } = kindOfRun;
-  const {
+function createMessageRoute(
+  { kind, path, name }: Pick<KindOfRun<never>, 'kind' | 'path' | 'name'>,
+  {
     message,
     update = Object.keys(message.updates)[0] as string,
+    path: ending = `/${update}`,
+    operationId = `${update}${name}`,
     body,
     send,
     ends,
     namesActor = true,
     ...form
-  } = rules;
-  const path = `${kindOfRun.path}/{${ID_NAMES[kind]}}${form.path}` as const;
-  const sendUpdate = ({ services, sending }: Call, id: string, content: object) => {
-    const run = services.journeys.run(toRunKey(kind, id)) as unknown as Updates;
-    return run[update]?.(content, sending) as Promise<Accepted>;
-  };
-  return {
-    method: 'POST',
-    ...form,
-    path,
-    body:
-      body ?? toBodySchema(message.schema(z.never() as never), [message.address, 'by', ...listPathParameters(path)]),
+  }: RunMessage,
+): Route {
+  const at = `POST ${path}/{${ID_NAMES[kind]}}${ending}` as const;
+  const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
+    services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
+  return defineRoute({
+    ...{ at, operationId, ...form },
+    body: (body ??
+      toBodySchema(message.schema(z.never() as never), [
+        ...[message.address, 'by', ...listPathParameters(at)],
+      ])) as z.ZodType<JsonObject>,
     findDefinition: () => message,
-    answers: { 200: { description: 'It was accepted, now or before.', schema: messageAnswerSchema } },
+    answer: messageAnswerSchema,
+    done: 'It was accepted, now or before.',
     problems: MESSAGE_PROBLEMS,
-    async handle(call) {
+    async run(call: Call) {
       const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
       const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
@@ -291,9 +283,9 @@ function createMessageRoute(kindOfRun: Pick<KindOfRun<never>, 'kind' | 'path'>, 
         const ending = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
         return answerEnding(call, ending as unknown as EndingMessage, error);
       });
-      return { status: 200, body: messageAnswerSchema.parse(answer) };
+      return messageAnswerSchema.parse(answer);
     },
-  };
+  });
 }
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */

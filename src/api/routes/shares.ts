@@ -26,13 +26,10 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
     body: shareReport.schema(),
     findDefinition: () => shareReport,
     findNewRunsReach: findShareReach,
-    send: (journeys, input, options) => journeys.shareReport(input, options),
   },
   messages: [
     {
       message: extendShareReport,
-      path: '/extend',
-      operationId: 'extendShare',
       summary: 'Extend the wait for consent while it lasts',
       scope: 'shares:request',
     },

@@ -26,8 +26,7 @@ const seenSchema = z
 
 export const unmatchedConsentRoutes: readonly Route[] = [
   defineRoute({
-    method: 'POST',
-    path: '/v1/unmatched-consents/seen',
+    at: 'POST /v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
     summary: 'Mark the unmatched consents of one run as seen',
     description: `The ledger keeps these consents, and they count once it knows what they name. ${REACH_OF_UNKNOWN_ID}`,

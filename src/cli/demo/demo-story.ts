@@ -131,7 +131,7 @@ async function resolveLostAnswer(
     })),
   };
   tell(`operator  accepts what the provider has posted, reference ${reference.reportReferenceNumber}`);
-  await journey.resolve({
+  await journey.resolveInquiry({
     ...{ decisionId: 'DEMO-1', customerTraceNumber, attempt, action: 'accept', by: 'demo operator' },
     ...{ reason: 'the provider has it in its books', providerSaid: 'posted', outcome: 'record', reference },
   });

@@ -16,6 +16,27 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
+/** Options of a message beside its content. */
+export interface MessageOptions extends CallOptions {
+  /**
+   * The id of the message. A caller that repeats an unanswered message sends the same id; a corrected message needs
+   * another. Default: a new random id for each call.
+   */
+  messageId?: string | undefined;
+}
+
+/**
+ * The parts of a client that its handles use.
+ *
+ * @internal
+ */
+export interface RunContext {
+  client: Client;
+  calls: Calls;
+  taskQueue: string;
+  queryTimeoutMs: number;
+}
+
 /** Default of starts and messages: they wait for the server, and messages for a worker. */
 export const MESSAGE_TIMEOUT_MS = 30_000;
 

@@ -1,31 +1,27 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { findMessage, type MessageTo } from '../../messages/all-messages.ts';
+import { findMessage, listUpdates, type MessageTo, type UpdateOf } from '../../messages/all-messages.ts';
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
+import type { ConsentMessage } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { MessageOf } from '../../messages/message.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { checkRunId, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
-import { type CallOptions, type Calls, createTimeoutError, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
+import {
+  type CallOptions,
+  createTimeoutError,
+  MESSAGE_TIMEOUT_MS,
+  type MessageOptions,
+  type RunContext,
+} from '../connection/calls.ts';
 import { describeRun } from '../connection/describe-run.ts';
 import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
+import { type ConsentAnswer, sendConsent } from './consents.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
-
-/**
- * The parts of a client that its handles use.
- *
- * @internal
- */
-export interface RunContext {
-  client: Client;
-  calls: Calls;
-  taskQueue: string;
-  queryTimeoutMs: number;
-}
 
 /** The members that the handle adds: they name its run. */
 type NamesOfRun<Kind extends RunKind> = Kind extends 'share' ? 'shareId' | 'journeyId' : (typeof ID_NAMES)[Kind];
@@ -38,8 +34,35 @@ export type Content<Kind extends RunKind, Update extends string> = WithoutNames<
   Kind
 >;
 
+/** A method for each message that this kind of run takes: `advance`, `recordConsent`, `resolveInquiry`, `withdraw`, … */
+type Messages<Kind extends RunKind> = {
+  readonly [Update in UpdateOf<Kind>]: (
+    content: Content<Kind, Update>,
+    options?: MessageOptions,
+  ) => Promise<Update extends 'recordConsent' ? ConsentAnswer<Kind> : RunAnswers[Kind]['update']>;
+};
+
+type Ids<Kind extends RunKind> = { readonly [Name in (typeof ID_NAMES)[Kind]]: string };
+
+/** A run, and the messages that it takes. */
+export type RunHandle<Kind extends RunKind> = Run<Kind> & Messages<Kind> & Ids<Kind>;
+export type JourneyHandle = RunHandle<'journey'>;
+export type PullHandle = RunHandle<'pull'>;
+export type ShareHandle = RunHandle<'share'>;
+export type PortfolioHandle = RunHandle<'portfolio'>;
+
+/**
+ * @throws InvalidInputError
+ * @internal
+ */
+export function createHandle<Kind extends RunKind>(context: RunContext, kind: Kind, id: string): RunHandle<Kind> {
+  const rule = checkRunId(kind, id);
+  if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
+  return new Run(context, kind, id) as RunHandle<Kind>;
+}
+
 /** References whose personal values may be masked, if a codec server has read them for this client. */
-export type Redacted<References> = References & { redacted: boolean };
+type Redacted<References> = References & { redacted: boolean };
 
 /** Members of the status of a completed run that are the same for all of them. */
 const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
@@ -59,20 +82,11 @@ function toSettledStatus<Kind extends RunKind>(
   }) as RunAnswers[Kind]['status'];
 }
 
-/** Options of a message beside its content. */
-export interface MessageOptions extends CallOptions {
-  /**
-   * The id of the message. A caller that repeats an unanswered message sends the same id; a corrected message needs
-   * another. Default: a new random id for each call.
-   */
-  messageId?: string | undefined;
-}
-
 /**
  * Every message is checked before it is sent (`InvalidInputError`). A failed call throws a `CallError` with a `code`.
  * Printing a handle shows only its ids: all other members are private, also for `util.inspect`.
  */
-export abstract class RunHandle<Kind extends RunKind> {
+export class Run<Kind extends RunKind> {
   /** The key in the ledger and on the command line: a `journeyId`, `pull:<pullId>`. */
   readonly runKey: string;
   readonly #kind: Kind;
@@ -86,24 +100,15 @@ export abstract class RunHandle<Kind extends RunKind> {
     this.#id = id;
     this.#context = context;
     Object.assign(this, { [ID_NAMES[kind]]: id });
+    for (const update of listUpdates(kind)) {
+      // Printing shows no property that is not enumerable.
+      const value = (content: object, options?: MessageOptions) => this.send(update, content, options);
+      Object.defineProperty(this, update, { value });
+    }
   }
 
   get workflowId(): string {
     return toWorkflowId(this.runKey);
-  }
-
-  /**
-   * A method, as an inspection of objects calls getters.
-   *
-   * @internal
-   */
-  protected context(): RunContext {
-    return this.#context;
-  }
-
-  /** @internal */
-  protected handle(): WorkflowHandle {
-    return this.#context.client.workflow.getHandle(this.workflowId);
   }
 
   /**
@@ -124,7 +129,7 @@ export abstract class RunHandle<Kind extends RunKind> {
   watch(options: WatchOptions = {}): AsyncIterable<RunAnswers[Kind]['status']> {
     const { calls } = this.#context;
     const status = (asked: CallOptions) => this.status(asked);
-    return watchRun({ calls, handle: this.handle(), runKey: this.runKey, status }, options);
+    return watchRun({ calls, handle: this.#handle(), runKey: this.runKey, status }, options);
   }
 
   /**
@@ -135,29 +140,44 @@ export abstract class RunHandle<Kind extends RunKind> {
    */
   async result(options: CallOptions = {}): Promise<RunAnswers[Kind]['result']> {
     const late = () => new CallError('resultNotReady', { runKey: this.runKey });
-    return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.handle().result());
+    return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.#handle().result());
   }
 
-  /** An operator's decision about an inquiry on hold. */
-  resolve(decision: Content<Kind, 'resolveInquiry'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
-    return this.send('resolveInquiry', decision, options);
-  }
-
-  /**
-   * Ends the run after any attempt in flight; a review, once nothing is on hold. Refused where a share was posted first.
-   * `recorded` says whether the ledger has it already.
-   */
-  withdraw(message: Content<Kind, 'withdraw'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
-    return this.send('withdraw', message, options);
-  }
-
-  protected async queryReferences(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
+  /** Reads what to store for later shares (interface 2.4, 2.7). `consumerId` is personal, and masked if `redacted`. */
+  async references(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
     const references = await this.#query('references', options);
     return Object.assign({}, references, { redacted: readRedactedPointer(references) !== null });
   }
 
+  /** Has Temporal cancel the run. Held inquiries stay undecided in the ledger: `withdraw` waits for their decisions. */
+  async cancel(options: CallOptions = {}): Promise<void> {
+    const about = { runKey: this.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
+    await this.#context.calls.make(about, options, () => this.#handle().cancel());
+  }
+
+  /**
+   * Checks a message, and sends it as the update of this name.
+   *
+   * @throws InvalidInputError, CallError
+   * @internal
+   */
+  async send(update: string, content: object, options: MessageOptions = {}): Promise<RunAnswers[Kind]['update']> {
+    const definition = findMessage(this.#kind, update);
+    const address = definition.address === 'journeyId' ? this.runKey : this.#id;
+    const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: address };
+    const message = parseMessage(definition, { ...content, ...names }) as object;
+    const key = definition.toKey(update, message);
+    const execute = (patienceMs: number) => this.#update(update, key, message, options, patienceMs);
+    if (update !== 'recordConsent') return execute(MESSAGE_TIMEOUT_MS);
+    return sendConsent(this.#context, message as ConsentMessage, options, execute);
+  }
+
+  #handle(): WorkflowHandle {
+    return this.#context.client.workflow.getHandle(this.workflowId);
+  }
+
   #query<Name extends 'status' | 'references'>(name: Name, options: CallOptions): Promise<RunAnswers[Kind][Name]> {
-    return this.#ask(options, (signal) => askRun(this.handle(), name, signal));
+    return this.#ask(options, (signal) => askRun(this.#handle(), name, signal));
   }
 
   #ask<T>(options: CallOptions, question: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -165,44 +185,20 @@ export abstract class RunHandle<Kind extends RunKind> {
     return calls.make({ runKey: this.runKey, defaultMs: queryTimeoutMs }, options, question);
   }
 
-  /**
-   * Checks a message, and sends it as the update of this name.
-   *
-   * @throws InvalidInputError
-   */
-  protected async send(update: string, content: object, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
-    return this.update(update, this.parseContent(update, content), options);
-  }
-
-  /** Builds the message to this run by its definition. */
-  protected parseContent(update: string, content: object): object {
-    const definition = findMessage(this.#kind, update);
-    const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: this.#addressIn(definition) };
-    return parseMessage(definition, { ...content, ...names }) as object;
-  }
-
-  #addressIn({ address }: { address: string }): string {
-    return address === 'journeyId' ? this.runKey : this.#id;
-  }
-
-  /** Makes a call that waits for the server alone, and not for a worker. */
-  protected callServer<T>(options: CallOptions, work: () => Promise<T>): Promise<T> {
-    const { calls } = this.#context;
-    return calls.make({ runKey: this.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS }, options, work);
-  }
-
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
-  protected async update(
+  async #update(
     name: string,
+    key: string,
     message: object,
-    { messageId, ...options }: MessageOptions = {},
-    patienceMs = MESSAGE_TIMEOUT_MS,
+    { messageId, ...options }: MessageOptions,
+    patienceMs: number,
   ): Promise<RunAnswers[Kind]['update']> {
     const rule = messageId === undefined ? null : checkOpaqueId(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
-    const updateId = toUpdateId(findMessage(this.#kind, name).toKey(name, message), messageId);
+    const { runKey } = this;
+    const updateId = toUpdateId(key, messageId);
     const execute = (id: string) =>
-      this.handle().executeUpdate<RunAnswers[Kind]['update'], [object]>(name, { updateId: id, args: [message] });
+      this.#handle().executeUpdate<RunAnswers[Kind]['update'], [object]>(name, { updateId: id, args: [message] });
     const send = async (signal: AbortSignal) => {
       try {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
@@ -210,22 +206,23 @@ export abstract class RunHandle<Kind extends RunKind> {
           // message under that id any more (docs/decisions/client.md). The run recognises a message that it has
           // accepted. The server reports an undeliverable update by the same status.
           if (!hasStatus(error, 'internal')) throw error;
-          return execute(`${updateId}-${(await this.handle().describe()).runId}`);
+          return execute(`${updateId}-${(await this.#handle().describe()).runId}`);
         });
       } catch (error) {
         // The server gives the same answer for a closed run and for an unknown one.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
-          throw new CallError('journeyFinished', { runKey: this.runKey });
+          // An ended journey's report is shared by itself.
+          throw new CallError(name === 'requestShare' ? 'shareAfterEnd' : 'journeyFinished', { runKey });
         }
         throw error;
       }
     };
-    return this.#context.calls.make({ runKey: this.runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
+    return this.#context.calls.make({ runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {
     try {
-      return (await this.#ask(options, () => this.handle().describe())).status.name === 'COMPLETED';
+      return (await this.#ask(options, () => this.#handle().describe())).status.name === 'COMPLETED';
     } catch {
       return false;
     }

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { type Payload, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
@@ -32,30 +33,38 @@ const DEFINITIONS: Record<RunKind, (input: unknown) => InputDefinition> = {
 };
 
 /** The text contains no personal data. */
-function describeStart({ kind, id, input }: CheckedStart<RunKind>): string {
+function describeStart({ kind, id, input }: CheckedStart): string {
   const what = kind === 'pull' ? `${(input as PullInput).productCode} pull` : kind;
   const user = describeSecondaryUser(input);
   return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
 }
 
 /** A start whose input has been checked. */
-interface CheckedStart<Kind extends RunKind> {
-  kind: Kind;
+interface CheckedStart {
+  kind: RunKind;
   id: string;
   runKey: string;
-  input: StartInputs[Kind];
+  input: StartInputs[RunKind];
+  workClass: WorkClass;
 }
 
-/** @throws InvalidInputError */
-export function checkStart<Kind extends RunKind>(kind: Kind, given: unknown): CheckedStart<Kind> {
+/**
+ * Tells the kind of the run by the id in its input.
+ *
+ * @throws InvalidInputError
+ */
+export function checkStart(given: unknown, workClass?: WorkClass): CheckedStart {
+  const kinds = Object.keys(DEFINITIONS) as RunKind[];
+  const kind = kinds.find((candidate) => isRecord(given) && ID_NAMES[candidate] in given) ?? 'journey';
   const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
-  return { kind, id, runKey: toRunKey(kind, id), input };
+  const usual = kind === 'portfolio' ? 'batch' : 'interactive';
+  return { kind, id, runKey: toRunKey(kind, id), input, workClass: workClass ?? usual };
 }
 
 /** Normalizes two equivalent forms to one. */
-function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInputs[Kind] {
-  return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[Kind];
+function parseInput(kind: RunKind, input: unknown): StartInputs[RunKind] {
+  return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[RunKind];
 }
 
 /**
@@ -64,12 +73,11 @@ function parseInput<Kind extends RunKind>(kind: Kind, input: unknown): StartInpu
  * @returns whether it is new: otherwise a run with the same input has this id
  * @throws CallError `differs` where a run with another input has it, and the SDK's errors
  */
-export async function startRun<Kind extends RunKind>(
+export async function startRun(
   { client, taskQueue }: { client: Client; taskQueue: string },
-  start: CheckedStart<Kind>,
-  workClass: WorkClass,
+  start: CheckedStart,
 ): Promise<boolean> {
-  const { kind, runKey, input } = start;
+  const { kind, runKey, input, workClass } = start;
   try {
     await client.workflow.start(DEFINITIONS[kind](input).workflows[0] as string, {
       workflowId: toWorkflowId(runKey),
@@ -100,10 +108,7 @@ function createConflictError(runKey: string, paths: readonly string[]): CallErro
 }
 
 /** Finds where the input of the run with this id differs; forms that mean the same do not differ. */
-async function findDifferences<Kind extends RunKind>(
-  client: Client,
-  { kind, runKey, input }: CheckedStart<Kind>,
-): Promise<string[]> {
+async function findDifferences(client: Client, { kind, runKey, input }: CheckedStart): Promise<string[]> {
   const workflowId = toWorkflowId(runKey);
   const started = await readStartInput(client, workflowId);
   // A codec server has masked it for this client. The run itself has all of it, and says which members differ.

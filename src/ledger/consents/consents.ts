@@ -4,11 +4,11 @@
  */
 
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { parseInstantMs } from '../../base/instants.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
+import { readKeyset } from '../database/pages.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
@@ -145,29 +145,24 @@ export async function adoptConsents({ session }: Transaction, start: Start): Pro
   }
 }
 
-/**
- * Reads only: the oldest consents that match nothing, and that no person has marked as seen.
- *
- * @throws RangeError where `since` of `after` is no instant
- */
+/** Reads only: the oldest consents that match nothing, and that no person has marked as seen. */
 export async function readUnmatched(
   { session, dialect }: Transaction,
   { limit, after, ...reach }: UnmatchedQuery,
 ): Promise<UnmatchedConsent[]> {
-  const order = ['recorded_at', ...KEY.map(toColumnName)].join(', ');
-  const values: SqlValue[] = [limit];
-  const place = (value: SqlValue) => `$${values.push(value)}`;
-  const last = after ? [requireInstantMs(after.since), ...toValues({ ...after, journeyId: after.runKey })] : [];
-  const conditions = [
-    `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
-    ...(after ? [`(${order}) > (${last.map(place).join(', ')})`] : []),
-    ...withoutForeignRuns('consents.journey_id', reach, place),
-  ];
-  const rows = await session.read<ConsentRow & { unmatched: Unmatched }>(
-    `SELECT * FROM consents WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+  const values: SqlValue[] = [];
+  const { items } = await readKeyset<ConsentRow & { unmatched: Unmatched }>(session, {
+    from: 'consents',
+    where: [
+      `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
+      ...withoutForeignRuns('consents.journey_id', reach, (value) => `$${values.push(value)}`),
+    ],
     values,
-  );
-  return rows.map((row) => {
+    order: ['recordedAt', ...KEY],
+    after: after && { ...after, journeyId: after.runKey, recordedAt: after.since },
+    limit,
+  });
+  return items.map((row) => {
     const { journeyId: runKey, ...consent } = pick(row, [...KEY, 'unmatched']);
     return { runKey, ...consent, since: row.recordedAt };
   });
@@ -290,13 +285,6 @@ export function wasPosted({ state, outcome, answerKind, lateState }: PostingRow)
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
   return state === 'answered' && (answerKind !== 'outcome' || outcome === 'record');
-}
-
-/** @throws RangeError */
-function requireInstantMs(text: string): number {
-  const ms = parseInstantMs(text);
-  if (ms === null) throw new RangeError('since must be an RFC 3339 instant with offset');
-  return ms;
 }
 
 function toValues({ journeyId, shareId, applicantId, consentId, decision }: ConsentKey): string[] {

@@ -66,24 +66,14 @@ const CONDITIONS = ['kind', 'reason', 'profile', 'productCode', 'endUserCode', '
  */
 export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITIONS)[number] | 'since' | 'runKey'>>;
 
+/** The place of a row in the list. */
+type WorkPlace = Pick<WorkRow, 'since' | 'workId'>;
+
 export type WorkQuery = WorkFilters & {
-  /** `next` of the page before. */
-  after?: string;
-  /** The maximum number of rows, at least 1. */
+  /** The last row of the page before. */
+  after?: WorkPlace | undefined;
   limit: number;
 };
-
-export interface WorkPage {
-  /** Oldest first. */
-  rows: WorkRow[];
-  /** Absent on the last page. */
-  next?: string;
-}
-
-/** The `next` of a page that ends with this row. */
-export function toNextPlace({ since, workId }: Pick<WorkRow, 'since' | 'workId'>): string {
-  return `${Date.parse(since)}.${workId}`;
-}
 
 export interface WorkCount extends Pick<WorkRow, 'kind' | 'reason'> {
   count: number;
@@ -114,38 +104,6 @@ const selectOpen = ({ now }: SqlDialect) => [
     WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
       WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)`,
 ];
-
-export interface WorkStatement {
-  text: string;
-  values: SqlValue[];
-}
-
-/** Reads one page in order of age, and of ids where two are of one age. Each source gives its own page, by its index. */
-export function writePageStatement(
-  dialect: SqlDialect,
-  { filters, sinceMs, workId, limit }: { filters: WorkFilters; sinceMs: number; workId: string; limit: number },
-): WorkStatement {
-  const { sql, values } = condition(filters);
-  const place = values.length;
-  const inOrder = `ORDER BY w.since, w.work_id LIMIT $${place + 3}`;
-  const pages = selectOpen(dialect).map(
-    (source) => `SELECT * FROM (SELECT * FROM (${source}) w
-      WHERE ${sql} AND (w.since, w.work_id) > (CAST($${place + 1} AS BIGINT), $${place + 2}) ${inOrder}) page`,
-  );
-  return {
-    text: `SELECT ${SHOWN} FROM (${pages.join(' UNION ALL ')}) w ${inOrder}`,
-    values: [...values, sinceMs, workId, limit],
-  };
-}
-
-export function writeCountStatement(dialect: SqlDialect, filters: WorkFilters): WorkStatement {
-  const { sql, values } = condition(filters);
-  return {
-    text: `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
-     FROM (${selectOpen(dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
-    values,
-  };
-}
 
 /** Returns whether any row of this owner is open. */
 export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
@@ -185,28 +143,34 @@ function isForThese(places: readonly string[]): string {
 }
 
 /**
- * Reads only: one page of open rows. An attempt whose answer can no longer come counts as held, even if no program has
- * written that yet.
- *
- * @throws RangeError where `after` is no `next` of a page, or `limit` is below 1
+ * Reads only: one page of open rows, the oldest first. An attempt whose answer can no longer come counts as held, even if
+ * no program has written that yet.
  */
 export async function readOpenWork(
-  { session, dialect }: Transaction,
+  { session, dialect }: Unsealed,
   { after, limit, ...filters }: WorkQuery,
-): Promise<WorkPage> {
-  if (!Number.isInteger(limit) || limit < 1) throw new RangeError('limit must be a whole number from 1');
-  const { sinceMs, workId } = after === undefined ? { sinceMs: -1, workId: '' } : parsePlace(after);
-  const { text, values } = writePageStatement(dialect, { filters, sinceMs, workId, limit: limit + 1 });
-  const found = await session.read<WorkRow>(text, values);
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  return { rows, ...(last && found.length > limit ? { next: toNextPlace(last) } : {}) };
+): Promise<{ rows: WorkRow[]; hasMore: boolean }> {
+  const { sql, values } = condition(filters);
+  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const behind = `(CAST(${place(after ? Date.parse(after.since) : -1)} AS BIGINT), ${place(after?.workId ?? '')})`;
+  const inOrder = `ORDER BY w.since, w.work_id LIMIT ${place(limit + 1)}`;
+  // Each source gives its own page, by its index.
+  const pages = selectOpen(dialect).map(
+    (source) => `SELECT * FROM (SELECT * FROM (${source}) w
+      WHERE ${sql} AND (w.since, w.work_id) > ${behind} ${inOrder}) page`,
+  );
+  const found = await session.read<WorkRow>(`SELECT ${SHOWN} FROM (${pages.join(' UNION ALL ')}) w ${inOrder}`, values);
+  return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */
 export async function countWork({ session, dialect }: Unsealed, filters: WorkFilters = {}): Promise<WorkCount[]> {
-  const { text, values } = writeCountStatement(dialect, filters);
-  const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(text, values);
+  const { sql, values } = condition(filters);
+  const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(
+    `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
+     FROM (${selectOpen(dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
+    values,
+  );
   return counts
     .map(({ since: oldest, ...counted }) => ({ ...counted, oldest }))
     .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
@@ -225,12 +189,4 @@ export async function readWorkOfOwner(
   return rows.map(({ closedAt: at, closedHow: how, closedBy: by, ...row }) =>
     at === undefined || how === undefined ? row : { ...row, closed: { at, how, ...omitUndefined({ by }) } },
   );
-}
-
-/** @throws RangeError */
-function parsePlace(after: string): { sinceMs: number; workId: string } {
-  const dot = after.indexOf('.');
-  const sinceMs = Number(after.slice(0, dot));
-  if (dot < 1 || !Number.isSafeInteger(sinceMs)) throw new RangeError('after must be the next of a page');
-  return { sinceMs, workId: after.slice(dot + 1) };
 }

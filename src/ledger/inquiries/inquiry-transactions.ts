@@ -11,7 +11,7 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import { decideClaim, findLatest, isOverdue } from '../claim.ts';
+import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
 import { NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
@@ -58,7 +58,6 @@ import {
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
-import { decideOutcome } from './outcome.ts';
 import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
 
 /**
@@ -156,6 +155,30 @@ function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | 
   return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
 }
 
+export interface OutcomeFacts {
+  attempt: number;
+  state: OutcomeRecord['state'];
+  /** The row holds exactly this as the outcome that came, even where an `accept` has overruled it since. */
+  isRepeated: boolean;
+}
+
+/**
+ * `unknown` may change to anything as long as nothing was built on it; a known outcome never changes. After a decision
+ * or a later attempt, news is late: it may reveal a second posting.
+ */
+export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): RecordVerdict {
+  const row = findAttempt(known, news.attempt);
+  if (!row || row.closed) return 'missing';
+  if (news.isRepeated) return 'already';
+  const isOpen = row.state === 'sending' || row.state === 'unknown';
+  // A disposal leaves nothing to compare with. A known outcome stays, and only news about an unknown one counts.
+  if (known.disposal === 'done') return isOpen && news.state !== 'unknown' ? 'late' : 'already';
+  const isLatest = findLatest(known)?.attempt === row.attempt;
+  if (isOpen && isLatest && !known.abandoned) return 'recorded';
+  // `unknown` adds nothing to a row that has an outcome, or a decision.
+  return news.state === 'unknown' ? 'already' : 'late';
+}
+
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
 export async function recordAttempt(
   tx: Transaction,
@@ -167,15 +190,15 @@ export async function recordAttempt(
   requireSameLedger(ledgerId, state.ledgerId);
   const row = findClaimed(state, attempt);
   const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
-  const { kind } = decideOutcome(state, { attempt, state: record.state, isRepeated });
+  const verdict = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
-  switch (kind) {
+  switch (verdict) {
     case 'missing':
-      return 'missing';
+      return verdict;
     case 'already':
       // An earlier record came without the report, from a run that had none.
       await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
-      return 'already';
+      return verdict;
     case 'late':
       if (row?.lateState !== record.state) {
         await writeLate(tx, record, !isDisposed);
@@ -185,8 +208,8 @@ export async function recordAttempt(
       await flagIfRefused(tx, record);
       await indexReference(tx, record, { isDisposed });
       await keepBodies(tx, record, isDisposed ? {} : kept, true);
-      return 'late';
-    case 'record': {
+      return verdict;
+    case 'recorded': {
       const written = Promise.all([
         writeOutcome(tx, record),
         indexReference(tx, record),
@@ -203,7 +226,7 @@ export async function recordAttempt(
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
-        written.then(() => 'recorded' as const),
+        written.then(() => verdict),
       );
     }
   }

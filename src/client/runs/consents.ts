@@ -4,11 +4,17 @@ import type { RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import type { RunKind } from '../../model/run-key.ts';
 import { toPriority } from '../../model/work-class.ts';
-import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS, shareTimeout } from '../connection/calls.ts';
+import {
+  createTimeoutError,
+  MESSAGE_TIMEOUT_MS,
+  type MessageOptions,
+  type RunContext,
+  shareTimeout,
+} from '../connection/calls.ts';
 import { CallError, hasCode } from '../connection/errors.ts';
 import { toLateConsentWorkflowId } from '../connection/run-messages.ts';
-import { type Content, type MessageOptions, type Redacted, type RunContext, RunHandle } from './run-handle.ts';
 
 /** The run was not open. `recorded: false`: Temporal has the message, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
@@ -17,9 +23,7 @@ export type LateConsentAnswer = { accepted: true; late: true } & (
 );
 
 /** Whether the message came without an open run, and was recorded in the ledger alone. */
-export type ConsentAnswer<Kind extends 'journey' | 'share'> =
-  | (RunAnswers[Kind]['update'] & { late: false })
-  | LateConsentAnswer;
+export type ConsentAnswer<Kind extends RunKind> = (RunAnswers[Kind]['update'] & { late: false }) | LateConsentAnswer;
 
 /**
  * Starts `recordLateConsent`, or finds the run that is open for this very message. Whether the ledger has the message
@@ -83,33 +87,24 @@ async function recordLate(
   }
 }
 
-/** A run that receives consents: a journey, or a share by itself, which names itself. Errors: run-handle.ts. */
-export abstract class ConsentHandle<Kind extends 'journey' | 'share'> extends RunHandle<Kind> {
-  /** Makes the wait for consent, or of a journey at a gate, longer while it lasts. */
-  extend(message: Content<Kind, 'extend'>, options?: MessageOptions): Promise<RunAnswers[Kind]['update']> {
-    return this.send('extend', message, options);
-  }
-
-  /** Reads what to store for later shares (interface 2.4, 2.7). `consumerId` is personal, and masked if `redacted`. */
-  references(options?: CallOptions): Promise<Redacted<RunAnswers[Kind]['references']>> {
-    return this.queryReferences(options);
-  }
-
-  /**
-   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
-   * it concerns are flagged, a run that is started later finds it, and `unmatched` says what the ledger does not know.
-   */
-  async recordConsent(
-    message: Content<Kind, 'recordConsent'>,
-    options: MessageOptions = {},
-  ): Promise<ConsentAnswer<Kind>> {
-    const consent = this.parseContent('recordConsent', message) as ConsentMessage;
-    const left = shareTimeout(options);
-    try {
-      return { ...(await this.update('recordConsent', consent, options, CONSENT_PATIENCE_MS)), late: false };
-    } catch (error) {
-      if (!isForLedger(error, consent)) throw error;
-      return recordLate(this.context(), consent, { ...left(), messageId: options.messageId });
-    }
+/**
+ * Sends a consent to its run: acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger
+ * alone: posted shares that it concerns are flagged, a run that is started later finds it, and `unmatched` says what the
+ * ledger does not know.
+ *
+ * @internal
+ */
+export async function sendConsent<Answer extends object>(
+  context: RunContext,
+  consent: ConsentMessage,
+  options: MessageOptions,
+  sendToRun: (patienceMs: number) => Promise<Answer>,
+): Promise<Answer> {
+  const left = shareTimeout(options);
+  try {
+    return { ...(await sendToRun(CONSENT_PATIENCE_MS)), late: false };
+  } catch (error) {
+    if (!isForLedger(error, consent)) throw error;
+    return recordLate(context, consent, { ...left(), messageId: options.messageId }) as unknown as Answer;
   }
 }
