@@ -1,7 +1,7 @@
 /** The imports of `src` and `sandbox` as a graph of the project's files, type imports included. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { LAYERS, SUBLAYERS } from './layers.ts';
+import { SUBLAYERS, WINGS } from './layers.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -49,7 +49,7 @@ export function circles(graph: ImportGraph): string[][] {
 }
 
 /** Layers and sublayers in one order, the top first. */
-const ORDER = LAYERS.flatMap(({ folder }) => SUBLAYERS[folder] ?? [folder]);
+const ORDER = WINGS.flatMap(({ layers }) => layers.flatMap(({ folder }) => SUBLAYERS[folder] ?? [folder]));
 
 /** The layer of a file in `src`: the longest that its path begins with. Undefined for a file outside all layers. */
 export function layerOf(file: string): string | undefined {
@@ -68,18 +68,18 @@ export function upwardImports(graph: ImportGraph): string[] {
   );
 }
 
-/** The picture in ARCHITECTURE.md: which area imports which, without arrows that follow from others. */
+/** The picture in ARCHITECTURE.md: which wing imports which, without arrows that follow from others. */
 export function picture(graph: ImportGraph): string {
-  const areas = new Map<string, Set<string>>();
+  const wings = new Map<string, Set<string>>();
   for (const [file, targets] of graph) {
-    const from = areaOf(file);
-    const to = areas.get(from) ?? new Set();
-    for (const target of targets) if (areaOf(target) !== from) to.add(areaOf(target));
-    areas.set(from, to);
+    const from = wingOf(file);
+    const to = wings.get(from) ?? new Set();
+    for (const target of targets) if (wingOf(target) !== from) to.add(wingOf(target));
+    wings.set(from, to);
   }
   const reaches = (from: string, to: string): boolean =>
-    [...(areas.get(from) ?? [])].some((next) => next === to || reaches(next, to));
-  const arrows = [...areas].flatMap(([from, targets]) =>
+    [...(wings.get(from) ?? [])].some((next) => next === to || reaches(next, to));
+  const arrows = [...wings].flatMap(([from, targets]) =>
     [...targets]
       .filter((to) => ![...targets].some((other) => other !== to && reaches(other, to)))
       .map((to) => `  ${from} --> ${to}`),
@@ -87,14 +87,19 @@ export function picture(graph: ImportGraph): string {
   return ['```mermaid', 'flowchart TD', ...arrows.sort(), '```'].join('\n');
 }
 
-/** The area of a file: the folder directly below `src`, a program with its parts, or the whole sandbox. */
-function areaOf(file: string): string {
-  const [top = '', area = ''] = file.split('/');
-  return top === 'src' ? area.replace(/\.ts$/, '') : top;
+/** The wing of a file, or the whole sandbox. */
+function wingOf(file: string): string {
+  const layer = layerOf(file);
+  const wing = WINGS.find(({ layers }) =>
+    layers.some(({ folder }) => layer === folder || layer?.startsWith(`${folder}/`)),
+  );
+  return wing?.name ?? (file.split('/')[0] as string);
 }
 
 /** The table of layers in ARCHITECTURE.md. */
 export function layerTable(): string {
-  const rows = LAYERS.map(({ folder, what }) => `| \`${folder}\` | ${what} |`);
-  return ['| layer | what it is |', '| --- | --- |', ...rows].join('\n');
+  const rows = WINGS.flatMap(({ name, layers }) =>
+    layers.map(({ folder, what }, index) => `| ${index === 0 ? `**${name}**` : ''} | \`${folder}\` | ${what} |`),
+  );
+  return ['| wing | layer | what it is |', '| --- | --- | --- |', ...rows].join('\n');
 }

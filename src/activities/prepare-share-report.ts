@@ -132,7 +132,7 @@ async function requireShareable(
 
 /** Returns why a report may no longer be used, or `null`. */
 async function findUseProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
-  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.runKey)) !== null;
+  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.isBegun(inquiry.runKey));
   if (isDisposed) return 'was disposed of';
   const holds = await ledger.retention.legalHolds(inquiry.runKey);
   return holds.length === 0 ? null : 'is under a legal hold';

@@ -38,7 +38,7 @@ import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
-import { readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
+import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
 import type {
@@ -56,7 +56,6 @@ import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import {
   beginDisposal,
   dispose,
-  readDisposal,
   readDisposalView,
   readOlderThan,
   readUnfinished,
@@ -126,7 +125,10 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     retention: {
       ...bindReads(transactions, {
         ...{ view: readDisposalView, olderThan: readOlderThan, unfinished: readUnfinished },
-        ...{ disposalOf: readDisposal, legalHolds: readHolds },
+        ...{
+          isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
+          legalHolds: readHolds,
+        },
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...bindWrites(
@@ -224,8 +226,8 @@ export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
  * before it, or something needs a person.
  */
 async function readStartFacts(tx: Transaction, runKey: string) {
-  const [disposedAt, { newest }, consents, isOpen] = await Promise.all([
-    readDisposal(tx, runKey),
+  const [isDisposed, { newest }, consents, isOpen] = await Promise.all([
+    isDisposalBegun(tx.session, runKey),
     readRestore(tx),
     tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
     hasOpenWork(tx, runKey),
@@ -233,6 +235,7 @@ async function readStartFacts(tx: Transaction, runKey: string) {
   return {
     hasConsents: consents.length > 0,
     hasOpenWork: isOpen,
-    ...omitUndefined({ disposedAt: disposedAt ?? undefined, newest }),
+    isDisposed,
+    ...omitUndefined({ newest }),
   };
 }

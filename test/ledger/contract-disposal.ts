@@ -134,11 +134,9 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.inquiriesOf('J-1')).length, 2, 'a refused claim leaves no row');
     const resend = decisionOf({ decisionId: 'D-3' });
     assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, resend)).kind, 'overtaken');
-    assert.notEqual(await ledger.retention.disposalOf('J-1'), null);
-    assert.equal(await ledger.retention.disposalOf('J-2'), null);
-    const { disposedAt } = await ledger.startFacts('J-1');
-    assert.equal(disposedAt, await ledger.retention.disposalOf('J-1'));
-    assert.equal((await ledger.startFacts('J-2')).disposedAt, undefined);
+    assert.deepEqual([await ledger.retention.isBegun('J-1'), await ledger.retention.isBegun('J-2')], [true, false]);
+    assert.equal((await ledger.startFacts('J-1')).isDisposed, true);
+    assert.equal((await ledger.startFacts('J-2')).isDisposed, false);
   });
 
   test('is refused while an answer may come, is undecided, or came too late and was not seen to', async (t) => {

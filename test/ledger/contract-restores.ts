@@ -34,7 +34,12 @@ export function restoreTests(opened: Open): void {
     const { newest, lost } = await ledger.restoreState();
     assert.equal(newest?.position, 12);
     assert.equal(lost, undefined);
-    assert.deepEqual(await ledger.startFacts('J-1'), { newest, hasConsents: false, hasOpenWork: false });
+    assert.deepEqual(await ledger.startFacts('J-1'), {
+      newest,
+      hasConsents: false,
+      hasOpenWork: false,
+      isDisposed: false,
+    });
   });
 
   test('who has seen an attempt that is there claims, whatever was claimed since', async (t) => {

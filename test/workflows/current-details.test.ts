@@ -135,21 +135,11 @@ test('a gate comes with the command that passes it', () => {
   const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
   const details = currentDetails(view({ gate }));
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
-  assert.ok(details.includes('\ncredit-journey extend LOAN-1 --gate PREAPP \\\n --until WHEN --by WHO --reason WHY\n'));
   const { status } = view();
   const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
   const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));
   assert.ok(tooOld.includes(' --repeat PREQUAL --occurrence 3 \\\n --by WHO --reason WHY\n'));
   assert.ok(tooOld.includes(' --to PREAPP --accept-age \\\n --by WHO --reason WHY\n'));
-});
-
-test('a share that waits comes with the consent that is missing', () => {
-  const sharedWith = { endUserCode: 'EU999', endUser: "O'Neil & Sons" };
-  const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };
-  const details = currentDetails(view({ stages: [], shares: [share] }));
-  assert.ok(details.includes(' --share-id S1 --applicant-id 2A \\\n'));
-  assert.ok(details.includes(` --end-user-code EU999 --end-user 'O'\\''Neil & Sons' \\\n`));
-  assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share-id S1 \\\n --by WHO --reason WHY\n'));
 });
 
 test('the runbook is linked where the configuration says where it is served', () => {

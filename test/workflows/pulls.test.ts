@@ -230,7 +230,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       (await readReport(ledger, { runKey: pull.runKey, productCode: 'PREQUAL' })).customerTraceNumber,
       result.customerTraceNumber,
     );
-    assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
+    assert.equal(await ledger.retention.isBegun(`pull:${id}`), false);
   });
 
   test('waits for a decision where the answer is lost, and goes on with it', async () => {

@@ -10,7 +10,6 @@ import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import { dropMilliseconds } from '../../words/writer.ts';
-import { withLedger } from '../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
@@ -23,6 +22,7 @@ import {
   toOption,
   withTypedProblems,
 } from '../output/schema-options.ts';
+import { withLedger } from './connections.ts';
 
 interface ListingOptions extends OutputOptions {
   format?: Format;

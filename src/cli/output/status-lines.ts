@@ -4,6 +4,7 @@ import type { HoldStatus } from '../../client.ts';
 import { describePause } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { formatRunName } from '../../model/run-key.ts';
+import { listGateWays } from '../../words/gate-ways.ts';
 import {
   describeProblem,
   formatHoldTitle,
@@ -11,7 +12,6 @@ import {
   listHoldFacts,
   resolveCommand,
 } from '../../words/holds.ts';
-import { findNextSteps } from '../../words/next-steps.ts';
 import {
   type AnyStatus,
   describeAttention,
@@ -36,7 +36,7 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
   const runKey = readRunKey(status);
   const name = capitalize(formatRunName(runKey));
   const head = `${name}${environment === null ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
-  const steps = view.gate ? findNextSteps(view).filter(({ update }) => update === 'advance') : [];
+  const ways = listGateWays(view);
   const notes = [...describeAttention(view, AS_TEXT), ...describeNews(view, AS_TEXT)];
   return [
     ...wrap(head, width).map(needsPerson(status) ? colors.yellow : colors.bold),
@@ -46,13 +46,13 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
       ...formatTable(withoutEmpty(rows), width, '  '),
     ]),
     ...notes.flatMap((note) => wrap(note, width, '  ')),
-    ...steps.flatMap(({ title, ways }) => [
-      title,
-      ...ways.flatMap(({ words, command }) => [
+    ...formatSection(
+      'What passes the gate',
+      ways.flatMap(({ words, command }) => [
         ...(words === undefined ? [] : wrap(words, width, '  ')),
         ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),
       ]),
-    ]),
+    ),
     ...formatSection(
       holds.length > HOLDS_SHOWN ? `Needs a person (the first ${HOLDS_SHOWN} of ${holds.length})` : 'Needs a person',
       holds.slice(0, HOLDS_SHOWN).flatMap((hold) => formatHold(toListed(runKey, hold), width, '  ')),

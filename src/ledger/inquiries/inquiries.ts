@@ -66,9 +66,11 @@ export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by 
 
 const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";
 
-/** The number of begun disposals of the owner of an inquiry `i`. */
-export const DISPOSALS_BEGUN =
-  "(SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun')";
+/** Returns whether a disposal of this run was begun, or of the review that it is a row of: that closes the fence for good. */
+export async function isDisposalBegun(session: SqlSession, runKey: string): Promise<boolean> {
+  const begun = "SELECT 1 FROM orders WHERE run_key IN ($1, $2) AND kind = 'disposalBegun' LIMIT 1";
+  return (await session.rows(begun, toClaimOwners(runKey))).length > 0;
+}
 
 /** The pauses in force of a profile, given as a parameter. */
 export const selectPauses = (profile: string) =>
@@ -105,7 +107,8 @@ export async function readState(
     session.read<Row>(`${text} WHERE customer_trace_number = $1 ORDER BY attempt`, [customerTraceNumber]);
   const [[row], claimed, closed, decisions] = await Promise.all([
     session.read<StateRow>(
-      `SELECT i.*, l.ledger_id, l.oldest_writer, ${DISPOSALS_BEGUN} AS disposals_begun,
+      `SELECT i.*, l.ledger_id, l.oldest_writer,
+         (SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun') AS disposals_begun,
          (SELECT count(*) FROM (${selectPauses('$4')}) paused) AS pauses,
          (SELECT count(*) FROM (${selectWithdrawals('$2', '$3')}) withdrawn) AS withdrawals
        FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
@@ -117,7 +120,8 @@ export async function readState(
   ]);
   if (!row) throw new Error('a ledger without identity');
   const inquiry = row.customerTraceNumber === undefined ? undefined : (row as InquiryRow);
-  const isBegun = row.disposalsBegun > 0 || (await isReviewDisposed(session, inquiry));
+  const isOfReview = inquiry !== undefined && findReviewOfRow(inquiry.runKey) !== null;
+  const isBegun = row.disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(session, inquiry.runKey)));
   const disposal = row.disposedAt ? ('done' as const) : isBegun ? ('begun' as const) : undefined;
   return {
     ledgerId: row.ledgerId,
@@ -130,19 +134,6 @@ export async function readState(
     attempts: [...claimed, ...closed].sort(compareAttempts),
     ...{ inquiry, decisions },
   };
-}
-
-/** Whether a whole review was disposed of: that closes each of the review's rows. */
-export async function isReviewDisposed(
-  session: SqlSession,
-  inquiry: Pick<InquiryRow, 'runKey'> | undefined,
-): Promise<boolean> {
-  const review = inquiry && findReviewOfRow(inquiry.runKey);
-  if (!review) return false;
-  const rows = await session.rows("SELECT 1 FROM orders WHERE run_key = $1 AND kind = 'disposalBegun' LIMIT 1", [
-    review,
-  ]);
-  return rows.length > 0;
 }
 
 /** The members that may hold an answer. */

@@ -15,9 +15,15 @@
 import { omitUndefined } from '../../base/defined.ts';
 import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
-import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
+import { rollBack, type Transaction, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
-import { type InquiryRow, IS_LATE_NEWS, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
+import {
+  type InquiryRow,
+  IS_LATE_NEWS,
+  isDisposalBegun,
+  readUndecided,
+  selectDoubtful,
+} from '../inquiries/inquiries.ts';
 import { type Authorization, appendOrder } from '../orders.ts';
 import { toOwner, writeOwnerCondition } from '../owners.ts';
 import { countDeletedHistories, type LegalHold, readHolds } from './legal-holds.ts';
@@ -70,7 +76,10 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
       .join(' UNION '),
     [runKey],
   );
-  const { begunAt, disposedAt, isUnfinished } = await readTimes(session, runKey);
+  const [{ begunAt, disposedAt, isUnfinished } = {}] = await session.read<DisposalTimes>(
+    `${DISPOSALS} WHERE run_key = $1`,
+    [runKey],
+  );
   const times = counted && [counted.createdAt, counted.claimedAt, counted.recordedAt, counted.lateAt];
   const newestAt = times
     ?.filter((at) => at !== undefined)
@@ -118,35 +127,17 @@ function selectUndisposed(runKey: string): string {
   return `SELECT customer_trace_number FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NULL`;
 }
 
+type DisposalTimes = { begunAt?: string; disposedAt?: string; isUnfinished?: number };
+
 /** When the last disposal of each owner was begun and finished, in milliseconds. */
 const DISPOSALS = `SELECT d.*, CASE WHEN begun_at > coalesce(disposed_at, 0) THEN 1 ELSE 0 END AS is_unfinished FROM (
   SELECT run_key, max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
     max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
   FROM orders WHERE kind IN ('disposalBegun', 'disposed') GROUP BY run_key) d`;
 
-interface DisposalTimes {
-  begunAt?: string;
-  disposedAt?: string;
-  isUnfinished: number;
-}
-
-async function readTimes(session: SqlSession, runKey: string): Promise<DisposalTimes> {
-  const [row] = await session.read<DisposalTimes>(`${DISPOSALS} WHERE run_key = $1`, [runKey]);
-  return row ?? { isUnfinished: 0 };
-}
-
 /** Owners whose last disposal was begun and not finished. */
 export function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
   return session.read(`SELECT run_key FROM (${DISPOSALS}) found WHERE is_unfinished = 1 ORDER BY run_key`);
-}
-
-/** When the first disposal under this id began; `null` where there is none. */
-export async function readDisposal({ session }: Transaction, runKey: string): Promise<string | null> {
-  const [row] = await session.read<{ begunAt?: string }>(
-    `SELECT min(recorded_at) AS begun_at FROM orders WHERE run_key = $1 AND kind = 'disposalBegun'`,
-    [runKey],
-  );
-  return row?.begunAt ?? null;
 }
 
 export interface AgeQuery {
@@ -216,13 +207,13 @@ export function recordDeletion(
   run: NonNullable<AuditedDisposal['run']>,
 ): Promise<Obstacle[]> {
   return writeUnlessHeld(tx, toOwner(runKey), async (insert) => {
-    await requireBegun(tx.session, runKey);
+    await requireBegun(tx, runKey);
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'historyDeleted', run });
   });
 }
 
-async function requireBegun(session: SqlSession, runKey: string): Promise<void> {
-  if ((await readTimes(session, runKey)).begunAt === undefined) throw new Error('a disposal that was not begun');
+async function requireBegun({ session }: Transaction, runKey: string): Promise<void> {
+  if (!(await isDisposalBegun(session, runKey))) throw new Error('a disposal that was not begun');
 }
 
 /**
@@ -242,7 +233,7 @@ export async function dispose(
   const { inquiries, reports, obstacles } = await readDisposalView(tx, runKey);
   const refused = toVerdict(obstacles);
   if (refused) return refused;
-  await requireBegun(session, runKey);
+  await requireBegun(tx, runKey);
   const undisposed = selectUndisposed(runKey);
   // Includes a list of changes whose other report stays.
   await session.rows(

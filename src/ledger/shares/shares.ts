@@ -26,10 +26,8 @@ import { insertRow, readRows } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
-import { DISPOSALS_BEGUN, isReviewDisposed } from '../inquiries/inquiries.ts';
+import { isDisposalBegun } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
-import { isInForce } from '../orders.ts';
-import { findReviewOfRow } from '../owners.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
@@ -99,27 +97,21 @@ interface ReportRow {
   position: number;
   runKey?: string;
   disposedAt?: string;
-  holds: number;
-  isDisposalBegun: number;
 }
 
 /** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.read<ReportRow>(
-    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at, ${DISPOSALS_BEGUN} AS is_disposal_begun,
-       (SELECT count(*) FROM orders h WHERE h.run_key = i.run_key AND ${isInForce('h', 'legalHoldSet')}) AS holds
+    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
   );
 }
 
-async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
-  const { runKey, disposedAt, holds, isDisposalBegun } = row;
-  if (runKey === undefined) return false;
-  if (disposedAt !== undefined || holds > 0 || isDisposalBegun > 0) return true;
-  if (findReviewOfRow(runKey) === null) return false;
-  return (await isReviewDisposed(session, { runKey })) || (await readHolds({ session }, runKey)).length > 0;
+async function isGone(session: SqlSession, { runKey, disposedAt }: ReportRow): Promise<boolean> {
+  if (runKey === undefined || disposedAt !== undefined) return disposedAt !== undefined;
+  return (await isDisposalBegun(session, runKey)) || (await readHolds({ session }, runKey)).length > 0;
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */

@@ -4,6 +4,7 @@ import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { parseRunKey, RUN_NAMES } from '../../model/run-key.ts';
+import { type GateWay, listGateWays } from '../../words/gate-ways.ts';
 import {
   describeEffects,
   describeProblem,
@@ -12,7 +13,6 @@ import {
   listHoldFacts,
   SENDS_NOTHING,
 } from '../../words/holds.ts';
-import { findNextSteps, type NextStep } from '../../words/next-steps.ts';
 import {
   ASKING_OTHERS,
   describeAttention,
@@ -86,7 +86,7 @@ export function writeRunDetails(view: RunView, side: InquirySide): string {
     ...(listed.length > 0
       ? [`## ${others.length} more on hold\n\n${listed.join('\n')}\n\n\`credit-journey holds\` has all.`]
       : []),
-    ...findNextSteps(view).map(formatStep),
+    ...formatGateWays(listGateWays(view)),
     ...describeAttention(view, w).slice(0, HOLDS_LISTED),
     ...describeParts(view, w).map(formatSection),
     ...describeNews(view, w),
@@ -106,12 +106,13 @@ function formatSection({ title, rows }: RunSection): string {
   ].join('\n');
 }
 
-function formatStep({ title, update, ways }: NextStep): string {
+function formatGateWays(ways: readonly GateWay[]): string[] {
+  if (ways.length === 0) return [];
   return [
-    `### ${title}`,
-    `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, whose description has an example.`,
+    '### What passes the gate',
+    'In a shell; here _More Actions_, _Send an Update_, `advance`, whose description has an example.',
     ...ways.flatMap(({ words, command }) => [...(words === undefined ? [] : [words]), formatCodeBlock(command)]),
-  ].join('\n\n');
+  ];
 }
 
 function resetTerminateCancel(name: string): string {
@@ -154,6 +155,6 @@ function formatAction(action: HoldAction, hold: HoldStatus, runKey: string): str
   const { customerTraceNumber, failureType, attempts: attempt, productCode, shareId } = hold;
   const command = `credit-journey resolve ${runKey} \\\n ${customerTraceNumber} \\\n --attempt ${attempt} --action ${action}`;
   const run = parseRunKey(runKey).kind;
-  const effects = describeEffects(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
+  const effects = describeEffects(action, { run, failureType, productCode, shareId, attempt });
   return [`**\`${action}\`**: ${effects.join(' ')}`, formatCodeBlock(command)].join('\n\n');
 }
