@@ -28,7 +28,7 @@ export interface OpenDeliveries {
   unanswered: string[];
 }
 
-/** Thrown when no run delivers these events: all were delivered, dropped, or kept until their time was over. */
+/** Thrown when no run delivers these events: all were delivered, or kept until their time was over. */
 export class NothingToDeliverError extends CreditJourneyError {
   override readonly code = 'nothingToDeliver';
 }
@@ -101,22 +101,15 @@ async function listRunningDeliveries(
 }
 
 /**
- * Sends failed events again, and waiting events now; or drops the failed events.
+ * Sends failed events again, and waiting events now.
  *
  * @param runKey of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
- * @param endpoint its name; default: all of the run's
  * @throws NothingToDeliverError, CallError
  */
-export async function decideDelivery(
-  client: Client,
-  runKey: string,
-  action: 'resendWebhooks' | 'dropWebhooks',
-  endpoint?: string,
-): Promise<ChosenEvents> {
+export async function resendEvents(client: Client, runKey: string): Promise<ChosenEvents> {
   const handle = client.workflow.getHandle(toWebhookDeliveryId(toWorkflowId(runKey)));
   try {
-    const choice = endpoint === undefined ? {} : { endpoint };
-    return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });
+    return await handle.executeUpdate<ChosenEvents, []>('resendWebhooks');
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       throw new NothingToDeliverError(`no event of ${formatRunName(runKey)} waits or has failed`);

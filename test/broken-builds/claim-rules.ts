@@ -206,8 +206,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/inquiry/inquiry-protocol.ts',
-        find: 'this.#retriedSinceMs + this.#pause.note(failure)',
-        replace: 'this.#retriedSinceMs + 0 * this.#pause.note(failure)',
+        find: '    if (state.pausedSinceMs !== undefined) this.#forgetRetries();\n',
+        replace: '',
       },
     ],
     tests: [{ path: 'test/workflows/pauses.test.ts', title: 'runs of each kind send nothing' }],

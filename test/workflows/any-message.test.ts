@@ -26,9 +26,9 @@ import { runsSlowParts } from '../support/slow-parts.ts';
 import { workflowBundle } from '../support/temporal.ts';
 import { untilQuery } from '../support/until-query.ts';
 import {
-  askDelivery,
   type Delivery,
   deliveryOf,
+  resendAll,
   startWebhookStage,
   type WebhookStage,
 } from '../support/webhook-scenarios.ts';
@@ -254,7 +254,7 @@ test('a delivery of webhooks goes on to its end', async () => {
   await untilQuery(delivery as unknown as JourneyHandle, () => true, { query: 'webhookStatus' });
   await sendEverything(harness, delivery as unknown as Run, ['resendWebhooks']);
   receiver.answer('/all', 204);
-  await askDelivery(delivery, 'resendWebhooks', {});
+  await resendAll(delivery);
   await delivery.result();
   await assertSound(harness, delivery as unknown as Run);
 });

@@ -69,12 +69,6 @@ export interface WebhookDeliveryInput {
   carried?: { endpoints: CarriedEndpoint[]; seen: string[] };
 }
 
-/** Input of the updates that send again or give up for good. */
-export interface ChooseEndpoint {
-  /** Default: all endpoints. */
-  endpoint?: string;
-}
-
 export interface ChosenEvents {
   events: number;
 }
@@ -102,7 +96,6 @@ export interface WebhookDeliveryStatus {
 /** The result of a delivery run. The events that it lists as lost were kept until their time was over. */
 export interface WebhookDeliveryResult {
   delivered: number;
-  dropped: number;
   lost: number;
 }
 

@@ -13,7 +13,7 @@ import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
 import { makeAttempt } from './attempt.ts';
-import type { InquiryContext, InquiryEnd, InquiryProgress, InquiryRunState, InquirySpec } from './inquiry-spec.ts';
+import type { CarriedInquiry, InquiryContext, InquiryEnd, InquiryProgress, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
   findBlockingAttempt,
@@ -22,7 +22,7 @@ import {
   recordStep,
   waitOut,
 } from './ledger-look-ups.ts';
-import { computeBackoffMs, describeRetry, findListedReason, isRetried, PauseWait } from './retries.ts';
+import { computeWaitMs, describeRetry, findListedReason, isRetried } from './retries.ts';
 
 /** Turns an answer without an outcome into a failure that an operator must judge. */
 function toAnswerFailure(
@@ -64,74 +64,45 @@ class InquiryRun {
   readonly #host: InquiryContext;
   readonly #spec: InquirySpec;
   readonly #inquiry: InquiryDescription;
-  /** The attempt that comes next: claims are counted, waits before a claim are not. */
-  #attempt = 1;
-  #failures = 0;
-  #retriedSinceMs: number;
-  /** The first attempt may wait in the gateway's queue without a limit. */
-  #isRetrying: boolean;
+  /** State with which the next run resumes. The run's own state holds this very object. */
+  readonly #state: CarriedInquiry;
   #isOnWorkflowQueue: boolean;
-  #tokenFetchedAfter: string | undefined;
-  #retry: InquiryRunState['retry'];
   /** The time at which this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
-  readonly #pause: PauseWait;
+  /** Retries are counted from here at the earliest. The first attempt may wait in the gateway's queue without a limit. */
+  #begunAtMs = this.#nowMs;
+  /** Count of resumptions when the latest attempt began. A later one may be about the pause that the attempt met. */
+  #resumptions = 0;
   /** The start of the retries, in milliseconds, until an attempt succeeds or an operator must decide. */
   #waitsSinceMs: number | undefined;
-  #waitsFor: InquiryRunState['waitsFor'];
 
   constructor(host: InquiryContext, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
+    const { ordinal, amends } = inquiry;
+    const amended = ordinal > 0 ? omitUndefined({ amends, applicants: spec.applicants }) : {};
+    this.#state = { attempt: 1, failures: 0, ...spec.resume, ordinal, ...amended };
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue =
       host.config.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
-    const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry, waitsFor } = spec.resume ?? {};
-    this.#retriedSinceMs = since ?? this.#nowMs;
-    this.#isRetrying = since !== undefined;
-    this.#attempt = attempt;
-    this.#failures = failures;
-    this.#tokenFetchedAfter = tokenFetchedAfter;
-    this.#retry = retry;
-    this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
-    this.#waitsFor = waitsFor;
     // An earlier run has listed it, so it has waited for long.
-    if (waitsFor !== undefined) this.#waitsSinceMs = 0;
+    if (this.#state.waitsFor !== undefined) this.#waitsSinceMs = 0;
   }
 
   async runToEnd(): Promise<RunEnd> {
-    const held = this.#spec.resume?.held;
-    if (!held) this.#reportProgress('running', this.#attempt - 1);
-    this.#reportStanding(held);
-    if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
-    let result: Taken = held ? await this.#holdAgain(held) : {};
+    const { held, retry } = this.#state;
+    this.#host.onStanding?.(this.#state);
+    if (!held) this.#reportProgress('running');
+    if (retry) await this.#waitForRetry(retry);
+    // Recording the decision finds any answer or decision that the ledger got meanwhile.
+    let result: Taken = held ? await this.#hold(held.failure, held.since) : {};
     for (;;) {
       if ('end' in result) return result.end;
       const step: AttemptStep = result.next ?? (await this.#takeStep());
       // Each further promise costs a stack trace, so a step that needs no wait is made without one.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
-  }
-
-  /** Holds the inquiry again. Recording the decision finds any answer or decision that the ledger got meanwhile. */
-  #holdAgain({ failure, since }: NonNullable<InquiryRunState['held']>): Promise<Taken> {
-    this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
-    return this.#hold(failure, since);
-  }
-
-  #reportStanding(held?: InquiryRunState['held']): void {
-    const { ordinal, amends } = this.#inquiry;
-    this.#host.onStanding?.({
-      ordinal,
-      attempt: this.#attempt,
-      ...(this.#isRetrying ? { retriedSinceMs: this.#retriedSinceMs } : {}),
-      ...(this.#failures > 0 ? { failures: this.#failures } : {}),
-      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
-      ...this.#pause.carried,
-      ...omitUndefined({ retry: this.#retry, waitsFor: this.#waitsFor, amends, held }),
-      ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
-    });
   }
 
   #toContent(): InquiryContent {
@@ -158,6 +129,11 @@ class InquiryRun {
     return this.#findStop() !== null || this.#host.continuation?.isDue === true;
   }
 
+  /** Whether a signal about the end of the pause came after the latest attempt began. */
+  #isResumed(): boolean {
+    return this.#state.pausedSinceMs !== undefined && this.#host.inFlight.resumptions > this.#resumptions;
+  }
+
   #takeStep(): Promise<AttemptStep> {
     this.#nowMs = Date.now();
     return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
@@ -172,16 +148,16 @@ class InquiryRun {
   }
 
   #makeAttempt(): Promise<AttemptStep> {
-    this.#pause.beginAttempt();
+    this.#resumptions = this.#host.inFlight.resumptions;
     this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
     const consents = this.#findPermit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
+    const { attempt, tokenFetchedAfter } = this.#state;
     return makeAttempt(this.#host, {
       ...this.#toContent(),
-      attempt: this.#attempt,
-      consents,
-      ...omitUndefined({ consentValidForMs, tokenFetchedAfter: this.#tokenFetchedAfter, compareWith }),
+      ...{ attempt, consents },
+      ...omitUndefined({ consentValidForMs, tokenFetchedAfter, compareWith }),
       ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
       shouldStop: () => this.#isCalledBack(),
     });
@@ -193,12 +169,15 @@ class InquiryRun {
       case 'stop':
         return { end: step.end };
       case 'abandoned':
-        this.#reportProgress('running', step.attempt);
+        this.#state.attempt = step.attempt + 1;
+        this.#reportProgress('running');
         return { end: { kind: 'abandoned' } };
       case 'noSlot':
         this.#isOnWorkflowQueue = false;
-        this.#reportProgress('running', this.#attempt - 1, { isQueued: true });
-        return this.#takeUnclaimed();
+        this.#reportProgress('running', { isQueued: true });
+        throwIfCancelled();
+        // The attempt is made from the gateway queue.
+        return {};
       case 'closed':
         return this.#takeClosed(step.attempt);
       case 'notPermitted':
@@ -214,37 +193,28 @@ class InquiryRun {
     }
   }
 
-  /** Ends the run if the run itself is cancelled. Otherwise the attempt is made from the gateway queue. */
-  #takeUnclaimed(): Taken {
-    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
-    return {};
-  }
-
   /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
   async #takeClosed(attempt: number): Promise<Taken> {
-    this.#attempt = attempt + 1;
-    this.#reportProgress('running', attempt);
-    this.#reportStanding();
-    // The attempt was cancelled. Where the run itself is cancelled it ends here; otherwise it looks next at why the
-    // permission is gone.
-    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+    const state = this.#state;
+    state.attempt = attempt + 1;
+    this.#reportProgress('running');
+    // The attempt was cancelled. Unless the run itself is cancelled, it looks next at why the permission is gone.
+    throwIfCancelled();
     this.#countRetriesFromHere();
     this.#nowMs = Date.now();
     if (this.#isCalledBack()) return {};
-    if (this.#failures === 0) {
-      this.#failures = 1;
+    if (state.failures === 0) {
+      state.failures = 1;
       return {};
     }
-    return this.#takeFailed({
-      kind: 'failed',
-      recorded: true,
-      failure: { failureType: 'ActivityFailed', attempt: this.#attempt, claimed: false },
-    });
+    const failure = { failureType: 'ActivityFailed', attempt: state.attempt, claimed: false } as const;
+    return this.#takeFailed({ kind: 'failed', recorded: true, failure });
   }
 
   #takeAnswered(step: Extract<AttemptStep, { kind: 'answered' }>): Taken {
     const { answer, attempt } = step;
-    this.#reportProgress('running', attempt);
+    this.#state.attempt = attempt + 1;
+    this.#reportProgress('running');
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
@@ -256,11 +226,14 @@ class InquiryRun {
   async #takeFailed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
     await recordStep(this.#host, this.#inquiry, step);
     const { failure } = step;
-    this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
-    // A pause of any length never becomes a hold: its time does not count towards `giveUpAfter`.
-    this.#retriedSinceMs = Math.min(Date.now(), this.#retriedSinceMs + this.#pause.note(failure));
-    this.#reportStanding();
-    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    const state = this.#state;
+    if (failure.claimed) state.attempt = failure.attempt + 1;
+    const isPaused = failure.failureType === 'Paused';
+    // A pause of any length never becomes a hold: retries are counted from its end.
+    if (state.pausedSinceMs !== undefined) this.#forgetRetries();
+    if (isPaused) state.pausedSinceMs ??= Date.now();
+    else delete state.pausedSinceMs;
+    this.#reportProgress('running');
     // The decision was made before this run asked, for example while no run was open. The claim spends only that
     // decision.
     if (step.resendStands) {
@@ -268,46 +241,43 @@ class InquiryRun {
       return {};
     }
     const { settings } = this.#host.config;
-    const isPaused = failure.failureType === 'Paused';
-    if (!isPaused) this.#countRetriesFromHere();
-    if (isPaused || (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs)) {
+    const isGivenUp = !isPaused && Date.now() - this.#countRetriesFromHere() >= settings.giveUpAfterMs;
+    if (isRetried(failure) && !isGivenUp) {
       await this.#waitBeforeRetry(failure);
       return {};
     }
     if (mayHaveMissedAnAttempt(failure)) {
-      const found = await findBlockingAttempt(this.#host, this.#toContent(), this.#attempt);
+      const found = await findBlockingAttempt(this.#host, this.#toContent(), state.attempt);
       if (found) return { next: found };
     }
     return this.#hold(failure);
   }
 
   async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
+    const state = this.#state;
     if (failure.failureType === 'TokenRejected') {
-      this.#tokenFetchedAfter = new Date().toISOString();
-      this.#reportStanding();
+      state.tokenFetchedAfter = new Date().toISOString();
       return;
     }
     // The gateway accepted the token, so a later 401 is a new failure.
-    if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
-    const { settings } = this.#host.config;
-    const isPaused = failure.failureType === 'Paused';
-    const waitMs = isPaused ? this.#pause.waitMs(settings) : computeBackoffMs(failure, settings, this.#failures);
+    if (failure.failureType === 'Throttled') delete state.tokenFetchedAfter;
+    const waitMs = computeWaitMs(failure, this.#host.config.settings, state);
     // A wait set by the gateway or an operator does not count towards the back-off.
-    if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
-    const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
+    if (failure.retryAfterMs === undefined && state.pausedSinceMs === undefined) state.failures++;
     const atMs = Date.now() + waitMs;
     this.#waitsSinceMs ??= Date.now();
-    this.#waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
-    await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) }, attempts);
+    const waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
+    if (waitsFor) state.waitsFor = waitsFor;
+    else delete state.waitsFor;
+    await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) });
   }
 
-  async #waitForRetry(retry: NonNullable<InquiryRunState['retry']>, attempts: number): Promise<void> {
+  async #waitForRetry(retry: NonNullable<CarriedInquiry['retry']>): Promise<void> {
     const { summary } = retry;
-    this.#retry = retry;
-    this.#reportStanding();
-    this.#reportProgress('running', attempts, { waitingFor: summary });
+    this.#state.retry = retry;
+    this.#reportProgress('running', { waitingFor: summary });
     this.#nowMs = Date.now();
-    const isOver = () => this.#findStop() !== null || this.#pause.isOver;
+    const isOver = () => this.#findStop() !== null || this.#isResumed();
     const { continuation } = this.#host;
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
       const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
@@ -318,27 +288,29 @@ class InquiryRun {
       // A grant may have become too old.
       isDisturbed ||= this.#findStopNow() !== null;
     }
-    this.#retry = undefined;
-    if (this.#pause.isOver) this.#endWait();
-    this.#reportStanding();
-    this.#reportProgress('running', attempts);
+    delete this.#state.retry;
+    if (this.#isResumed()) this.#endWait();
+    this.#reportProgress('running');
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
+    const state = this.#state;
+    if (failure.claimed) state.attempt = failure.attempt + 1;
     const since = heldSince ?? new Date().toISOString();
-    this.#reportProgress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    state.held = { failure, since };
+    this.#reportProgress('held');
     // The hold's own attribute replaces that of the wait, in one event.
     this.#endWait();
-    this.#reportStanding({ failure, since });
     const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
-      attempt: failure.claimed ? failure.attempt : this.#attempt,
+      attempt: failure.claimed ? failure.attempt : state.attempt,
       applicantIds: this.#listApplicantIds(),
       since,
     });
-    this.#reportProgress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    delete state.held;
+    this.#reportProgress('running');
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      return { next: await findSupersedingStep(this.#host, this.#toContent(), failure, this.#attempt) };
+      return { next: await findSupersedingStep(this.#host, this.#toContent(), failure, state.attempt) };
     }
     this.#restart(failure);
     switch (decision.action) {
@@ -356,28 +328,27 @@ class InquiryRun {
 
   #endWait(): void {
     this.#waitsSinceMs = undefined;
-    this.#waitsFor = undefined;
+    delete this.#state.waitsFor;
   }
 
   /** Counts at most one attempt's length of the time before the first failure: the rest was time in the queue. */
-  #countRetriesFromHere(): void {
-    const { settings } = this.#host.config;
-    if (this.#isRetrying) return;
-    this.#isRetrying = true;
-    this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
-    this.#reportStanding();
+  #countRetriesFromHere(): number {
+    const { submitTimeoutMs } = this.#host.config.settings;
+    this.#state.retriedSinceMs ??= Math.max(this.#begunAtMs, Date.now() - submitTimeoutMs);
+    return this.#state.retriedSinceMs;
+  }
+
+  #forgetRetries(): void {
+    this.#begunAtMs = Date.now();
+    delete this.#state.retriedSinceMs;
   }
 
   /** A person has decided: retries are counted from here. */
   #restart({ failureType }: InquiryFailure): void {
-    this.#failures = 0;
-    this.#retriedSinceMs = Date.now();
-    this.#isRetrying = false;
-    if (failureType === 'CredentialsRefused') {
-      // The credentials may have been replaced: the next attempt must not use an old token.
-      this.#tokenFetchedAfter = new Date().toISOString();
-    }
-    this.#reportStanding();
+    this.#state.failures = 0;
+    this.#forgetRetries();
+    // The credentials may have been replaced: the next attempt must not use an old token.
+    if (failureType === 'CredentialsRefused') this.#state.tokenFetchedAfter = new Date().toISOString();
   }
 
   #listApplicantIds(): string[] {
@@ -385,8 +356,12 @@ class InquiryRun {
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #reportProgress(state: 'running' | 'held', attempts: number, how: Partial<InquiryProgress> = {}): void {
+  #reportProgress(state: 'running' | 'held', how: Partial<InquiryProgress> = {}): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
-    this.#host.onProgress({ customerTraceNumber, ordinal, attempts, state, ...how });
+    this.#host.onProgress({ customerTraceNumber, ordinal, attempts: this.#state.attempt - 1, state, ...how });
   }
+}
+
+function throwIfCancelled(): void {
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
 }

@@ -43,12 +43,12 @@ export interface InquirySpec
 export interface InquiryRunState {
   ordinal: number;
   amends?: string;
-  /** The attempt that comes next; those before it are in the ledger. Default 1. */
-  attempt?: number;
-  /** The start of its automatic retries, in milliseconds. */
+  /** The attempt that comes next; those before it are in the ledger: claims are counted, waits before a claim are not. */
+  attempt: number;
+  /** The start of its automatic retries, in milliseconds; absent until an attempt has failed. */
   retriedSinceMs?: number;
   /** Retries in a row, by which the back-off grows. */
-  failures?: number;
+  failures: number;
   tokenFetchedAfter?: string;
   /** The start of the pause that delays it, in milliseconds. */
   pausedSinceMs?: number;
@@ -88,7 +88,7 @@ export interface InquiryContext extends AttemptHost {
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
-  /** Called with the state for continue-as-new, for hosts that pass inquiries to the next run. */
+  /** Called as an inquiry begins with its state for continue-as-new, which then changes with it. */
   onStanding?(standing: CarriedInquiry): void;
   /** Lets the run continue as new while the inquiry waits. Absent if the run does so in another way. */
   continuation?: ContinuationWait;

@@ -29,29 +29,34 @@ const LOOK_EVERY_MS = 15_000;
 /** Failures of a look-up that a retry cannot resolve: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
-/** Reads the ledger's row of this very request, or returns the next step if the ledger cannot answer. */
-async function lookUp(
+/** Reads the ledger's row of this very request. */
+function lookUp<Step>(
   host: AttemptHost,
   content: InquiryContent,
   attempt: number,
-): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
+  toNext: (found: AttemptView | null) => Step,
+): Promise<Step | AttemptStep> {
   const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-  return askLedger(attempt, () => runUntilDone('lookUpInquiry', { summary }, toLookUpArgs(host, content)));
+  const ask = () => runUntilDone('lookUpInquiry', { summary }, toLookUpArgs(host, content));
+  return askLedger(attempt, ask, toNext);
 }
 
 function toLookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
-  const { ledgerId, accents } = config;
-  return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
+  return { run: { ledgerId: config.ledgerId }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
 
 /** The look-up cannot be cancelled, so that an attempt in flight always gets its outcome. */
-async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ found: T } | { step: AttemptStep }> {
+async function askLedger<Found, Step>(
+  attempt: number,
+  ask: () => Promise<Found>,
+  toNext: (found: Found) => Step,
+): Promise<Step | AttemptStep> {
   try {
-    return { found: await CancellationScope.nonCancellable(ask) };
+    return toNext(await CancellationScope.nonCancellable(ask));
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
     if (!type) throw error;
-    return { step: toFailureStep(type, attempt) };
+    return toFailureStep(type, attempt);
   }
 }
 
@@ -59,15 +64,14 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
  * Closes an attempt whose activity may still run on a disconnected worker. All other look-ups concern attempts that
  * were claimed, or that other runs made. They report an absent attempt as missing.
  */
-export async function closeByLookUp(
+export function closeByLookUp(
   host: AttemptHost,
   content: InquiryContent & { attempt: number; begunAt: string },
 ): Promise<AttemptStep> {
   const { attempt, begunAt } = content;
   const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
   const args = { ...toLookUpArgs(host, content), attempt, begunAt };
-  const result = await askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args));
-  return 'step' in result ? result.step : toStep(result.found);
+  return askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args), toStep);
 }
 
 /** Waits until the attempt's answer has come, or can no longer come. */
@@ -87,11 +91,10 @@ export async function waitOut(
  * Asks the ledger for the inquiry's present state; it answers only this very request. `claimed` is an attempt that the
  * run knows of. A ledger that lacks it is not the one that it was claimed in.
  */
-export async function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
-  const result = await lookUp(host, content, claimed);
-  if ('step' in result) return result.step;
-  const { found } = result;
-  return found && isMade(found, claimed) ? toStep(found) : toFailureStep('LedgerChanged', claimed);
+export function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
+  return lookUp(host, content, claimed, (found) =>
+    found && isMade(found, claimed) ? toStep(found) : toFailureStep('LedgerChanged', claimed),
+  );
 }
 
 /**
@@ -99,14 +102,12 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
  * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
  * sent.
  */
-export async function findBlockingAttempt(
+export function findBlockingAttempt(
   host: AttemptHost,
   content: InquiryContent,
   attempt: number,
 ): Promise<AttemptStep | undefined> {
-  const result = await lookUp(host, content, attempt);
-  if ('step' in result) return result.step;
-  return toBlockingStep(result.found, attempt);
+  return lookUp(host, content, attempt, (found) => toBlockingStep(found, attempt));
 }
 
 /** Finds the blocking attempt in a row that was already read. */

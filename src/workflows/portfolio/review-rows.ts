@@ -12,7 +12,7 @@ import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
+import type { CarriedInquiry, InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
 import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { CarriedRow, FileState, Review } from './review.ts';
@@ -39,7 +39,7 @@ interface OpenRow {
   /** Released while it waits for an operator, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
-  standing: InquiryRunState & { applicants?: FailsafeApplicant[] };
+  standing: CarriedInquiry;
 }
 
 /**
@@ -157,7 +157,7 @@ export class ReviewRows {
     const scope = new CancellationScope({ cancellable: true });
     const open: OpenRow = {
       ...{ row, scope, isHeld: false, isReleased: false, customerTraceNumber: '' },
-      standing: row.resume ?? { ordinal: 0 },
+      standing: row.resume ?? { ordinal: 0, attempt: 1, failures: 0 },
     };
     this.#open.set(row.accountId, open);
     this.#begun++;
@@ -195,12 +195,7 @@ export class ReviewRows {
       },
       onStanding: (standing) => {
         open.standing = standing;
-        const { keptWaiting, retried } = this.#review;
-        const { accountId } = open.row;
-        if (standing.pausedSinceMs === undefined) keptWaiting.delete(accountId);
-        else keptWaiting.add(accountId);
-        if (standing.waitsFor === undefined) retried.delete(accountId);
-        else retried.set(accountId, standing.waitsFor);
+        review.inquiries.set(open.row.accountId, standing);
       },
     };
   }
@@ -229,8 +224,7 @@ export class ReviewRows {
 
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
-    this.#review.keptWaiting.delete(open.row.accountId);
-    this.#review.retried.delete(open.row.accountId);
+    this.#review.inquiries.delete(open.row.accountId);
     this.#review.isStalled = false;
     if (!open.isHeld) this.#review.underWay--;
     this.#review.publish();

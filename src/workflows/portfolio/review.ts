@@ -166,10 +166,8 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   underWay = 0;
   /** Set by a message to this review only. */
   isPaused = false;
-  /** The accounts whose rows wait because all inquiries are paused. */
-  readonly keptWaiting = new Set<string>();
-  /** Reasons of rows with long retries, by account. */
-  readonly retried = new Map<string, WaitsFor>();
+  /** State of the inquiries of open rows, by account. */
+  readonly inquiries = new Map<string, InquiryRunState>();
   /** All rows under way wait for their retries, and none has ended since. */
   isStalled = false;
   /** The review is about to continue as new. */
@@ -251,13 +249,23 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   get #waitsFor(): WaitsFor | null {
-    if (this.isPaused || this.keptWaiting.size > 0) return 'pause';
-    return (this.isStalled ? this.retried.values().next().value : undefined) ?? null;
+    if (this.isPaused || this.#isKeptWaiting) return 'pause';
+    return (this.isStalled ? this.#retried[0] : undefined) ?? null;
+  }
+
+  /** Whether rows wait because all inquiries are paused. */
+  get #isKeptWaiting(): boolean {
+    return [...this.inquiries.values()].some(({ pausedSinceMs }) => pausedSinceMs !== undefined);
+  }
+
+  /** Reasons of rows with long retries. */
+  get #retried(): WaitsFor[] {
+    return [...this.inquiries.values()].flatMap(({ waitsFor }) => waitsFor ?? []);
   }
 
   /** Called when a row begins to wait for its retry. */
   markRowWaiting(): void {
-    this.isStalled = this.retried.size >= this.underWay;
+    this.isStalled = this.#retried.length >= this.underWay;
     this.updateSearchAttributes();
   }
 
@@ -324,7 +332,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
     if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: describeDecisions(held) };
     if (this.isFull) return { state: 'held', waitingFor: `${describeDecisions(held)}: no further row is begun before` };
-    if (this.keptWaiting.size === 0) return { state: 'running' };
+    if (!this.#isKeptWaiting) return { state: 'running' };
     return { state: 'running', waitingFor: 'a person who resumes inquiries, which are paused' };
   }
 

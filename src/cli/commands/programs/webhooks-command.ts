@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Environment } from '../../../model/products.ts';
-import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -13,13 +12,13 @@ import {
 import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
+import { requireRunKey, withJourneys } from '../connections.ts';
 
 interface ListOptions extends ServerOptions {
   failed?: boolean;
 }
 
-interface ChoiceOptions extends ServerOptions {
-  endpoint?: string;
+interface ResendOptions extends ServerOptions {
   all?: boolean;
 }
 
@@ -39,25 +38,16 @@ export function registerWebhooksCommand(program: Command): void {
     .description('list deliveries that have not ended: exits with 3 if a worker has given up an event')
     .option('--failed', 'only those that have given an event up');
   withExamples(withServerOptions(list), 'credit-journey webhooks list --failed').action(listDeliveries);
-  const resend = webhooks
+  const again = webhooks
     .command('resend')
     .description('send again the events that workers have given up, and at once those that wait for their next attempt')
     .argument('[id]', RUN_ID)
-    .option('--endpoint <name>', 'of this endpoint alone')
     .option('--all', 'of every run that has given an event up');
-  withExamples(withServerOptions(resend), 'credit-journey webhooks resend J-1').action(
-    (runKey: string | undefined, options: ChoiceOptions) => {
+  withExamples(withServerOptions(again), 'credit-journey webhooks resend J-1').action(
+    (runKey: string | undefined, options: ResendOptions) => {
       if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give an id or --all, one of them');
-      return runKey === undefined ? resendAll(options) : decide(runKey, 'resendWebhooks', options);
+      return runKey === undefined ? resendAll(options) : resend(runKey, options);
     },
-  );
-  const drop = webhooks
-    .command('drop')
-    .description('forget the events that workers have given up')
-    .argument('<id>', RUN_ID)
-    .option('--endpoint <name>', 'of this endpoint alone');
-  withExamples(withServerOptions(drop), 'credit-journey webhooks drop J-1').action(
-    (runKey: string, options: ChoiceOptions) => decide(runKey, 'dropWebhooks', options),
   );
   const test = webhooks
     .command('test')
@@ -76,37 +66,27 @@ async function listDeliveries({ failed = false, ...options }: ListOptions): Prom
   });
 }
 
-async function decide(
-  runKey: string,
-  update: 'resendWebhooks' | 'dropWebhooks',
-  { endpoint, ...options }: ChoiceOptions,
-): Promise<void> {
+async function resend(runKey: string, options: ServerOptions): Promise<void> {
   requireRunKey(runKey);
   await withJourneys(options, async (_, output, client) => {
-    const { decideDelivery } = await import('../../../operator/webhook-deliveries.ts');
-    const { events } = await decideDelivery(client, runKey, update, endpoint);
-    output.answer({ runKey, events });
+    const { resendEvents } = await import('../../../operator/webhook-deliveries.ts');
+    output.answer({ runKey, ...(await resendEvents(client, runKey)) });
   });
 }
 
 /** Sends events again after an endpoint was mended. If that fails for one run, reports it and tries the next run. */
-async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void> {
+async function resendAll(options: ServerOptions): Promise<void> {
   await withJourneys(options, async ({ taskQueue }, output, client) => {
-    const { decideDelivery, openDeliveries } = await import('../../../operator/webhook-deliveries.ts');
+    const { openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
     const resent: { runKey: string; events: number }[] = [];
     const failed: { runKey: string; error: { type: string; message: string } }[] = [];
-    for (const { runKey, endpoints } of deliveries) {
-      const isChosen = endpoints.some(
-        (status) => status.failed.length > 0 && (endpoint ?? status.endpoint) === status.endpoint,
-      );
-      if (!isChosen) continue;
+    for (const { runKey } of deliveries) {
       try {
-        const { events } = await decideDelivery(client, runKey, 'resendWebhooks', endpoint);
-        resent.push({ runKey, events });
+        resent.push({ runKey, ...(await resendEvents(client, runKey)) });
       } catch (error) {
         if (!(error instanceof Error)) throw error;
-        // Delivered or dropped meanwhile.
+        // Delivered meanwhile.
         if (error.name === 'NothingToDeliverError') continue;
         failed.push({ runKey, error: { type: getErrorType(error), message: error.message } });
       }
