@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { omitUndefined } from '../../../base/defined.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring.ts';
-import { withLedger } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, formatDocument, wrap } from '../../output/output.ts';
+import { withLedger } from '../connections.ts';
 
 interface KeyOptions extends OutputOptions {
   file?: string;
