@@ -28,7 +28,7 @@ const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
   dispose: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerDisposeCommand,
   watch: async () => (await import('./cli/commands/run-commands.ts')).registerWatchCommand,
   holds: async () => (await import('./cli/commands/run-commands.ts')).registerHoldsCommand,
-  resolve: async () => (await import('./cli/commands/run-commands.ts')).registerResolveCommand,
+  resolve: async () => (await import('./cli/commands/resolve-command.ts')).registerResolveCommand,
 };
 
 /** The command that `argv` names, not yet run. All of them where it names none: for the help, and for a slip of the pen. */

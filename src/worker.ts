@@ -66,7 +66,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const readiness = new Readiness();
   const parts = await openParts(config, resources, { readiness, logger: options.logger });
   const { keys, connection, workflows } = parts;
-  const telemetry = await keptIn(resources, startWorkerTelemetry(config));
+  const telemetry = resources.adopt(await startWorkerTelemetry(config), close);
   const { metrics } = telemetry;
   const ledger = telemetry.observeLedger(parts.ledger);
   const mayLoseClaims = async () => {
@@ -76,17 +76,13 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   };
   const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
-  const tokens = new TokenSource({ observer: telemetry.observeTokens });
-  resources.defer(() => tokens.close());
+  const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeTokens }), close);
   const gateways = new Map(
     [...config.profiles.values()].map((profile) => [
       profile.name,
-      new GatewayClient(profile, undefined, telemetry.observeGateway),
+      resources.adopt(new GatewayClient(profile, undefined, telemetry.observeGateway), close),
     ]),
   );
-  resources.defer(async () => {
-    await Promise.all([...gateways.values()].map((gateway) => gateway.close()));
-  });
   const dataConverter = createDataConverter({
     keys,
     namespace: config.temporal.namespace,
@@ -111,19 +107,18 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
   };
-  const webhooks = new WebhookSender();
-  resources.defer(() => webhooks.close());
+  const webhooks = resources.adopt(new WebhookSender(), close);
   const foundations = { connection, workflows, telemetry, webhooks };
   const workers = await createWorkers(config, foundations, dependencies, dataConverter);
   const deployment = watchOwnDeployment(config, connection, { logger: options.logger, telemetry });
-  if (deployment) resources.defer(() => deployment.close());
+  if (deployment) resources.adopt(deployment, close);
   telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
   const tooOld = new AbortController();
   const writer = watchWriter(parts.ledger, () => {
     options.logger?.error({}, 'the ledger asks for newer workers: this one finishes what is on the wire, and ends');
     tooOld.abort();
   });
-  resources.defer(() => writer.close());
+  resources.adopt(writer, close);
   await runAll(workers, {
     ...options,
     signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
@@ -159,30 +154,24 @@ async function openParts(
   { readiness, logger }: { readiness: Readiness; logger: WorkerLogger | undefined },
 ) {
   const { healthAddress } = config.telemetry;
-  if (healthAddress) await keptIn(resources, startHealthServer(healthAddress, readiness));
+  if (healthAddress) resources.adopt(await startHealthServer(healthAddress, readiness), close);
   const workflows = resolveWorkflowSource({
     bundlePath: config.worker.workflowBundlePath,
     isEncrypting: config.payloadsAreEncrypted,
   });
-  const keys = await watchKeyRing(config, logger);
-  resources.defer(() => keys.close());
-  const ledger = await keptIn(resources, openConfiguredLedger(config, keys));
+  const keys = resources.adopt(await watchKeyRing(config, logger), close);
+  const ledger = resources.adopt(await openConfiguredLedger(config, keys), close);
   await requireDurableLedger(config, logger);
   // It ends with its last connection, and keeps a process from its end until then.
   makeRuntime();
-  const connection = await keptIn(resources, connectTo(config));
+  const connection = resources.adopt(await connectTo(config), close);
   await checkKeyAges(config, keys, { connection, logger });
   return { keys, ledger, connection, workflows };
 }
 
-/** Adds a part to the resources, which are closed whether or not the start succeeds. */
-async function keptIn<T extends { close(): Promise<void> }>(
-  resources: AsyncDisposableStack,
-  opening: Promise<T>,
-): Promise<T> {
-  const part = await opening;
-  resources.defer(() => part.close());
-  return part;
+/** Closes a part of the worker, whether or not its start succeeded. */
+async function close(part: { close(): unknown }): Promise<void> {
+  await part.close();
 }
 
 async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<NativeConnection> {

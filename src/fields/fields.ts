@@ -53,10 +53,15 @@ const consentOwner = ruledText(checkConsentOwner).meta({
   description: `Opaque: nothing that looks like ${SSN_LOOK}. share:<shareId> for the workflow shareReport.`,
 });
 
-const instant = z
-  .string()
-  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
-  .meta({ format: 'date-time', pattern: INSTANT });
+/** @param missing the rule that an instant breaks which is not given */
+export function requiredInstant(missing = 'is required') {
+  return z
+    .string({ error: ({ input }) => (input === undefined ? missing : undefined) })
+    .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
+    .meta({ format: 'date-time', pattern: INSTANT });
+}
+
+const instant = requiredInstant();
 
 const duration = ruledText((value) => {
   const ms = parseDurationMs(value);

@@ -1,5 +1,6 @@
 /** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
 import { z } from 'zod';
+import { requiredInstant } from '../fields/fields.ts';
 import type { Problem } from '../model/problems.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import {
@@ -24,7 +25,15 @@ const schema = z.strictObject({
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
-  decidedAt: fields.instant,
+  decidedAt: requiredInstant('is required: the time of sending, with decidedNow: true, where the sender has none'),
+  /**
+   * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
+   * first.
+   */
+  decidedNow: z
+    .literal(true)
+    .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
+    .exactOptional(),
   /** For whom: the same `endUserCode` as the share's. A name alone permits nothing to a share with a code. */
   secondaryUser: z.strictObject(fields.secondaryUserFields).meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES }),
   /** Required for a grant; never personal. */

@@ -45,188 +45,41 @@ const VERSION_STATES = [
   'unknown',
 ] as const satisfies readonly VersionState[];
 
+/** The label's permitted values, by name; `null` for names from the configuration. Never an id. */
+type LabelWords = Readonly<Record<string, readonly string[] | null>>;
+
 interface MetricDefinition {
-  /** The name in Prometheus: counters end in `_total`, times in `_seconds`. */
+  /** The name in Prometheus. */
   name: string;
+  /** The name without the ending that the SDK's exporter adds to counters and histograms, but not to gauges. */
+  base: string;
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
-  /** The label's permitted values, by name; `null` for names from the configuration. Never an id. */
-  labels: Readonly<Record<string, readonly string[] | null>>;
+  labels: LabelWords;
+  /** Upper bounds in seconds, of a histogram. */
+  buckets?: number[];
   /** Its series begin with the first known value, and not at 0. */
   unknownAtFirst?: true;
 }
 
 const PREFIX = 'credit_journey_';
 
-export const METRICS = {
-  attempts: {
-    name: `${PREFIX}attempts_total`,
-    kind: 'counter',
-    help: 'Attempts that were claimed and made, by what came of them: answered, or the failure type',
-    labels: { product: PRODUCTS, result: ATTEMPT_RESULTS },
-  },
-  inquiries: {
-    name: `${PREFIX}inquiries_total`,
-    kind: 'counter',
-    help: 'Inquiries that were settled, by the gateway’s answer or by a person’s decision in a run',
-    labels: { product: PRODUCTS, outcome: OUTCOMES },
-  },
-  timeToAnswer: {
-    name: `${PREFIX}time_to_answer_seconds`,
-    kind: 'histogram',
-    help: 'From handing a request to its connection pool to the end of the gateway’s answer',
-    labels: { product: PRODUCTS },
-  },
-  tokenFetches: {
-    name: `${PREFIX}token_fetches_total`,
-    kind: 'counter',
-    help: 'Requests to the token service: fetched, or the failure type',
-    labels: { profile: null, result: TOKEN_RESULTS },
-  },
-  ledgerLatency: {
-    name: `${PREFIX}ledger_latency_seconds`,
-    kind: 'histogram',
-    help: 'How long the ledger took, by operation of its port',
-    labels: { operation: null, result: null },
-  },
-  ledgerUp: {
-    name: `${PREFIX}ledger_up`,
-    kind: 'gauge',
-    help: '1 where the ledger answered when it was last asked, else 0',
-    labels: {},
-    unknownAtFirst: true,
-  },
-  temporalUp: {
-    name: `${PREFIX}temporal_up`,
-    kind: 'gauge',
-    help: '1 where Temporal answered this worker when it was last asked, else 0',
-    labels: {},
-    unknownAtFirst: true,
-  },
-  needsPerson: {
-    name: `${PREFIX}needs_person`,
-    kind: 'gauge',
-    help: 'What needs a person, each thing once; kinds held and flagged: as `credit-journey holds` lists it; kind runs: without a row of this ledger',
-    labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
-  },
-  oldestAge: {
-    name: `${PREFIX}needs_person_oldest_age_seconds`,
-    kind: 'gauge',
-    help: 'Age of the oldest of them; 0 where there is none, and for runs',
-    labels: { kind: WORK_KINDS, reason: ATTENTION_REASONS },
-  },
-  runningRuns: {
-    name: `${PREFIX}running_runs`,
-    kind: 'gauge',
-    help: 'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
-    labels: { stage: PRODUCTS },
-  },
-  failingRuns: {
-    name: `${PREFIX}failing_runs`,
-    kind: 'gauge',
-    help: 'Running workflows whose tasks fail again and again, by Temporal; absent where the server does not tell',
-    labels: {},
-    unknownAtFirst: true,
-  },
-  taskBacklog: {
-    name: `${PREFIX}task_backlog`,
-    kind: 'gauge',
-    help: 'Tasks that wait for a worker, by what the queue is for; the server’s own approximation',
-    labels: { queue: QUEUES },
-  },
-  ledgerOlderCopy: {
-    name: `${PREFIX}ledger_older_copy`,
-    kind: 'gauge',
-    help: '1 where the ledger lacks an attempt that runs have seen: an older copy, on which nothing is sent',
-    labels: {},
-  },
-  ledgerLosesCommits: {
-    name: `${PREFIX}ledger_loses_commits`,
-    kind: 'gauge',
-    help: '1 where a failover or a power cut may lose what the ledger has confirmed, as the last readiness probe found: production is not ready then',
-    labels: {},
-  },
-  keyDaysLeft: {
-    name: `${PREFIX}key_days_left`,
-    kind: 'gauge',
-    help: 'Days for which the current key may still encrypt, by its use; below 0 it is overdue',
-    labels: { use: null },
-    unknownAtFirst: true,
-  },
-  started: {
-    name: `${PREFIX}started_timestamp_seconds`,
-    kind: 'gauge',
-    help: 'When this process began, in seconds since the epoch',
-    labels: {},
-    unknownAtFirst: true,
-  },
-  versionState: {
-    name: `${PREFIX}version_state`,
-    kind: 'gauge',
-    help: '1 for the state that this worker’s version has; unversioned workers count as current',
-    labels: { build_id: null, state: VERSION_STATES },
-    unknownAtFirst: true,
-  },
-  deploymentHasCurrent: {
-    name: `${PREFIX}deployment_has_current`,
-    kind: 'gauge',
-    help: '1 where some version of this worker’s deployment is current, or workers are unversioned, else 0',
-    labels: {},
-    unknownAtFirst: true,
-  },
-  paused: {
-    name: `${PREFIX}paused`,
-    kind: 'gauge',
-    help: '1 where a person has paused inquiries, of one profile or of all, else 0',
-    labels: {},
-  },
-  webhooks: {
-    name: `${PREFIX}webhooks_total`,
-    kind: 'counter',
-    help: 'Attempts to deliver an event to an endpoint: delivered, or the failure type',
-    labels: { result: WEBHOOK_RESULTS },
-  },
-  undecodable: {
-    name: `${PREFIX}undecodable_payloads_total`,
-    kind: 'counter',
-    help: 'Payloads that could not be decoded, each time one is met, by why',
-    labels: { reason: UNDECODABLE_REASONS },
-  },
-  unknownKey: {
-    name: `${PREFIX}unknown_key_total`,
-    kind: 'counter',
-    help: 'Payloads that wait for a key that the key ring lacks, each time one is met',
-    labels: {},
-  },
-  markersBroken: {
-    name: `${PREFIX}wire_markers_broken`,
-    kind: 'gauge',
-    help: '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
-    labels: { profile: null },
-  },
-  httpRequests: {
-    name: `${PREFIX}http_requests_total`,
-    kind: 'counter',
-    help: 'Requests that the HTTP API or the codec server answered; other: at no address of theirs',
-    labels: { service: null, operation: null, status: null },
-    unknownAtFirst: true,
-  },
-  httpSeconds: {
-    name: `${PREFIX}http_request_seconds`,
-    kind: 'histogram',
-    help: 'From the beginning of a request to the end of its answer',
-    labels: { service: null, operation: null },
-  },
-  eventLoopDelay: {
-    name: `${PREFIX}event_loop_delay_seconds`,
-    kind: 'gauge',
-    help: 'What the longest of a hundred waits for the worker’s main thread took in the last few seconds (p99)',
-    labels: {},
-  },
-} as const satisfies Record<string, MetricDefinition>;
+function counter<const L extends LabelWords = Record<never, never>>(name: string, help: string, labels = {} as L) {
+  return { name: `${PREFIX}${name}_total`, base: `${PREFIX}${name}`, kind: 'counter' as const, help, labels };
+}
 
-type MetricKey = keyof typeof METRICS;
-const KEYS = Object.keys(METRICS) as MetricKey[];
+function gauge<const L extends LabelWords = Record<never, never>>(name: string, help: string, labels = {} as L) {
+  return { name: `${PREFIX}${name}`, base: `${PREFIX}${name}`, kind: 'gauge' as const, help, labels };
+}
+
+function histogram<const L extends LabelWords>(name: string, buckets: number[], help: string, labels: L) {
+  const kind = 'histogram' as const;
+  return { name: `${PREFIX}${name}_seconds`, base: `${PREFIX}${name}`, kind, help, labels, buckets };
+}
+
+function unknownAtFirst<Metric>(metric: Metric): Metric & { unknownAtFirst: true } {
+  return { ...metric, unknownAtFirst: true };
+}
 
 /** Seconds. A gateway answers in about one; a request is given up after 90 at most (docs/configuration.md). */
 const ANSWER_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90];
@@ -237,30 +90,128 @@ const HTTP_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 /** Seconds. Finer than the SDK's own, for an alert at about 5 s. */
 const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
+export const METRICS = {
+  attempts: counter(
+    'attempts',
+    'Attempts that were claimed and made, by what came of them: answered, or the failure type',
+    { product: PRODUCTS, result: ATTEMPT_RESULTS },
+  ),
+  inquiries: counter(
+    'inquiries',
+    'Inquiries that were settled, by the gateway’s answer or by a person’s decision in a run',
+    { product: PRODUCTS, outcome: OUTCOMES },
+  ),
+  timeToAnswer: histogram(
+    'time_to_answer',
+    ANSWER_BUCKETS,
+    'From handing a request to its connection pool to the end of the gateway’s answer',
+    { product: PRODUCTS },
+  ),
+  tokenFetches: counter('token_fetches', 'Requests to the token service: fetched, or the failure type', {
+    profile: null,
+    result: TOKEN_RESULTS,
+  }),
+  ledgerLatency: histogram('ledger_latency', LEDGER_BUCKETS, 'How long the ledger took, by operation of its port', {
+    operation: null,
+    result: null,
+  }),
+  ledgerUp: unknownAtFirst(gauge('ledger_up', '1 where the ledger answered when it was last asked, else 0')),
+  temporalUp: unknownAtFirst(
+    gauge('temporal_up', '1 where Temporal answered this worker when it was last asked, else 0'),
+  ),
+  needsPerson: gauge(
+    'needs_person',
+    'What needs a person, each thing once; kinds held and flagged: as `credit-journey holds` lists it; kind runs: without a row of this ledger',
+    { kind: WORK_KINDS, reason: ATTENTION_REASONS },
+  ),
+  oldestAge: gauge(
+    'needs_person_oldest_age_seconds',
+    'Age of the oldest of them; 0 where there is none, and for runs',
+    { kind: WORK_KINDS, reason: ATTENTION_REASONS },
+  ),
+  runningRuns: gauge(
+    'running_runs',
+    'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
+    { stage: PRODUCTS },
+  ),
+  failingRuns: unknownAtFirst(
+    gauge(
+      'failing_runs',
+      'Running workflows whose tasks fail again and again, by Temporal; absent where the server does not tell',
+    ),
+  ),
+  taskBacklog: gauge(
+    'task_backlog',
+    'Tasks that wait for a worker, by what the queue is for; the server’s own approximation',
+    { queue: QUEUES },
+  ),
+  ledgerOlderCopy: gauge(
+    'ledger_older_copy',
+    '1 where the ledger lacks an attempt that runs have seen: an older copy, on which nothing is sent',
+  ),
+  ledgerLosesCommits: gauge(
+    'ledger_loses_commits',
+    '1 where a failover or a power cut may lose what the ledger has confirmed, as the last readiness probe found: production is not ready then',
+  ),
+  keyDaysLeft: unknownAtFirst(
+    gauge('key_days_left', 'Days for which the current key may still encrypt, by its use; below 0 it is overdue', {
+      use: null,
+    }),
+  ),
+  started: unknownAtFirst(gauge('started_timestamp_seconds', 'When this process began, in seconds since the epoch')),
+  versionState: unknownAtFirst(
+    gauge('version_state', '1 for the state that this worker’s version has; unversioned workers count as current', {
+      build_id: null,
+      state: VERSION_STATES,
+    }),
+  ),
+  deploymentHasCurrent: unknownAtFirst(
+    gauge(
+      'deployment_has_current',
+      '1 where some version of this worker’s deployment is current, or workers are unversioned, else 0',
+    ),
+  ),
+  paused: gauge('paused', '1 where a person has paused inquiries, of one profile or of all, else 0'),
+  webhooks: counter('webhooks', 'Attempts to deliver an event to an endpoint: delivered, or the failure type', {
+    result: WEBHOOK_RESULTS,
+  }),
+  undecodable: counter('undecodable_payloads', 'Payloads that could not be decoded, each time one is met, by why', {
+    reason: UNDECODABLE_REASONS,
+  }),
+  unknownKey: counter('unknown_key', 'Payloads that wait for a key that the key ring lacks, each time one is met'),
+  markersBroken: gauge(
+    'wire_markers_broken',
+    '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
+    { profile: null },
+  ),
+  httpRequests: unknownAtFirst(
+    counter(
+      'http_requests',
+      'Requests that the HTTP API or the codec server answered; other: at no address of theirs',
+      { service: null, operation: null, status: null },
+    ),
+  ),
+  httpSeconds: histogram('http_request', HTTP_BUCKETS, 'From the beginning of a request to the end of its answer', {
+    service: null,
+    operation: null,
+  }),
+  eventLoopDelay: gauge(
+    'event_loop_delay_seconds',
+    'What the longest of a hundred waits for the worker’s main thread took in the last few seconds (p99)',
+  ),
+} satisfies Record<string, MetricDefinition>;
+
+type MetricKey = keyof typeof METRICS;
+const KEYS = Object.keys(METRICS) as MetricKey[];
+
 /** By the name without its unit, as the SDK requires. */
 export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
-  [stripMetricSuffix(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
-  [stripMetricSuffix(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
-  [stripMetricSuffix(METRICS.httpSeconds)]: HTTP_BUCKETS,
+  ...Object.fromEntries(
+    Object.values<MetricDefinition>(METRICS).flatMap(({ base, buckets }) => (buckets ? [[base, buckets]] : [])),
+  ),
   activity_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
   workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
 };
-
-/** Returns the name without the endings that the SDK's exporter adds to counters and histograms, but not to gauges. */
-export function stripMetricSuffix({ name, kind }: MetricDefinition): string {
-  switch (kind) {
-    case 'counter':
-      return name.replace(/_total$/, '');
-    case 'histogram':
-      return name.replace(/_seconds$/, '');
-    case 'gauge':
-      return name;
-  }
-}
-
-function toUnit({ name, kind }: MetricDefinition): 'seconds' | undefined {
-  return kind === 'histogram' && name.endsWith('_seconds') ? 'seconds' : undefined;
-}
 
 type Instrument = (value: number, labels?: MetricTags) => void;
 
@@ -326,22 +277,17 @@ export class Metrics {
   }
 }
 
-function createInstrument(meter: MetricMeter, definition: MetricDefinition): Instrument {
-  const [name, unit] = [stripMetricSuffix(definition), toUnit(definition)];
-  switch (definition.kind) {
-    case 'counter': {
-      const counter = meter.createCounter(name, unit, definition.help);
-      return (value, labels) => counter.add(value, labels);
-    }
-    case 'gauge': {
-      const gauge = meter.createGauge(name, 'float', unit, definition.help);
-      return (value, labels) => gauge.set(value, labels);
-    }
-    case 'histogram': {
-      const histogram = meter.createHistogram(name, 'float', unit, definition.help);
-      return (value, labels) => histogram.record(value, labels);
-    }
+function createInstrument(meter: MetricMeter, { base, kind, help }: MetricDefinition): Instrument {
+  if (kind === 'counter') {
+    const metric = meter.createCounter(base, undefined, help);
+    return (value, labels) => metric.add(value, labels);
   }
+  if (kind === 'gauge') {
+    const metric = meter.createGauge(base, 'float', undefined, help);
+    return (value, labels) => metric.set(value, labels);
+  }
+  const metric = meter.createHistogram(base, 'float', 'seconds', help);
+  return (value, labels) => metric.record(value, labels);
 }
 
 /** The interval of Node's timer; its figures include the interval itself. */

@@ -88,6 +88,18 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.consents.keep('ledger-of-others', consentOf()), LedgerChangedError);
   });
 
+  test('one that was typed again without a time is known; a denial is not, where a grant came between', async (t) => {
+    const { ledger } = await opened(t);
+    const again = { decidedAt: '2026-01-02T05:00:00Z', receivedAt: '2026-01-02T05:00:00Z', decidedNow: true } as const;
+    await keep(ledger, DENIED);
+    assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: [] });
+    const { ledgerId } = ledger.identity;
+    // By the database's clock, which counts milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-2', receivedAt: '2026-01-02T04:00:00Z' })]);
+    assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
+  });
+
   test('a grant that no longer counts says why when it is kept again: as its run has noted, or by a refusal', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));

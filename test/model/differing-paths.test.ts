@@ -34,6 +34,8 @@ test('a refusal’s reason says what was used and where the content differs, and
   assert.match(describeDifference('/to was used', many), /\/9 and 2 more differ$/);
 });
 
+const NOT_SINCE = { hasGrantedSince: false };
+
 test('a consent’s proof is none of its content, nor is the evidence of a refusal', () => {
   const grant = {
     decision: 'granted',
@@ -41,13 +43,32 @@ test('a consent’s proof is none of its content, nor is the evidence of a refus
     secondaryUser: { endUserCode: 'EU999' },
     evidence: { method: 'web', textVersion: 'v1', capturedAt: '2026-01-01T00:00:00Z', reference: 'doc-1' },
   } as ConsentMessage;
-  assert.deepEqual(findConsentDifferences(grant, { ...grant, proof: 'a.b.c' }), []);
+  assert.deepEqual(findConsentDifferences(grant, { ...grant, proof: 'a.b.c' }, NOT_SINCE), []);
   const other = { ...grant, evidence: { ...grant.evidence, reference: 'doc-2' } } as ConsentMessage;
-  assert.deepEqual(findConsentDifferences(grant, other), ['/evidence/reference']);
+  assert.deepEqual(findConsentDifferences(grant, other, NOT_SINCE), ['/evidence/reference']);
   const { evidence: _, ...bare } = { ...grant, decision: 'revoked' as const };
-  assert.deepEqual(findConsentDifferences(bare, { ...grant, decision: 'revoked' }), []);
-  assert.deepEqual(findConsentDifferences(bare, { ...bare, secondaryUser: { endUser: 'X' } }), [
+  assert.deepEqual(findConsentDifferences(bare, { ...grant, decision: 'revoked' }, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(bare, { ...bare, secondaryUser: { endUser: 'X' } }, NOT_SINCE), [
     '/secondaryUser/endUserCode',
     '/secondaryUser/endUser',
   ]);
+});
+
+test('a consent that was sent without a time keeps the time of the one before it, unless a grant came between', () => {
+  const times = (decidedAt: string, capturedAt = decidedAt) => ({
+    decidedAt,
+    evidence: { method: 'web', textVersion: 'v1', capturedAt, reference: 'doc-1' },
+  });
+  const kept = { decision: 'granted', ...times('2026-01-01T00:00:00Z') } as ConsentMessage;
+  const typed = { ...kept, ...times('2026-01-01T01:00:00Z') };
+  assert.deepEqual(findConsentDifferences(kept, typed, NOT_SINCE), ['/decidedAt', '/evidence/capturedAt']);
+  const typedNow = { ...typed, decidedNow: true as const };
+  assert.deepEqual(findConsentDifferences(kept, typedNow, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences({ ...kept, decidedNow: true }, typedNow, NOT_SINCE), []);
+  const captured = { ...typedNow, ...times('2026-01-01T01:00:00Z', '2026-01-01T00:30:00Z') };
+  assert.deepEqual(findConsentDifferences(kept, captured, NOT_SINCE), ['/evidence/capturedAt']);
+  const denied = { ...kept, decision: 'denied' as const };
+  const deniedNow = { ...typedNow, decision: 'denied' as const };
+  assert.deepEqual(findConsentDifferences(denied, deniedNow, NOT_SINCE), []);
+  assert.deepEqual(findConsentDifferences(denied, deniedNow, { hasGrantedSince: true }), ['/decidedAt']);
 });

@@ -1,7 +1,14 @@
 /** What every worker reads alike: of a ledger that was put back, queues that wait, keys that grow old, a server that fails. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import { watchFleetFigures } from '../../src/worker/worker-telemetry.ts';
+import { attempted, consentOf, keyRing } from '../ledger/fixtures.ts';
 import { aboveZero, recordMetrics } from './recorded-metrics.ts';
 
 type Figures = Parameters<typeof watchFleetFigures>[0];
@@ -9,7 +16,10 @@ type Figures = Parameters<typeof watchFleetFigures>[0];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What was put into which metric, in one round. */
-async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflowService' | 'keys', object>>) {
+async function figuresOf(
+  parts: Partial<Record<'ledger' | 'workflow' | 'workflowService' | 'keys', object>>,
+  others: Partial<Figures> = {},
+) {
   const end = new AbortController();
   const { metrics, of } = recordMetrics();
   const figures = {
@@ -25,9 +35,10 @@ async function figuresOf(parts: Partial<Record<'ledger' | 'workflow' | 'workflow
       workflowService: { describeTaskQueue: async () => ({}), ...parts.workflowService },
       options: { namespace: 'default' },
     },
-    keys: { ring: { keys: [], ...parts.keys } },
+    keys: { keys: [], ...parts.keys },
     ...{ taskQueue: 'q', profiles: ['default', 'east'], metrics, everyMs: 60_000, signal: end.signal },
     knows: async () => true,
+    ...others,
   } as unknown as Figures;
   const watching = watchFleetFigures(figures);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -66,4 +77,69 @@ test('what cannot be read stands as it was, and nothing else with it', async () 
   const of = await figuresOf({ workflow: { count: away }, workflowService: { describeTaskQueue: away } });
   assert.deepEqual([of('runningRuns'), of('taskBacklog'), of('temporalUp')], [undefined, undefined, { '': 0 }]);
   assert.deepEqual([aboveZero(of('needsPerson')), of('ledgerOlderCopy')], [{}, { '': 0 }]);
+});
+
+interface Work {
+  outcomes?: Record<string, Partial<OutcomeRecord>>;
+  kept?: readonly ConsentRecord[];
+  minutes?: number;
+  /** How many runs have given an event up; absent where the server does not answer. */
+  givenUp?: number | undefined;
+  isRegistered?: boolean;
+}
+
+async function countWork(t: TestContext, work: Work) {
+  const { outcomes = {}, kept = [], minutes = 20, givenUp, isRegistered = true } = work;
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-open-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const real = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  t.after(() => real.close());
+  for (const [workflowId, outcome] of Object.entries(outcomes)) {
+    const inquiry = { customerTraceNumber: workflowId, runKey: workflowId.replace('journey-', '') };
+    await attempted(real, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
+  }
+  for (const consent of kept) await real.consents.keep(real.identity.ledgerId, consent);
+  const count = async (query: string) => {
+    if (givenUp === undefined) throw new Error('the server does not answer');
+    return { count: query.includes('WebhookFailed') ? givenUp : query.includes('LedgerChanged') ? 1 : 0 };
+  };
+  const ledger = { work: real.work, consents: real.consents, pauses: real.pauses };
+  const of = await figuresOf(
+    { ledger, workflow: { count } },
+    { knows: async (name) => isRegistered && name === 'NeedsAttention', now: () => Date.now() + minutes * 60_000 },
+  );
+  assert.deepEqual([of('ledgerUp'), of('paused')], [{ '': 1 }, { '': 0 }]);
+  const ages = Object.entries(aboveZero(of('oldestAge')) ?? {});
+  return {
+    counts: aboveZero(of('needsPerson')),
+    minutes: Object.fromEntries(ages.map(([labels, seconds]) => [labels, Math.floor(seconds / 60)])),
+    events: of('needsPerson')?.['runs WebhookFailed'],
+  };
+}
+
+test('rows of the ledger are counted by kind and reason, with the age of the oldest', async (t) => {
+  const outcomes = { 'journey-1': { state: 'unknown' }, 'journey-2': { state: 'refused' } } as const;
+  const found = await countWork(t, { outcomes });
+  // The gateway posted nothing for the refused one, but its row stands as the list has it.
+  assert.deepEqual(found.counts, { 'held OutcomeUnknown': 1, 'held RequestRefused': 1 });
+  assert.deepEqual(found.minutes, { 'held OutcomeUnknown': 20, 'held RequestRefused': 20 });
+});
+
+test('consents that match nothing are counted by what is not known, with the age of the oldest', async (t) => {
+  const outcomes = { 'journey-1': { state: 'notSent' } } as const;
+  const kept = [
+    consentOf({ journeyId: 'J-GONE' }),
+    consentOf({ journeyId: 'J-GONE', consentId: 'C-2', decision: 'denied' }),
+    consentOf({ journeyId: '1', shareId: 'S-TYPO' }),
+  ];
+  const found = await countWork(t, { outcomes, kept, minutes: 90 });
+  assert.deepEqual(found.counts, { 'unmatched journey': 2, 'unmatched share': 1 });
+  assert.deepEqual(found.minutes, { 'unmatched journey': 90, 'unmatched share': 90 });
+});
+
+test('runs that have no row here are counted, and keep their figure while the server does not answer', async (t) => {
+  assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
+  assert.equal((await countWork(t, { givenUp: undefined })).events, undefined);
+  assert.equal((await countWork(t, { givenUp: undefined, isRegistered: false })).events, 0);
 });

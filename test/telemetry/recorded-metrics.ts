@@ -1,6 +1,6 @@
 /** The real metrics over a meter that remembers what was put into it last. */
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import { METRICS, Metrics, stripMetricSuffix } from '../../src/telemetry/metrics.ts';
+import { METRICS, Metrics } from '../../src/telemetry/metrics.ts';
 
 /**
  * `of` reads the series of a gauge that were put, by the words of their labels; `onPut` is called with each metric's key
@@ -8,9 +8,7 @@ import { METRICS, Metrics, stripMetricSuffix } from '../../src/telemetry/metrics
  */
 export function recordMetrics(onPut: (key: string) => void = () => {}) {
   const put = new Map<string, Map<string, number>>();
-  const keys = new Map<string, string>(
-    Object.entries(METRICS).map(([key, metric]) => [stripMetricSuffix(metric), key]),
-  );
+  const keys = new Map<string, string>(Object.entries(METRICS).map(([key, metric]) => [metric.base, key]));
   const remember =
     (name: string) =>
     (value: number, labels: MetricTags = {}) => {

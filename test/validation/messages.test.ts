@@ -165,6 +165,11 @@ describe('consent', () => {
       ['/evidence/reference'],
     ],
   ]);
+
+  it('is told what stands for a time that the sender has not', () => {
+    const { decidedAt: _, ...without } = aConsent();
+    assert.throws(() => parseMessage(MESSAGES.consent, without), /\/decidedAt is required: .* decidedNow: true/);
+  });
 });
 
 describe('resolveInquiry', () => {

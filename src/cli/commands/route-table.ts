@@ -19,8 +19,8 @@ function completeConsent(message: Loose, runKey: string | undefined): Loose {
   return {
     journeyId: runKey,
     ...(kind === 'share' ? { shareId: id } : {}),
-    decidedAt,
     ...message,
+    ...(message.decidedAt === undefined ? { decidedAt, decidedNow: true } : {}),
     ...(isRecord(evidence) ? { evidence: { capturedAt: decidedAt, ...evidence } } : {}),
   };
 }

@@ -4,8 +4,7 @@
  */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { parseInstantMs } from '../../base/instants.ts';
-import { INSTANT } from '../../base/portable-patterns.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
@@ -21,10 +20,8 @@ const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const optionalText = text.exactOptional();
 
-export const instantText = z
-  .string()
-  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
-  .meta({ format: 'date-time', pattern: INSTANT });
+/** An instant in a query. */
+export const instantText = getMessageFields().instant;
 
 /** The conditions of every listing by time. All conditions are text, since they come from a query or a command line. */
 const periodAndRun = {

@@ -233,9 +233,20 @@ async function readConsent(session: SqlSession, consent: ConsentKey): Promise<Co
 async function judgeKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
   const row = await readConsent(session, consent);
   if (!row) return { kind: 'known', paths: [] };
-  const paths = findConsentDifferences(toConsentRecord(row), consent);
+  const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
+  const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+}
+
+/** Whether the applicant has granted the share after the ledger took this row. */
+async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boolean> {
+  const since = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
+       AND recorded_at > $4 LIMIT 1`,
+    [row.journeyId, row.shareId, row.applicantId, Date.parse(row.recordedAt)],
+  );
+  return since.length > 0;
 }
 
 export function toConsentRecord(row: ConsentRow): ConsentRecord {

@@ -28,12 +28,10 @@ function toBinding(ledgerId: string): string {
 /** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;
 
-/** The primary key of `sealed_bodies`, in whose order rows that cannot be read are passed once. */
+/** Passes rows that cannot be read once, in the order of the primary key. */
 const KEY = ['customerTraceNumber', 'attempt', 'kind', 'late', 'fromTraceNumber', 'fromAttempt'] as const;
 
 type WrappedRow = Required<Pick<Row<'sealed_bodies'>, (typeof KEY)[number] | 'keyId' | 'wrappedKey'>>;
-
-type Rewrapped = { row: WrappedRow; keyId: string; wrappedKey: Uint8Array };
 
 /**
  * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key. The reports
@@ -61,13 +59,22 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
     ),
   );
   for await (const rows of batches) {
-    const rewrapped: Rewrapped[] = [];
+    const writes: (readonly [row: WrappedRow, change: Awaited<ReturnType<typeof rewrap>>])[] = [];
     for (const row of rows) {
-      const anew = await rewrapRow(keys, ledgerId, row);
-      if (anew) rewrapped.push(anew);
-      else unreadable.set(row.keyId, (unreadable.get(row.keyId) ?? 0) + 1);
+      try {
+        const { customerTraceNumber, attempt, kind } = row;
+        writes.push([row, await rewrap(keys, row, { ledgerId, customerTraceNumber, attempt, kind })]);
+      } catch (error) {
+        if (!(error instanceof UnknownKeyError)) throw error;
+        unreadable.set(row.keyId, (unreadable.get(row.keyId) ?? 0) + 1);
+      }
     }
-    reports += await writeBatch(transactions, rewrapped);
+    // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
+    reports += await transactions.write(async ({ session }) => {
+      let written = 0;
+      for (const [row, change] of writes) written += await updateRows(session, 'sealed_bodies', row, change);
+      return written;
+    });
   }
   return {
     keyId,
@@ -93,26 +100,4 @@ async function rewrapSecret(
   return transactions.write(
     async ({ session }) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
   );
-}
-
-async function rewrapRow(keys: KeyWrapper, ledgerId: string, row: WrappedRow): Promise<Rewrapped | null> {
-  const { customerTraceNumber, attempt, kind } = row;
-  try {
-    return { row, ...(await rewrap(keys, row, { ledgerId, customerTraceNumber, attempt, kind })) };
-  } catch (error) {
-    if (error instanceof UnknownKeyError) return null;
-    throw error;
-  }
-}
-
-/** Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed. */
-function writeBatch(transactions: Transactions, rewrapped: readonly Rewrapped[]): Promise<number> {
-  if (rewrapped.length === 0) return Promise.resolve(0);
-  return transactions.write(async ({ session }) => {
-    let written = 0;
-    for (const { row, keyId, wrappedKey } of rewrapped) {
-      written += await updateRows(session, 'sealed_bodies', row, { keyId, wrappedKey });
-    }
-    return written;
-  });
 }

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
-import { getMessageFields } from '../../fields/fields.ts';
+import { requiredInstant } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
 import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyError } from '../errors.ts';
@@ -337,7 +337,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 export const KEY_ID_FORM = /^[A-Za-z0-9._-]{1,64}$/;
 
-const { instant: instantSchema } = getMessageFields();
+const instantSchema = requiredInstant();
 const idSchema = z
   .string()
   .refine((id) => KEY_ID_FORM.test(id), 'must be 1 to 64 letters, digits, dots, dashes or underscores');

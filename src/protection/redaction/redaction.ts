@@ -26,32 +26,21 @@ type FieldKind =
   | 'plain';
 
 const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
-  ssn: ['ssn', 'ssns', 'socialSecurity', 'socialSecurityNumber', 'socialSecurityNumbers', 'itin', 'taxId', 'tin'],
-  birthDate: ['dob', 'dobs', 'dateOfBirth', 'datesOfBirth', 'birthDate', 'birthDates', 'birthday', 'birth'],
+  ssn: ['ssns', 'socialSecurity', 'socialSecurityNumbers', 'itin', 'taxId', 'tin'],
+  birthDate: ['dobs', 'datesOfBirth', 'birthDates', 'birthday', 'birth'],
   zip: ['zip', 'zipCode', 'postalCode', 'postcode'],
   address: ['address', 'addresses', 'relatedAddresses', 'residence', 'residences', 'mailingAddress', 'homeAddress'],
   masked: [
-    ...['names', 'first', 'middle', 'last', 'gen', 'firstName', 'middleName', 'middleInitial', 'lastName', 'fullName'],
+    ...['names', 'first', 'middle', 'last', 'gen', 'middleInitial'],
     ...['givenName', 'familyName', 'surname', 'maidenName', 'nickname', 'alias', 'aliases', 'aka', 'akas', 'suffix'],
     ...['applicantName', 'consumerName', 'customerName', 'borrowerName', 'spouseName', 'mothersMaidenName'],
     ...['employer', 'employers', 'employerName', 'employment', 'employments'],
-    ...[
-      'phone',
-      'phones',
-      'phoneNumber',
-      'phoneNumbers',
-      'phoneNbr',
-      'telephone',
-      'mobile',
-      'cell',
-      'cellPhone',
-      'fax',
-    ],
-    ...['email', 'emails', 'mail', 'emailAddress', 'emailAddresses'],
-    ...['line1', 'line2', 'line3', 'street', 'street1', 'street2', 'streetAddress', 'streetName', 'houseNumber'],
+    ...['phones', 'phoneNumbers', 'phoneNbr', 'mobile', 'cell', 'fax'],
+    ...['emails', 'mail', 'emailAddresses'],
+    ...['line1', 'line2', 'line3', 'street', 'street1', 'street2', 'streetName', 'houseNumber'],
     ...['address1', 'address2', 'addressLine', 'addressLine1', 'addressLine2', 'zip4', 'zipPlus4', 'unit', 'apartment'],
-    ...['accountNumber', 'accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
-    ...['consumerId', 'consumerIds', 'ipAddress', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
+    ...['accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
+    ...['consumerIds', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
     ...['passportNumber', 'latitude', 'longitude'],
     // The provider's free text (docs/decisions/gateway.md).
     ...['returnReasonDesc', 'errorMessage'],
@@ -62,26 +51,15 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
   id: [...['journeyId', 'pullId', 'shareId', 'reviewId', 'runKey', 'workflowId'], ...['consentId', 'decisionId']],
 };
 
-/** Endings of names such as `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
-const ENDINGS: readonly [string, FieldKind][] = [
-  ['ssn', 'ssn'],
-  ['socialsecuritynumber', 'ssn'],
-  ['dob', 'birthDate'],
-  ['dateofbirth', 'birthDate'],
-  ['birthdate', 'birthDate'],
-  ['firstname', 'masked'],
-  ['middlename', 'masked'],
-  ['lastname', 'masked'],
-  ['fullname', 'masked'],
-  ['email', 'masked'],
-  ['emailaddress', 'masked'],
-  ['phone', 'masked'],
-  ['phonenumber', 'masked'],
-  ['accountnumber', 'masked'],
-  ['consumerid', 'masked'],
-  ['streetaddress', 'masked'],
-  ['ipaddress', 'masked'],
-];
+/** Endings of names, such as `coBorrowerSsn`, `home_phone` and `applicant1Email`, and the names themselves. */
+const ENDINGS = (
+  [
+    ['ssn', ['ssn', 'socialsecuritynumber']],
+    ['birthDate', ['dob', 'dateofbirth', 'birthdate']],
+    ['masked', ['firstname', 'middlename', 'lastname', 'fullname', 'email', 'emailaddress', 'phone', 'phonenumber']],
+    ['masked', ['accountnumber', 'consumerid', 'streetaddress', 'ipaddress']],
+  ] as const
+).flatMap(([kind, endings]) => endings.map((ending) => [ending, kind] as const));
 
 /** Members of an address, and of the REFUPD entries of identification lists (interface 2.5). */
 const PLAIN_WITHIN = new Set([
