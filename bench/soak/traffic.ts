@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
-import type { Hold } from '../../src/operator/holds.ts';
-import { readHolds } from '../../src/operator/holds.ts';
+import { describeHold, type Hold, readOpenWork } from '../../src/operator/holds.ts';
 import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -223,7 +222,8 @@ async function resolveHolds(site: Site): Promise<number> {
 async function listHolds(site: Site): Promise<Hold[]> {
   const ledger = await openConfiguredLedger(site.env, { besideLedger: true });
   try {
-    return await readHolds(ledger, { kind: 'held' });
+    const pages = await Array.fromAsync(readOpenWork(ledger, { kind: 'held' }));
+    return pages.flatMap(({ rows }) => rows.map(describeHold));
   } finally {
     await ledger.close();
   }

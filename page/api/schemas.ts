@@ -157,8 +157,6 @@ export type HoldGuide = {
 
 export type HoldList = {
   asOf: string;
-  /** The number of rows on all pages. */
-  total: number;
   /** The oldest first. */
   data: readonly Hold[];
   hasMore: boolean;
@@ -432,7 +430,7 @@ export type RunStory = {
 export type SameDecision = {
   /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
   decisionId: string;
-  action: 'resend' | 'accept' | 'abandon';
+  action: 'resend' | 'accept' | 'amend' | 'abandon';
   providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
   reason: string;
   outcome?: 'noRecord' | 'noReport';

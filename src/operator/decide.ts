@@ -60,20 +60,6 @@ export async function readDecidable(
     : { ...hold, allowedActions: ['seen'] };
 }
 
-/** A hold that only its open run knows: the ledger that answers is not the run's, so the run has written no row there. */
-export async function readUnlisted(
-  journeys: LedgerJourneys,
-  { runKey, customerTraceNumber }: NamedInquiry,
-): Promise<DecidableHold | undefined> {
-  if (!(await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)))) return undefined;
-  const { holds } = await journeys.run(runKey).status();
-  const held = holds.find((hold) => hold.customerTraceNumber === customerTraceNumber);
-  if (!held) return undefined;
-  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
-  const row = { ...said, workId: '', kind: 'held' as const, reason, attempt, runKey, profile };
-  return { ...describeHold(row), customerTraceNumber, productCode: held.productCode, heldBy: 'run' };
-}
-
 interface DecisionMade {
   accepted: true;
   /** An equal decision was made before. */

@@ -1,7 +1,7 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import type { WorkFilters, WorkQuery, WorkRow } from '../ledger/holds/work.ts';
+import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
@@ -137,24 +137,21 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
       runbook: findPage(reason),
     }),
     providerWords: { ...PROVIDER_WORDS },
-    // The ledger does not know whether the run is open, so the texts assume a running one.
-    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold, true))),
+    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
   };
 }
 
 /** Every hold has its product. The words for a row that was only flagged do not mention one. */
-export function toDecidedInquiry(hold: Omit<Hold, 'guide'>, isRunning: boolean): DecidedInquiry {
+function toDecidedInquiry(hold: Omit<Hold, 'guide'>): DecidedInquiry {
   const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
-  return { run: parseRunKey(runKey).kind, isRunning, failureType, productCode, shareId, attempt };
+  return { run: parseRunKey(runKey).kind, failureType, productCode, shareId, attempt };
 }
-
-const PAGE = 500;
 
 /** Reads the open rows page by page, the oldest first. */
 export async function* readOpenWork(
   ledger: Ledger,
-  { after: first, limit = PAGE, ...filters }: Partial<WorkQuery> = {},
+  { after: first, limit = 500, ...filters }: Partial<WorkQuery> = {},
 ): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
   let after = first;
   let page: { rows: WorkRow[]; hasMore: boolean };
@@ -163,11 +160,4 @@ export async function* readOpenWork(
     yield page;
     after = page.rows.at(-1);
   } while (page.hasMore);
-}
-
-/** Reads all rows that the filters choose, the oldest first. */
-export async function readHolds(ledger: Ledger, filters: WorkFilters): Promise<Hold[]> {
-  const holds: Hold[] = [];
-  for await (const { rows } of readOpenWork(ledger, filters)) holds.push(...rows.map(describeHold));
-  return holds;
 }

@@ -237,8 +237,6 @@ export function describeQuestion(hold: HeldInquiry, w: Writer, customerId?: stri
 
 export interface DecidedInquiry {
   run: RunKind;
-  /** Whether a run waits for the decision. Otherwise the next start continues from the ledger. */
-  isRunning: boolean;
   /** `null` for late news, which is no failure. */
   failureType: FailureType | null;
   productCode: ProductCode;
@@ -269,24 +267,20 @@ const OUTCOME_WORDS: Readonly<Record<ReportOutcome, string>> = {
   noReport: 'it was answered without a report',
 };
 
-/** Describes a decision's effect in sentences. */
+/** Describes a decision's effect in sentences. Where the run is gone, its next start does what they say of the run. */
 export function describeEffects(
   action: HoldAction | 'seen',
   inquiry: DecidedInquiry,
-  {
-    outcome,
-    isPosted = true,
-    keepsApplicants = false,
-  }: { outcome?: string; isPosted?: boolean; keepsApplicants?: boolean } = {},
+  { outcome, isPosted = true }: { outcome?: string; isPosted?: boolean } = {},
 ): string[] {
-  const { isRunning, attempt, productCode } = inquiry;
+  const { attempt, productCode } = inquiry;
   const name = RUN_NAMES[inquiry.run];
   switch (action) {
     case 'resend':
       return describeResendEffects(inquiry, name);
     case 'accept':
       return [
-        `${isRunning ? `The ${name} continues` : `A new start of the ${name} will continue`} with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
+        `The ${name} continues with the outcome that the provider gives for attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
         'Nothing is sent.',
         ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
         ...(productCode !== 'SECONDUSE' && !isPosted && inquiry.run === 'journey'
@@ -294,14 +288,9 @@ export function describeEffects(
           : []),
       ];
     case 'amend':
-      return [
-        `A new inquiry is sent under a new trace number, with ${keepsApplicants ? 'the same' : 'corrected'} applicants.`,
-      ];
+      return ['A new inquiry is sent under a new trace number, with the applicants of the decision, or else the same.'];
     case 'abandon':
-      return [
-        'Nothing more is ever sent under this trace number.',
-        ...(isRunning ? [describeAbandonEffect(inquiry)] : []),
-      ];
+      return ['Nothing more is ever sent under this trace number.', describeAbandonEffect(inquiry)];
     case 'seen':
       return ['It is taken off the list of what needs a person. Nothing else changes.'];
   }
@@ -337,8 +326,13 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   const judged = { failureType, productCode };
   if (action !== 'accept') {
     const permitting = [...listPermittingStatements(judged, { action })];
-    const does = sentences({ keepsApplicants: true });
-    return { action, words, does, providerSaid: permitting, needsProviderSaid: !permitting.includes('notAsked') };
+    return {
+      action,
+      words,
+      does: sentences(),
+      providerSaid: permitting,
+      needsProviderSaid: !permitting.includes('notAsked'),
+    };
   }
   const outcomes = REPORT_OUTCOMES.map((outcome) => ({
     outcome,
@@ -354,7 +348,7 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   };
 }
 
-function describeResendEffects({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
+function describeResendEffects({ failureType, attempt, run }: DecidedInquiry, name: string): string[] {
   if (failureType === 'AnotherNumber') {
     return [
       'The inquiry is posted under this number all the same, once.',
@@ -367,7 +361,7 @@ function describeResendEffects({ failureType, attempt, isRunning, run }: Decided
   }
   const doubt = 'If it was posted after all, that is a second inquiry on the consumer’s file.';
   return [
-    `${isRunning ? 'The inquiry is sent' : `A new start of the ${name} may send the inquiry`} once more, as attempt ${attempt + 1} under the same trace number.`,
+    `The inquiry is sent once more, as attempt ${attempt + 1} under the same trace number.`,
     ...(failureType === 'OutcomeUnknown' ? [doubt] : []),
   ];
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeConsequences } from '../../src/cli/decisions/ask-decision.ts';
-import { parseSince } from '../../src/cli/decisions/decision-flags.ts';
+import { parseSince } from '../../src/cli/commands/work-filters.ts';
 import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';
@@ -37,28 +36,6 @@ describe('what needs a person, in lines', () => {
     assert.match(resolveCommand(review), /^credit-journey seen run portfolio:R-1 --flag ssnMismatch --by/);
     const files = { ...review, reason: 'PortfolioUnavailable', allowedActions: [] };
     assert.equal(resolveCommand(files), 'credit-journey status portfolio:R-1');
-  });
-});
-
-describe('what a decision will do, in words', () => {
-  const words = (hold: Partial<DecidableHold>, action: 'resend' | 'abandon' | 'accept') =>
-    describeConsequences({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
-
-  test('warns of a second posting where the outcome is unknown, and says that the ledger decides about an unclaimed attempt', () => {
-    assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* that is a second inquiry/);
-    assert.doesNotMatch(words({ reason: 'NotEntitled' }, 'resend'), /second/);
-    assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /continues with attempt 12; the ledger decides/);
-  });
-
-  test('says whether the run continues or a new start of it will', () => {
-    assert.match(words({}, 'accept'), /^The journey continues .*: noRecord\. Nothing is sent\./);
-    assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will continue/);
-    const { shareId: _, ...stage } = HOLD;
-    assert.match(describeConsequences(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
-    assert.match(words({}, 'abandon'), /The journey continues without this share\./);
-    assert.match(words({ runKey: 'share:S-1' }, 'abandon'), /The share ends with it\./);
-    assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
-    assert.match(words({ reason: 'AnotherNumber' }, 'resend'), /posted under this number .* a second inquiry/);
   });
 });
 

@@ -6,9 +6,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/commands/sample-runs.ts';
 import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
-import { type Harness, startHarness } from '../support/journey-harness.ts';
+import {
+  applicant,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+} from '../support/journey-harness.ts';
 import { runCli } from './run-cli.ts';
 
 let harness: Harness;
@@ -58,6 +65,18 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.equal((await done('advance', journeyId, '--to', 'PREAPP')).duplicate, true);
     assert.ok(Array.isArray((await done('list', '--kind', 'journey', '--limit', '5')).data));
     assert.equal((await done('withdraw', journeyId, '--reason', 'a test')).accepted, true);
+  });
+
+  test('decides about a hold in the name that the token gives', async () => {
+    const applicants = [applicant('1A', newSsn('4002'))];
+    const input = journeyInput({ stages: ['PREQUAL'], applicants });
+    const journey = await harness.start(input);
+    await untilStatus(journey, ({ state }) => state === 'held');
+    const decision = ['--attempt', '1', '--action', 'abandon', '--provider-said', 'posted', '--reason', 'a test'];
+    const { recorded, customerTraceNumber } = await done('resolve', input.journeyId, ...decision);
+    assert.equal(recorded, true);
+    const { data } = await api.expect(200, `/v1/audit/decisions?customerTraceNumber=${customerTraceNumber}`);
+    assert.equal(data[0].by, 'ann');
   });
 
   test('tells a refusal of the API as its own', async () => {

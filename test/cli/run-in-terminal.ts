@@ -25,7 +25,7 @@ export async function runInTerminal(
     // As `npx` runs it.
     env: { ...bareEnvironment(), npm_command: 'exec', NO_COLOR: '1', TERM: 'xterm', ...env },
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 180_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   let screen = '';
   let read = 0;
   const open = [...answers];

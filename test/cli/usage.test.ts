@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
-import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/commands/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-call.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
@@ -150,12 +150,6 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /give an id or --all/],
     ['filters of one inquiry', ['resolve', 'J1', '--product-code', 'CR'], /--product-code belongs to --all/],
     ['a product that is none', ['holds', '--product-code', 'S912345678'], /"option":"--product-code"/],
-    [
-      'answers without a header',
-      ['resolve', '--all', '--answers', '-', '--by', 'ops', '--reason', 'asked'],
-      /must have a header with customerTraceNumber and attempt/,
-      'S912345678,1\n',
-    ],
     ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /to one inquiry/],
     [
       'all amended',

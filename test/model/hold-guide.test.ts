@@ -42,7 +42,7 @@ describe('what the guide says of holds', () => {
 });
 
 describe('what the guide says of decisions', () => {
-  const inquiry = { isRunning: true, failureType: 'NotEntitled', productCode: 'ACCTRVW', attempt: 1 } as const;
+  const inquiry = { failureType: 'NotEntitled', productCode: 'ACCTRVW', attempt: 1 } as const;
 
   test('says that a journey may stop where a stage is accepted without a record', () => {
     const said = (isPosted: boolean, more: object = {}) =>

@@ -30,13 +30,13 @@ const decidedSchema = z
   })
   .meta({ id: 'decided' });
 
-const MOST_AT_ONCE = 100;
+export const MOST_AT_ONCE = 100;
 
 /** One decision about many inquiries, so no field may name a single inquiry. */
 const manyBody = z
   .strictObject({
     decisionId: given.shape.decisionId,
-    action: given.shape.action.exclude(['amend']),
+    action: given.shape.action,
     providerSaid: given.shape.providerSaid,
     reason: given.shape.reason,
     outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
@@ -135,7 +135,7 @@ export const decisionRoutes: readonly Route[] = [
 type Named = z.infer<typeof manyBody>['inquiries'][number];
 
 /** Describes the result of one decision of many, or the judgment on it. @throws an error that is no refusal: a bug */
-export function describeDecided(row: Decided<Named> | Previewed<Named>): z.infer<typeof decidedRow> {
+function describeDecided(row: Decided<Named> | Previewed<Named>): z.infer<typeof decidedRow> {
   const { runKey, customerTraceNumber, attempt } = row;
   const named = { runKey, customerTraceNumber, attempt };
   if (row.error) {

@@ -6,28 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import {
-  callLocally,
-  checkCall,
-  createLedgerServices,
-  createLocalServices,
-  type LocalCall,
-} from '../../api/local-call.ts';
+import { checkCall } from '../../api/local-call.ts';
 import { listPathParameters, PATH_PARAMETERS, type PathParameter, type Route } from '../../api/route.ts';
-import { ROUTES } from '../../api/route-table.ts';
-import type { ApiServices } from '../../api/services.ts';
 import { omitUndefined } from '../../base/defined.ts';
-import { CallError, toRefusedError } from '../../client/connection/errors.ts';
-import type { Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { requireRunKey, showProgress, withJourneys, withLedger } from '../decisions/journey-action.ts';
-import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import {
   RUN_ID,
-  type ServerOptions,
+  withApiOptions,
   withExamples,
   withOutputOptions,
   withServerOptions,
@@ -48,7 +35,9 @@ import {
   toOption,
   toOptionError,
 } from '../output/schema-options.ts';
-import { callRemotely, type RemoteOptions } from './remote-call.ts';
+import { type CallOptions, findRoute, splitContent, withOperations } from './call-operation.ts';
+import { requireRunKey, showProgress } from './connections.ts';
+import { requireSandbox, SAMPLES, type SampleOptions } from './sample-runs.ts';
 
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */
@@ -84,10 +73,7 @@ export interface RouteCommand {
   exitCode?(answer: never): number;
 }
 
-export type Options = ServerOptions &
-  GivenOptions &
-  RemoteOptions &
-  SampleOptions & { by?: string; file?: string; sample?: true; watch?: boolean };
+export type Options = GivenOptions & CallOptions & SampleOptions & { file?: string; sample?: true; watch?: boolean };
 
 interface Operation {
   route: Route;
@@ -136,7 +122,7 @@ export function registerRoutes(program: Command, specs: readonly RouteCommand[])
 }
 
 function registerRoute(command: Command, spec: RouteCommand): void {
-  const { words = {}, needs, sample } = spec;
+  const { words = {}, needs = 'none', sample } = spec;
   const routes = spec.operations.map(findRoute);
   const [{ summary }] = routes as [Route];
   command.description(spec.description ?? summary.charAt(0).toLowerCase() + summary.slice(1));
@@ -156,8 +142,7 @@ function registerRoute(command: Command, spec: RouteCommand): void {
   if (routes.some(({ findDefinition }) => findDefinition) && !named.includes('file')) {
     command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
   }
-  command.option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process');
-  command.option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
+  withApiOptions(command);
   withExamples(needs === 'ledger' ? withOutputOptions(command) : withServerOptions(command), ...spec.examples);
   command.action(async (...given: unknown[]) => {
     const options = given[named.length] as Options;
@@ -172,12 +157,6 @@ function registerRoute(command: Command, spec: RouteCommand): void {
     requireOwnOptions(members, operation.members, options, `of ${address.runKey ?? operation.route.operationId}`);
     await run(spec, operation, address, options);
   });
-}
-
-function findRoute(operationId: string): Route {
-  const route = ROUTES.find((candidate) => candidate.operationId === operationId);
-  if (!route) throw new Error(`there is no operation ${operationId}`);
-  return route;
 }
 
 /** Whether the ledger records who reads the answer. */
@@ -261,34 +240,25 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
   const { route, members } = operation;
   const names = { ...mapOptionsByPath(members), ...address.names };
   try {
-    const call = toLocalCall(route, await buildContent(spec, operation, address, options));
-    if (options.api !== undefined) {
-      if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
-      if (options.watch) throw new UsageError('--watch asks Temporal, so it is no option beside --api');
-      return await print(spec, await callRemotely(route, call, options), createOutput(options));
+    const content = await buildContent(spec, operation, address, options);
+    if (options.api === undefined) {
+      if (isReading(route)) content.by ??= getSystemUser();
+      checkCall(route, splitContent(route, content));
+    } else if (options.watch) {
+      throw new UsageError('--watch asks Temporal, so it is no option beside --api');
     }
-    if (isReading(route)) call.by ??= getSystemUser();
-    checkCall(route, call);
-    const act = async (services: ApiServices, output: Output): Promise<object> => {
-      const { body = {} } = await callLocally(services, route, call);
-      await print(spec, body, output, options.watch);
-      return readDocument(body);
-    };
-    if (spec.needs === 'ledger') {
-      await withLedger((ledger) => act(createLedgerServices(ledger), createOutput(options)));
-      return;
-    }
-    await withJourneys(
+    await withOperations(
       options,
-      async (journeys, output) => {
-        const runKey = findRunKey(await act(createLocalServices(journeys, process.env), output));
-        if (options.watch && runKey) process.exitCode = await showProgress(journeys.run(runKey), output);
+      async (call, journeys) => {
+        const [output, body] = [createOutput(options), await call(route.operationId, content, address.runKey)];
+        await print(spec, body, output, options.watch);
+        const runKey = findRunKey(readDocument(body));
+        if (options.watch && journeys && runKey) process.exitCode = await showProgress(journeys.run(runKey), output);
       },
-      spec.needs === 'both' ? { besideLedger: true } : {},
+      spec.needs ?? 'none',
     );
   } catch (error) {
-    const told = toClientError(error, address.runKey);
-    throw told instanceof InvalidInputError ? toOptionError(told, names, options) : told;
+    throw error instanceof InvalidInputError ? toOptionError(error, names, options) : error;
   }
 }
 
@@ -333,20 +303,6 @@ async function buildContent(
   return complete?.(typed, runKey, route.operationId) ?? typed;
 }
 
-/** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
-function toLocalCall(
-  { path, query: form }: Route,
-  { by, ...content }: Loose,
-): Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined } {
-  const parameters: readonly string[] = listPathParameters(path);
-  const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
-  const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
-  const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
-  const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
-  const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
-  return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
-}
-
 function getSystemUser(): string {
   try {
     return userInfo().username;
@@ -354,18 +310,4 @@ function getSystemUser(): string {
     // A container may run under an id that no user has.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
-}
-
-/** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
-function toClientError(error: unknown, runKey: string | undefined): unknown {
-  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
-  const { reason, problems, message, status } = error as Refusal;
-  if (reason === 'invalidInput') return new InvalidInputError(problems);
-  if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
-  if (status === 404) return Object.assign(error, { runKey });
-  const isOfRun = problems.length === 0 || message.startsWith('/');
-  if (!isOfRun) return new InvalidInputError(problems);
-  const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return toRefusedError(runKey, { cause, reason: message });
 }

@@ -32,6 +32,13 @@ export function withServerOptions(command: Command): Command {
   );
 }
 
+/** For a command that is an operation of the API. */
+export function withApiOptions(command: Command): Command {
+  return command
+    .option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process')
+    .option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
+}
+
 export function connectOptions({ address, namespace, taskQueue }: ServerOptions): ConnectOptions {
   return omitUndefined({ address, namespace, taskQueue });
 }

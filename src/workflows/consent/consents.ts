@@ -37,7 +37,7 @@ import {
   refuseMessage,
   type Underway,
 } from '../run/messages/message-answers.ts';
-import { isOpen, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+import { noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost {
@@ -95,17 +95,12 @@ const ASK_AGAIN_AFTER_MS = 60_000;
 
 export class Consents {
   readonly #host: ConsentHost;
-  #waiting: WaitingConsent[] = [];
-  /** The last message of each key in `#waiting`. */
-  readonly #byKey = new Map<string, WaitingConsent>();
-  #waitingGrants = 0;
-  /** The number of refusals of each share in flight. */
-  readonly #blocked = new Map<string, number>();
+  /** Messages on their way to the ledger. A refusal among them keeps its share from being posted. */
+  #refusals: WaitingConsent[] = [];
+  #grants: WaitingConsent[] = [];
   readonly #standings: Map<string, ShareStanding>;
   /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
-  /** Look-ups in flight. */
-  readonly #asked = new Map<string, Promise<void>>();
   #faults: FaultyGrant[];
 
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
@@ -116,9 +111,10 @@ export class Consents {
   }
 
   get carried(): CarriedConsents {
+    const waiting = this.#waiting.map(({ record }) => ({ record }));
     return {
       standings: [...this.#standings].filter(([shareId]) => !this.#stale.has(shareId)),
-      ...(this.#waiting.length > 0 ? { waiting: this.#waiting.map(({ record }) => ({ record })) } : {}),
+      ...(waiting.length > 0 ? { waiting } : {}),
       ...(this.#faults.length > 0 ? { faults: this.#faults } : {}),
     };
   }
@@ -129,7 +125,7 @@ export class Consents {
   }
 
   get isFull(): boolean {
-    return this.#waitingGrants >= MOST_WAITING_GRANTS;
+    return this.#grants.length >= MOST_WAITING_GRANTS;
   }
 
   /** Whether the ledger has everything, or all that it will have. */
@@ -137,27 +133,28 @@ export class Consents {
     return this.#waiting.every(({ verdict }) => verdict === 'inNoLedger') && this.#faults.length === 0;
   }
 
-  /** @returns the message on its way; `isKnown` where the very same one was */
-  take(record: ConsentRecord, isAnswered: boolean): { waiting: WaitingConsent; isKnown: boolean } {
-    const earlier = this.#byKey.get(toKey(record));
-    if (earlier && isSame(earlier.record, record)) return { waiting: earlier, isKnown: true };
-    const waiting: WaitingConsent = { record, ...(isAnswered ? { isAnswered } : {}) };
+  /** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
+  get #waiting(): readonly WaitingConsent[] {
+    return [...this.#refusals, ...this.#grants];
+  }
+
+  /** Returns the message that says the same, with the same proof, and is on its way. */
+  findSame({ receivedAt: _, ...message }: ConsentRecord): WaitingConsent | undefined {
+    return this.#waiting.find(({ record: { receivedAt: __, ...other } }) => {
+      return other.consentId === message.consentId && findDifferingPaths(other, message).length === 0;
+    });
+  }
+
+  take(record: ConsentRecord, how: Pick<WaitingConsent, 'isAnswered'> = {}): WaitingConsent {
+    const waiting: WaitingConsent = { record, ...how };
     this.#add(waiting);
     // An attempt that is not on the wire yet is called back.
     if (!isGrant(record)) this.#host.inFlight.recheck();
-    return { waiting, isKnown: false };
+    return waiting;
   }
 
   #add(waiting: WaitingConsent): void {
-    this.#waiting.push(waiting);
-    this.#byKey.set(toKey(waiting.record), waiting);
-    this.#count(waiting.record, 1);
-  }
-
-  #count(record: ConsentRecord, change: 1 | -1): void {
-    const { shareId } = record;
-    if (isGrant(record)) this.#waitingGrants += change;
-    else this.#blocked.set(shareId, (this.#blocked.get(shareId) ?? 0) + change);
+    (isGrant(waiting.record) ? this.#grants : this.#refusals).push(waiting);
   }
 
   /** Whether the ledger's latest answer about the share is known. */
@@ -174,14 +171,7 @@ export class Consents {
   }
 
   /** Asks the ledger which consents are in force for the share. */
-  lookUp(share: ShareRecord): Promise<void> {
-    const { shareId } = share.input;
-    const asked = this.#asked.get(shareId) ?? this.#ask(share).finally(() => this.#asked.delete(shareId));
-    this.#asked.set(shareId, asked);
-    return asked;
-  }
-
-  async #ask(share: ShareRecord): Promise<void> {
+  async lookUp(share: ShareRecord): Promise<void> {
     const { config, runKey, applicantIds, shares } = this.#host;
     const { shareId } = share.input;
     const { firstExecutionRunId: firstRunId } = workflowInfo();
@@ -258,14 +248,13 @@ export class Consents {
 
   /** Refuses grants if the run ends before it could judge them. */
   refuseUnjudged(reason: string): void {
-    for (const waitingConsent of this.#waiting)
-      if (isGrant(waitingConsent.record)) this.#settle(waitingConsent, { kind: 'refused', cause: 'notNow', reason });
+    for (const grant of this.#grants) this.#settle(grant, { kind: 'refused', cause: 'notNow', reason });
     this.#dropSettled();
   }
 
   /** Whether one of the share's refusals is on its way to the ledger. */
   isBlocked(shareId: string): boolean {
-    return (this.#blocked.get(shareId) ?? 0) > 0;
+    return this.#refusals.some(({ record }) => record.shareId === shareId);
   }
 
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
@@ -283,31 +272,26 @@ export class Consents {
   }
 
   async #writeAll(): Promise<never> {
-    const mayWrite = ({ record }: WaitingConsent) => this.#host.config !== undefined || !isGrant(record);
-    const isNew = (waitingConsent: WaitingConsent) => mayWrite(waitingConsent) && !waitingConsent.isUnjudged;
-    const hasNews = () => this.#waiting.some(isNew) || (this.#faults.length > 0 && this.#host.config !== undefined);
-    // Consents to shares that are requested later may have come before them.
-    const listUnasked = () =>
-      this.#host.config ? [...this.#host.shares.values()].filter((share) => this.#isUnasked(share)) : [];
+    // Thousands may wait, and the predicates are asked often.
+    const isNew = ({ isUnjudged }: WaitingConsent) => !isUnjudged;
+    // An unprepared run does not know which grants count.
+    const isPrepared = () => this.#host.config !== undefined;
+    const hasNews = () =>
+      this.#refusals.some(isNew) || (isPrepared() && (this.#grants.some(isNew) || this.#faults.length > 0));
+    const isWaiting = () => this.#refusals.length > 0 || (isPrepared() && this.#grants.length > 0);
     for (let round = 0; ; ) {
-      await condition(() => hasNews() || this.#waiting.some(mayWrite) || listUnasked().length > 0);
-      for (const share of hasNews() ? [] : listUnasked()) await this.lookUp(share);
+      await condition(() => hasNews() || isWaiting());
       if (hasNews()) {
-        const batch = selectNextBatch(this.#waiting.filter(isNew));
+        const batch = selectNextBatch((isPrepared() ? this.#waiting : this.#refusals).filter(isNew));
         await this.#write(batch);
         if (batch.some(({ taken }) => taken !== undefined)) round = 0;
         continue;
       }
-      if (!this.#waiting.some(mayWrite)) continue;
       const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
       const summary = 'consents wait for their keys, or for the ledger of the run: they are recorded again';
       if (!(await condition(hasNews, waitMs, { summary })))
         for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
     }
-  }
-
-  #isUnasked(share: ShareRecord): boolean {
-    return isOpen(share) && !this.#standings.has(share.input.shareId);
   }
 
   async #write(batch: readonly WaitingConsent[]): Promise<void> {
@@ -343,7 +327,8 @@ export class Consents {
   }
 
   #dropSettled(): void {
-    this.#waiting = this.#waiting.filter(({ taken }) => taken === undefined);
+    this.#refusals = this.#refusals.filter(({ taken }) => taken === undefined);
+    this.#grants = this.#grants.filter(({ taken }) => taken === undefined);
   }
 
   #settle(waiting: WaitingConsent, taken: ConsentTaken): void {
@@ -352,8 +337,6 @@ export class Consents {
       return;
     }
     const { record } = waiting;
-    this.#count(record, -1);
-    if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = taken;
@@ -371,15 +354,6 @@ export class Consents {
   }
 }
 
-function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
-  return JSON.stringify([shareId, applicantId, consentId, decision]);
-}
-
-/** Whether the two messages say the same, with the same proof. */
-function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
-  return findDifferingPaths(message, other).length === 0;
-}
-
 /** The states of a share that was, or may have been, sent under its grants. */
 const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
@@ -387,13 +361,10 @@ function isGrant({ decision }: ConsentRecord): boolean {
   return decision === 'granted';
 }
 
-/** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
 function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
-  const refusals = waiting.filter(({ record }) => !isGrant(record));
-  const ordered = [...refusals, ...waiting.filter(({ record }) => isGrant(record))];
   const batch: WaitingConsent[] = [];
   let characters = 0;
-  for (const waitingConsent of ordered.slice(0, MOST_AT_ONCE)) {
+  for (const waitingConsent of waiting.slice(0, MOST_AT_ONCE)) {
     characters += JSON.stringify(waitingConsent.record).length;
     if (batch.length > 0 && characters > MOST_CHARACTERS) break;
     batch.push(waitingConsent);
@@ -424,8 +395,8 @@ export function handleConsents<Status>(
         refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      const { isKnown } = run.consents.take(addReceivedAt(message), true);
-      if (!isKnown) tellIfUnmatched(run, message);
+      run.consents.take(addReceivedAt(message), { isAnswered: true });
+      tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },
   );
@@ -455,14 +426,15 @@ async function answer<Status>(
   run: ConsentHost & { status(): Status },
   record: ConsentRecord,
 ): Promise<Accepted<Status>> {
-  const { waiting, isKnown } = run.consents.take(record, false);
-  const answered = await answerUnderway(run, waiting, isKnown);
+  const same = run.consents.findSame(record);
+  const waiting = same ?? run.consents.take(record);
+  const answered = await answerUnderway(run, waiting, same !== undefined);
   const { taken } = waiting;
   return {
     ...answered,
     ...(run.shares.has(record.shareId) ? {} : { unmatched: 'share' }),
     ...(taken?.kind === 'recorded'
-      ? { duplicate: isKnown || taken.isKnown === true, ...omitUndefined({ stands: taken.stands }) }
+      ? { duplicate: answered.duplicate || taken.isKnown === true, ...omitUndefined({ stands: taken.stands }) }
       : {}),
   };
 }

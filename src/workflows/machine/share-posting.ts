@@ -58,10 +58,17 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
 export async function executeShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
+  const { consents, continuation } = run;
+  const isReady = () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet';
+  // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
+  // the next run.
+  const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
   for (;;) {
-    await run.continuation.wait(
-      () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet',
-    );
+    await continuation.wait(() => isReady() || hasNews());
+    if (!isReady()) {
+      await consents.lookUp(share);
+      continue;
+    }
     if (share.withdrawal && !share.inquiry) {
       if (await settleWithdrawal(run, share)) return 'withdrawn';
       continue;
@@ -69,7 +76,7 @@ export async function executeShare(run: SharingRun, config: RunConfig, share: Sh
     const report = run.findReport(share);
     if (report === 'notYet') return 'abandoned';
     if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
-    run.consents.applyStanding(share);
+    consents.applyStanding(share);
     const end = await new SharePosting(run, config, share, report).runToEnd();
     if (end === 'stopped') return 'abandoned';
     if (end !== 'otherReport') return end;

@@ -155,6 +155,6 @@ function formatAction(action: HoldAction, hold: HoldStatus, runKey: string): str
   const { customerTraceNumber, failureType, attempts: attempt, productCode, shareId } = hold;
   const command = `credit-journey resolve ${runKey} \\\n ${customerTraceNumber} \\\n --attempt ${attempt} --action ${action}`;
   const run = parseRunKey(runKey).kind;
-  const effects = describeEffects(action, { run, isRunning: true, failureType, productCode, shareId, attempt });
+  const effects = describeEffects(action, { run, failureType, productCode, shareId, attempt });
   return [`**\`${action}\`**: ${effects.join(' ')}`, formatCodeBlock(command)].join('\n\n');
 }

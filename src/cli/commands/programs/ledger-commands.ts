@@ -9,8 +9,6 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { parseSince } from '../../decisions/decision-flags.ts';
-import { requireRunKey, withJourneys, withLedger } from '../../decisions/journey-action.ts';
 import {
   connectOptions,
   type OutputOptions,
@@ -24,6 +22,8 @@ import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput, formatDocument, type Output, wrap } from '../../output/output.ts';
 import { withTypedProblems } from '../../output/schema-options.ts';
+import { requireRunKey, withJourneys, withLedger } from '../connections.ts';
+import { parseSince } from '../work-filters.ts';
 import { parseWholeNumber } from './service.ts';
 
 interface AuthorizationOptions {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Environment } from '../../../model/products.ts';
-import { requireRunKey, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -13,6 +12,7 @@ import {
 import { getErrorType, UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
+import { requireRunKey, withJourneys } from '../connections.ts';
 
 interface ListOptions extends ServerOptions {
   failed?: boolean;

@@ -1,4 +1,4 @@
-/** Shared steps of the commands that talk to one run: connect, act, show, disconnect. */
+/** Opens what a command needs, for its life: the client, the ledger. Shows the progress of a run. */
 
 import type { Client } from '@temporalio/client';
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';

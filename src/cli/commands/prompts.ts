@@ -1,6 +1,6 @@
 /** Questions on a terminal. */
 import { createInterface } from 'node:readline/promises';
-import { adaptCommands } from './program-call.ts';
+import { adaptCommands } from '../output/program-call.ts';
 
 /** Thrown after Ctrl-C, Ctrl-D or a closed terminal: no decision was made. */
 export class PromptClosedError extends Error {
@@ -11,7 +11,7 @@ export class PromptClosedError extends Error {
   }
 }
 
-export interface Choice<T extends string> {
+interface Choice<T extends string> {
   value: T;
   /** A short explanation. */
   what?: string;
@@ -25,26 +25,21 @@ export function isAsking({ isJson }: { isJson: boolean }): boolean {
 }
 
 /** Its methods throw `PromptClosedError` once the input has ended. */
-export function createPrompter(
-  input: NodeJS.ReadableStream = process.stdin,
-  output: NodeJS.WritableStream = process.stdout,
-) {
-  const reader = createInterface({ input, output });
+export function createPrompter() {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => {});
   // Without this the question would never resolve, and the process would end before its answer.
   reader.once('close', () => closed.reject(new PromptClosedError()));
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
-  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
+  const say = (lines: readonly string[]) =>
+    void process.stdout.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
 
   /** Asks until there is no problem with the answer. */
-  const line = async (
-    question: string,
-    { problem }: { problem?(text: string): string | null } = {},
-  ): Promise<string> => {
+  const line = async (question: string, findProblem: (text: string) => string | null = () => null): Promise<string> => {
     for (;;) {
       const text = await ask(`${question}: `);
-      const wrong = text === '' ? 'an answer is required' : (problem?.(text) ?? null);
+      const wrong = text === '' ? 'an answer is required' : findProblem(text);
       if (wrong === null) return text;
       say([`  ${wrong}`]);
     }
@@ -59,9 +54,9 @@ export function createPrompter(
         ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}${what === undefined ? '' : `: ${what}`}`),
       ]);
       const find = (text: string) => choices.find(({ value }, index) => text === value || text === String(index + 1));
-      const text = await line('Number or word', {
-        problem: (answer) => (find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`),
-      });
+      const text = await line('Number or word', (answer) =>
+        find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`,
+      );
       return (find(text) as Choice<T>).value;
     },
     /** Defaults to no. */

@@ -1,0 +1,84 @@
+/** Asks on a terminal for what the options have left open. */
+import { findSchemaProblems } from '../../fields/problems.ts';
+import { getSharedFields } from '../../messages/message.ts';
+import type { Decision } from '../../messages/resolve-inquiry.ts';
+import type { HoldAction } from '../../model/failure-types.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { formatRunName } from '../../model/run-key.ts';
+import type { Hold } from '../../operator/holds.ts';
+import { type Output, wrap } from '../output/output.ts';
+import { formatHold } from '../output/status-lines.ts';
+import type { Prompter } from './prompts.ts';
+
+/** A row of the list that waits for a decision. */
+export type WaitingHold = Hold & Required<Pick<Hold, 'customerTraceNumber' | 'attempt' | 'productCode'>>;
+
+/** A decision as far as it has been given. */
+export type DraftDecision = Pick<Decision, 'decisionId'> & Partial<Decision>;
+
+export function showHold(hold: WaitingHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
+  const { ask } = hold.guide;
+  prompter.say([
+    formatRunName(hold.runKey),
+    ...formatHold(hold, width),
+    ...(ask === undefined ? [] : wrap(`To ask the provider: ${ask}`, width)),
+  ]);
+}
+
+/**
+ * Adds to the decision everything that its action needs.
+ *
+ * @param ofMany it is about many holds of one kind, so that nothing of one person belongs to it
+ */
+export async function askForTheRest(
+  { attempt, guide: { actions, providerWords } }: WaitingHold,
+  decision: DraftDecision,
+  prompter: Prompter,
+  { ofMany = false } = {},
+): Promise<void> {
+  decision.attempt ??= attempt;
+  decision.action ??= await prompter.choice(
+    'What may be decided',
+    actions.map(({ action: value, words: what }) => ({ value: value as HoldAction, what })),
+  );
+  const chosen = actions.find(({ action }) => action === decision.action);
+  const outcomes = (chosen?.outcomes ?? []).filter(({ outcome }) => !ofMany || outcome !== 'record');
+  if (outcomes.length > 0) {
+    decision.outcome ??= await prompter.choice(
+      'The outcome, as the provider gives it',
+      outcomes.map(({ outcome: value, words: what }) => ({ value, what })),
+    );
+  }
+  const { providerSaid = [] } = outcomes.find(({ outcome }) => outcome === decision.outcome) ?? chosen ?? {};
+  decision.providerSaid ??= await prompter.choice(
+    'What the provider says about it',
+    providerSaid.map((value) => ({ value, what: providerWords[value] })),
+  );
+  if (decision.outcome === 'record' && !ofMany) decision.reference ??= await askReference(prompter);
+  decision.by ??= await prompter.line('Who decides');
+  decision.reason ??= await prompter.line('Why');
+}
+
+/** Describes the consequences of the decision, as sentences. */
+export function describeEffect({ guide: { actions } }: Hold, { action, outcome }: DraftDecision): string {
+  const chosen = actions.find((candidate) => candidate.action === action);
+  return (chosen?.outcomes?.find((candidate) => candidate.outcome === outcome) ?? chosen)?.does ?? '';
+}
+
+/** Asks for a reference as the provider's books have it. `--file` takes the whole of it. */
+async function askReference(prompter: Prompter): Promise<ReportReference> {
+  const { reportReferenceNumber, requestedAt, applicants } = getSharedFields().reference.shape;
+  const { applicantId, consumerId } = applicants.element.shape;
+  const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0]) =>
+    prompter.line(question, (text) => findSchemaProblems(schema, text)[0]?.rule ?? null);
+  const reference: ReportReference = {
+    reportReferenceNumber: await ask('reportReferenceNumber', reportReferenceNumber),
+    requestedAt: await ask('When the request was made (as 2026-01-31T14:00:00Z)', requestedAt),
+    applicants: [],
+  };
+  do {
+    const id = await ask('applicantId of an applicant with a record (as 1A)', applicantId);
+    reference.applicants.push({ applicantId: id, consumerId: await ask(`consumerId of ${id}`, consumerId) });
+  } while (await prompter.confirm('Does the provider have a record of a further applicant?'));
+  return reference;
+}

@@ -1,0 +1,155 @@
+/** Calls operations of the API: on the HTTP API that `--api` names, or in this process. */
+import { callLocally, createLedgerServices, createLocalServices, type LocalCall } from '../../api/local-call.ts';
+import { listPathParameters, type Route } from '../../api/route.ts';
+import { ROUTES } from '../../api/route-table.ts';
+import type { ApiServices } from '../../api/services.ts';
+import { getErrorCode } from '../../base/error-code.ts';
+import { isLoopback } from '../../base/loopback.ts';
+import { CallError, toRefusedError } from '../../client/connection/errors.ts';
+import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
+import type { Loose } from '../../messages/message.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { REFUSAL_CAUSES } from '../../model/refusals.ts';
+import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
+import type { ServerOptions } from '../output/common-options.ts';
+import { UsageError } from '../output/errors.ts';
+import { readText } from '../output/json-input.ts';
+import { withJourneys, withLedger } from './connections.ts';
+
+/** Options that say where an operation runs. */
+export interface CallOptions extends ServerOptions {
+  api?: string;
+  tokenFile?: string;
+  by?: string;
+}
+
+/** Returns the body of the answer. A text is JSON already. `runKey`: the run that an error names. */
+export type CallOperation = (operationId: string, content: Loose, runKey?: string) => Promise<object | string>;
+
+/**
+ * Gives `act` a way to call operations, for the life of one command.
+ *
+ * @param needs `ledger`: works while Temporal is away. `none`: works without a ledger of its own.
+ * @param act gets `journeys` where the command talks to Temporal itself
+ */
+export async function withOperations<T>(
+  options: CallOptions,
+  act: (call: CallOperation, journeys?: LedgerJourneys) => Promise<T>,
+  needs: 'ledger' | 'both' | 'none' = 'both',
+): Promise<T> {
+  if (options.api !== undefined) {
+    if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
+    return act(createCaller((route, parts) => callRemotely(route, parts, options)));
+  }
+  const callIn = (services: ApiServices) =>
+    createCaller(async (route, parts) => (await callLocally(services, route, parts)).body ?? {});
+  if (needs === 'ledger') return withLedger((ledger) => act(callIn(createLedgerServices(ledger))));
+  return withJourneys(options, (journeys) => act(callIn(createLocalServices(journeys, process.env)), journeys), {
+    besideLedger: needs === 'both',
+  });
+}
+
+function createCaller(call: (route: Route, parts: Parts) => Promise<object | string>): CallOperation {
+  return async (operationId, content, runKey) => {
+    const route = findRoute(operationId);
+    const parts = splitContent(route, content);
+    try {
+      return await call(route, parts);
+    } catch (error) {
+      throw toClientError(error, runKey);
+    }
+  };
+}
+
+export function findRoute(operationId: string): Route {
+  const route = ROUTES.find((candidate) => candidate.operationId === operationId);
+  if (!route) throw new Error(`there is no operation ${operationId}`);
+  return route;
+}
+
+type Parts = Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined };
+
+/** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
+export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): Parts {
+  const parameters: readonly string[] = listPathParameters(path);
+  const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
+  const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
+  const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
+  const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
+  const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
+  return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
+}
+
+/** Longer than the API waits for a worker. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Returns the body of the answer, which is JSON.
+ *
+ * @throws UsageError; Refusal with what the API refuses; Error where nothing that is an API answers
+ */
+async function callRemotely(
+  { method, path, body: form }: Route,
+  { params, query, body }: Parts,
+  options: CallOptions,
+): Promise<string> {
+  const address = readAddress(options.api ?? '');
+  const token = await readToken(options);
+  const url = new URL(address + path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? '')));
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+  const answer = await fetch(url, {
+    method,
+    // A redirect could send the token to another server.
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: { authorization: `Bearer ${token}`, ...(form ? { 'content-type': 'application/json' } : {}) },
+    ...(form ? { body: JSON.stringify(body) } : {}),
+  }).catch((error: unknown) => {
+    const code = error instanceof Error && (getErrorCode(error.cause) ?? error.name);
+    throw new Error(`the API at ${url.origin} cannot be reached (${code})`);
+  });
+  const text = await answer.text();
+  const document = parseDocument(text);
+  if (document === undefined) throw new Error(`${url.origin} is no API: its answer (${answer.status}) is not JSON`);
+  if (answer.ok) return text;
+  const { code, detail, problems } = document as { code?: string; detail?: string; problems?: Problem[] };
+  if (!Object.hasOwn(PROBLEMS, code ?? '')) throw new Error(`${url.origin} refuses it (${answer.status})`);
+  throw new Refusal(code as ProblemCode, detail ?? '', { problems: problems ?? [] });
+}
+
+function readAddress(text: string): string {
+  const url = URL.parse(text);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url && isSafe && !url.username && !url.search && !url.hash) return url.href.replace(/\/$/, '');
+  throw new UsageError('--api must be an https address, or an http address of this machine');
+}
+
+/** The message names where the token is, and never the token. */
+async function readToken({ tokenFile = process.env.API_TOKEN_FILE }: CallOptions): Promise<string> {
+  const text = tokenFile ? await readText(tokenFile, '--token-file') : (process.env.API_TOKEN ?? '');
+  if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
+  throw new UsageError('--api needs a token: in the file of --token-file or API_TOKEN_FILE, or in API_TOKEN');
+}
+
+function parseDocument(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
+function toClientError(error: unknown, runKey: string | undefined): unknown {
+  if (!(error instanceof Error) || error.name !== 'Refusal') return error;
+  const { reason, problems, message, status } = error as Refusal;
+  if (reason === 'invalidInput') return new InvalidInputError(problems);
+  if (runKey === undefined || status < 404 || status >= 429) return error;
+  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
+  if (status === 404) return Object.assign(error, { runKey });
+  const isOfRun = problems.length === 0 || message.startsWith('/');
+  if (!isOfRun) return new InvalidInputError(problems);
+  const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
+  return toRefusedError(runKey, { cause, reason: message });
+}
