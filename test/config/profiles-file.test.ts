@@ -62,16 +62,15 @@ describe('GATEWAY_PROFILES_FILE', () => {
 
   it('gives profiles credentials of their own, shared by name', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', credentials: 'other' };
-    const env = await withFile(
-      t,
-      {
-        credentials: { other: { clientIdVariable: 'OTHER_ID', clientSecretVariable: 'OTHER_SECRET' } },
-        profiles: { east, west: { ...east, customerId: 'WEST1' } },
-      },
-      { OTHER_ID: 'id', OTHER_SECRET: 'secret' },
-    );
-    const { profiles } = loadConfig(env);
-    assert.deepEqual(await profiles.get('east')?.credentials.read(), { clientId: 'id', clientSecret: 'secret' });
+    const directory = await mkdtemp(join(tmpdir(), 'credit-journey-credentials-'));
+    t.after(() => rm(directory, { recursive: true, force: true }));
+    const other = { clientIdFile: join(directory, 'id'), clientSecretFile: join(directory, 'secret') };
+    await writeFile(other.clientIdFile, 'an-id');
+    await writeFile(other.clientSecretFile, 'a-secret\n');
+    const profilesOf = { east, west: { ...east, customerId: 'WEST1' } };
+    const { profiles } = loadConfig(await withFile(t, { credentials: { other }, profiles: profilesOf }));
+    const read = await profiles.get('east')?.credentials.read();
+    assert.deepEqual(read, { clientId: 'an-id', clientSecret: 'a-secret' });
     assert.equal(profiles.get('east')?.credentials, profiles.get('west')?.credentials);
   });
 
