@@ -1,5 +1,6 @@
 /** The interface of a check, what checks share, and how they are run. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { getErrorCode } from '../base/error-code.ts';
 import type { Config } from '../config/config.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
@@ -77,6 +78,7 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     config,
     problems,
     connect,
+    // The check of the server reports the cause.
     temporal: () => connect().catch(throwNotChecked('Temporal cannot be reached')),
     inspect,
     ledger: () => inspect().catch(throwNotChecked('the ledger cannot be read')),
@@ -111,16 +113,10 @@ export function describeRules(problems: readonly ConfigProblem[]): string {
   return problems.map(({ variable, rule }) => `${variable} ${rule}`).join('; ');
 }
 
-/** The check of the server reports the cause. */
-function throwNotChecked(why: string): (error: unknown) => never {
-  return (error) => {
-    throw isOwnFault(error) ? error : new NotCheckedError(why);
+function throwNotChecked(why: string): () => never {
+  return () => {
+    throw new NotCheckedError(why);
   };
-}
-
-/** Returns whether the error is a bug in this program, which says nothing about a server. */
-export function isOwnFault(error: unknown): boolean {
-  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
 }
 
 async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
@@ -174,21 +170,17 @@ async function runCheck(check: Check, context: DoctorContext, timeoutMs: number)
 /** Shows only the kind of an error: its message may quote the input that failed. */
 function toFinding(error: unknown): Finding {
   if (error instanceof NotCheckedError) return createUnchecked(error.message, error.toDo);
+  // Its message names the database's code at most.
+  if (error instanceof LedgerUnavailableError) return createUnchecked(error.message, 'see the database’s log');
+  if (error instanceof LedgerNotFoundError)
+    return createUnchecked('there is no ledger at its address', 'put that right first');
   if (isGrpcServiceError(error)) {
     // The message begins with code and name, such as `14 UNAVAILABLE: …`. Its details may quote input.
     const name = /^\d+ ([A-Z_]+)\b/.exec(error.message)?.[1] ?? `code ${error.code}`;
     return createUnchecked(`Temporal answered ${name}`, 'see the server’s log, and run it again');
   }
-  // Its message names the database's code at most.
-  if (error instanceof LedgerUnavailableError)
-    return createUnchecked(error.message, 'see the database’s log, and run it again');
-  if (error instanceof LedgerNotFoundError)
-    return createUnchecked('there is no ledger at its address', 'put that right first');
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const name = error instanceof Error ? error.name : typeof error;
-  // The system refused an operation, such as opening another file or socket.
-  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
-    return createUnchecked(`this machine refused (${code})`, 'see what doctor may do here, and run it again');
-  }
-  return createUnchecked(`doctor itself has a fault (${name})`, 'run it again; report it if it stays so');
+  // A code such as EMFILE: the system refused an operation.
+  const code = getErrorCode(error, '');
+  const name = /^E[A-Z0-9]+$/.test(code) ? code : error instanceof Error ? error.name : typeof error;
+  return createUnchecked(`it failed (${name})`, 'run it again; report it if it stays so');
 }

@@ -80,7 +80,6 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
     ...profiles.map(gateway.checkTokens),
     ...profiles.map(gateway.checkGateway),
     ...keys.createDecisionSignerChecks(signerFile),
-    ...profiles.flatMap(gateway.checkWebhooks),
     ledger.pausesCheck,
     temporal.failingRunsCheck,
     ledger.holdsCheck,

@@ -1,17 +1,16 @@
 /** Keys: the key ring, the codec server, the keys that proofs are checked with, and the one that the API signs with. */
 
 import { randomBytes } from 'node:crypto';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { PayloadCodec } from '@temporalio/common';
 import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
 import type { CodecServerAccess } from '../config/codec-server-access.ts';
 import { checkOpenFile } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import type { ConfigProblem } from '../model/problems.ts';
-import type { Environment } from '../model/products.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { computeKeyAges, type KeyAge } from '../protection/keys/key-ring.ts';
-import { type DecisionSigner, loadDecisionSigner } from '../protection/keys/signing-keys.ts';
+import { loadDecisionSigner } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier } from '../protection/proofs.ts';
@@ -80,8 +79,6 @@ export interface InspectedCodecServer {
   problems: readonly ConfigProblem[];
 }
 
-const SAME_RING = 'give workers and codec server the same key ring';
-
 /**
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
  * secret, and its token is one: the check prints neither. Returns no check if no codec server is named.
@@ -89,83 +86,56 @@ const SAME_RING = 'give workers and codec server the same key ring';
 export function createCodecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
   if (!codecServer) return [];
   const { access, problems } = codecServer;
-  const check = defineCheck(
-    'codec-server',
-    ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'],
-    async (context, signal) => {
-      if (problems.length > 0) {
-        return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
-      }
-      const ring = await getUsableKeys(context);
-      if (!ring) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
-      const { namespace } = context.config.temporal;
-      const connection = new CodecServerConnection(access, namespace);
-      signal.addEventListener('abort', () => void connection.close(), { once: true });
-      try {
-        const own = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
-        return await checkRoundTrips(own, createRemoteCodec(connection), ring.current('payload').id);
-      } finally {
-        await connection.close();
-      }
-    },
-  );
+  const needs = ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'];
+  const check = defineCheck('codec-server', needs, async (context, signal) => {
+    if (problems.length > 0) {
+      return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
+    }
+    const keys = await getUsableKeys(context);
+    if (!keys) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
+    const { namespace } = context.config.temporal;
+    const connection = new CodecServerConnection(access, namespace);
+    signal.addEventListener('abort', () => void connection.close(), { once: true });
+    const own = createPayloadCodec({ keys, namespace, mode: 'client' });
+    try {
+      return await checkRoundTrips(own, createRemoteCodec(connection), keys.current('payload').id);
+    } finally {
+      await connection.close();
+    }
+  });
   return [check];
 }
 
+/** The words of a codec error are constant, and hold no address and no token. */
 async function checkRoundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string): Promise<Finding> {
-  const probe = createProbe();
+  // A made-up value that no run uses, and that is not masked for a caller with fewer roles.
+  const data = Buffer.from(JSON.stringify({ doctor: randomBytes(16).toString('hex') }));
+  const probe = { metadata: { encoding: Buffer.from('json/plain') }, data };
+  const toDo = 'give workers and codec server the same key ring, and put the namespace into CODEC_NAMESPACES';
   try {
-    const [decoded] = await remote.decode(await own.encode([probe]));
-    if (!isSame(decoded, probe)) return fail('it answers, and not with what was encrypted', 'check CODEC_SERVER_URL');
-  } catch (error) {
-    return refusal(error, keyId);
-  }
-  try {
-    const [decoded] = await own.decode(await remote.encode([probe]));
-    if (!isSame(decoded, probe)) return fail('it encrypts something else than it is given', 'check CODEC_SERVER_URL');
-    return pass(`it decodes what is encrypted under ${keyId}, and workers can read what it encrypts`);
-  } catch (error) {
+    const decoded = await remote.decode(await own.encode([probe]));
     // A client's token may have reading roles alone.
-    if (isOfRole(error)) return pass(`it decodes what is encrypted under ${keyId}; this token may not encrypt`);
+    const encoded = await remote.encode([probe]).catch((error: unknown) => {
+      if (error instanceof CodecServerError && error.code === 'roleTooLow') return null;
+      throw error;
+    });
+    const read = encoded === null ? [] : await own.decode(encoded);
+    const isSame = [...decoded, ...read].every((payload) => toBytes(payload.data).equals(data));
+    if (!isSame) return fail('it answers, and not with what it was given', 'check CODEC_SERVER_URL');
+    const encodes = encoded === null ? 'this token may not encrypt' : 'workers can read what it encrypts';
+    return pass(`it decodes what is encrypted under ${keyId}, and ${encodes}`);
+  } catch (error) {
     if (error instanceof UnknownKeyError) {
-      return fail(
-        `it encrypts under ${error.keyId}, which the workers’ key ring lacks: their runs would wait`,
-        SAME_RING,
-      );
+      return fail(`it encrypts under ${error.keyId}, which the workers’ key ring lacks: their runs would wait`, toDo);
     }
     if (error instanceof UndecodablePayloadError) {
-      return fail(`the workers cannot read what it encrypts: ${error.message}`, SAME_RING);
+      return fail(`it and the workers cannot read one another: ${error.message}`, toDo);
     }
-    return refusal(error, keyId);
+    if (!(error instanceof CodecServerError)) throw error;
+    return error.code === 'keyUnknown'
+      ? fail(`it lacks the key ${keyId}`, toDo)
+      : fail(error.message, 'see docs/codec-server.md');
   }
-}
-
-/** A made-up value that no run uses, and that is not masked for a caller with fewer roles. */
-function createProbe(): Payload {
-  const value = { doctor: randomBytes(16).toString('hex') };
-  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
-}
-
-function isSame(a: Payload | undefined, b: Payload): boolean {
-  return a !== undefined && toBytes(a.data).equals(toBytes(b.data));
-}
-
-function isOfRole(error: unknown): boolean {
-  return error instanceof CodecServerError && error.code === 'roleTooLow';
-}
-
-/** Its messages are constant, and hold no address and no token. */
-function refusal(error: unknown, keyId: string): Finding {
-  if (error instanceof UndecodablePayloadError) {
-    return fail(
-      `it does not decode what is encrypted under ${keyId}: ${error.message}`,
-      `${SAME_RING}, and put the namespace into CODEC_NAMESPACES`,
-    );
-  }
-  if (!(error instanceof CodecServerError)) throw error;
-  return error.code === 'keyUnknown'
-    ? fail(`it lacks the key ${keyId}`, SAME_RING)
-    : fail(error.message, 'see docs/codec-server.md');
 }
 
 const PROBE: ProvableDecision = {
@@ -182,27 +152,23 @@ const PROBE: ProvableDecision = {
 export function createDecisionSignerChecks(file: string | undefined): Check[] {
   if (file === undefined) return [];
   const check = defineCheck('decision-signer', ['DECISION_'], async ({ config }) => {
-    let signer: DecisionSigner;
-    try {
-      signer = await loadDecisionSigner(file);
-    } catch {
-      const todo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
-      return fail('the key that the HTTP API signs decisions with cannot be used', todo);
+    const signer = await loadDecisionSigner(file).catch(() => null);
+    if (!signer) {
+      const toDo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
+      return fail('the key that the HTTP API signs decisions with cannot be used', toDo);
     }
     const content = decisionContent(config.environment, PROBE);
     const verify = createDecisionProofVerifier(config.decisionKeysFile);
     const proof = await signer.sign(content);
     const verdict = await verify({ content, proof, receivedAt: new Date().toISOString() }, 'proof');
-    if (verdict.accepted)
-      return openIn(config, file) ?? pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
-    const todo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
-    return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, todo);
+    if (!verdict.accepted) {
+      const toDo = `put its public key into DECISION_JWKS_FILE, with the kid ${signer.keyId}`;
+      return fail(`every decision over the HTTP API would be refused: /proof ${verdict.rule}`, toDo);
+    }
+    if (config.environment === 'production' && checkOpenFile(file) !== null) {
+      return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
+    }
+    return pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
   });
   return [check];
-}
-
-/** In production no other user of the machine may read it. */
-function openIn({ environment }: { environment: Environment }, file: string): Finding | undefined {
-  if (environment !== 'production' || checkOpenFile(file) === null) return undefined;
-  return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
 }

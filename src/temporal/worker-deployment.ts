@@ -86,39 +86,27 @@ interface WatchedDeployment {
 
 /** Polls the deployment at once and then regularly. Logs nothing while the server does not answer. */
 export function watchDeployment(watched: WatchedDeployment): { close(): void } {
-  const { service, namespace, version, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
+  const { service, namespace, version, logger, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
   let said: string | undefined;
   const ask = async () => {
     const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
     if (view === undefined) return;
     const state = findVersionState(view, version.buildId);
     onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
-    const text = describeState(state, version);
-    if (text !== said) say(watched, state, text);
+    const receivesWork = state === 'current' || state === 'ramping';
+    const text = receivesWork ? 'this version of the workers gets the work' : describeIdle(state, version);
+    if (text === said) return;
     said = text;
+    if (receivesWork) logger.info?.({ ...version, state }, text);
+    else logger.warn({ ...version, state }, text);
   };
   void ask();
   const timer = setInterval(ask, askEveryMs).unref();
   return { close: () => clearInterval(timer) };
 }
 
-function say({ version, logger }: WatchedDeployment, state: VersionState, text: string): void {
-  const fields = { ...version, state };
-  if (receivesWork(state)) logger.info?.(fields, text);
-  else logger.warn(fields, text);
-}
-
-/** Whether workers of this version get new runs. */
-function receivesWork(state: VersionState): boolean {
-  return state === 'current' || state === 'ramping';
-}
-
-/**
- * Describes a state in words. A version that no worker has polled for yet counts as never promoted: this worker is
- * about to poll.
- */
-function describeState(state: VersionState, version: DeploymentVersion): string {
-  if (receivesWork(state)) return 'this version of the workers gets the work';
+/** A version that no worker has polled for yet counts as never promoted: this worker is about to poll. */
+function describeIdle(state: VersionState, version: DeploymentVersion): string {
   return state === 'draining' || state === 'drained'
     ? 'another version of the workers gets the work: this one only finishes what is pinned to it'
     : `this version of the workers gets no work until it is made current: \`${formatPromotionCommand(version)}\``;

@@ -30,6 +30,7 @@ test('the lines of `doctor` fit into 80 columns: each check, what it found and w
     '      set synchronous_standby_names before you fail over to another server',
   ];
   assert.ok(text.includes(warning.join('\n')), text);
-  const { counts } = examination;
-  assert.equal(counts.pass + counts.warn + counts.fail + counts.unchecked, CHECKS.length);
+  assert.deepEqual(examination.counts, { pass: 1, warn: 1, fail: 1, unchecked: 1 });
+  assert.equal(toExamination(CHECKS.slice(0, 2)).healthy, true, 'a warning is no failure');
+  for (const check of CHECKS.slice(2)) assert.equal(toExamination([check]).healthy, false);
 });

@@ -131,21 +131,10 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   const found = await timed('compare', () => compare(second, since, 3));
   const byOwner = new Map(found.runs.map((one) => [one.runKey, one]));
   for (const id of [...late, ...lateHeld, lateAtGate]) assert.equal(byOwner.get(id)?.kind, 'noRun', id);
-  for (const id of atGate)
-    assert.equal(
-      byOwner.get(id)?.attempts.some(({ productCode }) => productCode === 'PREAPP'),
-      true,
-    );
-  assert.deepEqual(
-    byOwner.get(resent)?.decisions.map(({ decisionId }) => decisionId),
-    ['D-0'],
-  );
-  assert.deepEqual(
-    byOwner.get(abandoned)?.decisions.map(({ decisionId }) => decisionId),
-    ['D-2'],
-  );
-  for (const id of forConsent) assert.equal(byOwner.get(id)?.consents.length, 1, id);
-  assert.equal(byOwner.get(refused)?.consents.at(-1)?.decision, 'revoked');
+  for (const id of atGate) assert.ok((byOwner.get(id)?.attempts ?? 0) >= 1, id);
+  for (const id of [resent, abandoned]) assert.equal(byOwner.get(id)?.decisions, 1, id);
+  for (const id of forConsent) assert.equal(byOwner.get(id)?.consents, 1, id);
+  assert.ok((byOwner.get(refused)?.consents ?? 0) >= 1);
   // What was there, and has not moved since, is not named.
   for (const id of ended) assert.equal(byOwner.has(id), false, id);
   // Whichever background run has a row and is not in the copy is named.

@@ -83,10 +83,7 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
     const { runs } = await compareWithTemporal(harness.client, ledger, since);
     const own = runs.find(({ runKey }) => runKey === journeyId);
-    assert.deepEqual(
-      [own?.kind, own?.decisions.map(({ action, by }) => [action, by])],
-      ['open', [['withdraw', WHO.by]]],
-    );
+    assert.deepEqual([own?.kind, own?.decisions], ['open', 1]);
     await update(again, 'advance', { journeyId, to: 'PREAPP' });
     const { outcome, stages } = await again.result();
     assert.equal(outcome, 'withdrawn');
