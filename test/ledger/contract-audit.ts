@@ -47,19 +47,18 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     const applicantIds = ['01', '02'];
     const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
-    const said = { errorMessage: 'WORDS-SENTINEL' };
     const none = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', returnReasonCode: 'N1' } as const;
     const some = { kind: 'outcome', outcome: 'record', returnCode: 'Record', ...(reference && { reference }) } as const;
     const answers: [string, Answer][] = [
       ['A', RECORD],
-      ['B', { ...none, noRecordReference: 'NONE-1', said }],
+      ['B', { ...none, noRecordReference: 'NONE-1' }],
       [
         'C',
         {
           ...some,
           applicants: [
             { applicantId: '01', outcome: 'record', returnCode: 'Record', consumerId: 'CONSUMER-SENTINEL' },
-            { applicantId: '02', outcome: 'noReport', returnCode: 'Suppress', said },
+            { applicantId: '02', outcome: 'noReport', returnCode: 'Suppress' },
           ],
         },
       ],
