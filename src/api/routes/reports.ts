@@ -75,7 +75,6 @@ const referencesSchema = z
     shares: journeyReferencesSchema.shape.shares,
     consumers: z.array(consumerResultSchema).exactOptional(),
     unattributed: z.array(unattributedConsumerSchema).exactOptional(),
-    said: z.array(z.object(inquiryName)).exactOptional(),
     withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).exactOptional(),
     redacted,
   })
