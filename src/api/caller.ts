@@ -76,7 +76,7 @@ export function requireActingName({ by }: ApiCaller): string {
   return by;
 }
 
-// Where a request has its token: in a program's header, in the header of a proxy that knows the person, or in the page's cookie.
+// A request has its token in a program's header, in the header of a proxy that knows the person, or in the page's cookie.
 
 export type SignedInBy = 'authorization' | 'header' | 'cookie';
 
