@@ -185,6 +185,7 @@ export async function connectTo(
   }
 }
 
+/** @internal */
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
 
 /** The rule that an address breaks, or `null`: `host:port` or `[IPv6]:port`. The port may be left out. */
@@ -201,7 +202,11 @@ function connectError(error: unknown, to: ConnectionOptions): unknown {
   return isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? createUnreachableError(error, to) : translated;
 }
 
-/** Calls Temporal once more, as a client does. */
+/**
+ * Calls Temporal once more, as a client does.
+ *
+ * @internal
+ */
 export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
   let connection: Connection | undefined;
   try {
