@@ -157,8 +157,6 @@ export type HoldGuide = {
 
 export type HoldList = {
   asOf: string;
-  /** The number of rows on all pages. */
-  total: number;
   /** The oldest first. */
   data: readonly Hold[];
   hasMore: boolean;

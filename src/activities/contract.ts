@@ -37,6 +37,8 @@ export interface RunIdentity {
   customerId: string;
   profileFingerprint: string;
   ledgerId: string;
+  /** The profile's setting at the run's start, so that a request and its digest keep one spelling. Absent: as given. */
+  accents?: 'transliterate';
   /** The newest attempt of any run that this run has seen. A ledger that lacks it is an older copy. */
   seen?: SeenAttempt;
 }
@@ -153,7 +155,7 @@ export interface SubmitFailureDetails {
 
 /** Has the content, since the ledger gives an outcome only to the request that received it. */
 export interface LookUpInquiryArgs extends InquiryContent {
-  run: Pick<RunIdentity, 'ledgerId'>;
+  run: Pick<RunIdentity, 'ledgerId' | 'accents'>;
 }
 
 export interface CloseAttemptArgs extends LookUpInquiryArgs {

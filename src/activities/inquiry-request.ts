@@ -1,5 +1,5 @@
-/** Builds the gateway's request from an inquiry as the workflow describes it. */
-import { findAccentProblems } from '../fields/accents.ts';
+/** Builds the gateway's request from an inquiry as the workflow describes it, in the spelling that is sent. */
+import { type Accents, findAccentProblems, spellApplicants } from '../fields/accents.ts';
 import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
 import { type GatewayProfile, hasFingerprint } from '../gateway/profile.ts';
 import {
@@ -34,6 +34,7 @@ export function findRunProfile(dependencies: ActivityDependencies, run: RunIdent
 /**
  * Builds the request that the gateway receives.
  *
+ * @param args as `toSentContent` spells it
  * @param claimedAt when the attempt that sends it was claimed
  * @throws InvalidInputError naming the caller's fields, also if the profile does not allow the request, or if an
  *   applicant is made up
@@ -43,7 +44,8 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
   const terms = pickTerms(args.inquiry);
   const problems = [
     ...findEntitlementProblems(profile, args.inquiry),
-    ...findApplicantProblems(profile, args.applicants ?? []),
+    ...findMadeUpProblems(profile, args.applicants ?? []),
+    ...findAccentProblems(args.applicants ?? [], profile.accents),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   if (productCode === 'SECONDUSE') {
@@ -111,7 +113,8 @@ export function findEntitlementProblems(
 
 /** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */
 export function findApplicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
-  return [...findMadeUpProblems(profile, applicants), ...findAccentProblems(applicants, profile.accents)];
+  const spelled = spellApplicants(applicants, profile.accents);
+  return [...findMadeUpProblems(profile, applicants), ...findAccentProblems(spelled, profile.accents)];
 }
 
 /** Checks applicants that came later by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
@@ -127,4 +130,13 @@ export function listApplicantProblems(
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;
   }
+}
+
+/**
+ * The inquiry in the spelling that is sent. Its digest uses this spelling too, so that a row of the ledger represents
+ * the request that was sent.
+ */
+export function toSentContent<T extends InquiryContent>({ accents }: { accents?: Accents }, content: T): T {
+  const { applicants } = content;
+  return applicants ? { ...content, applicants: spellApplicants(applicants, accents ?? 'refuse') } : content;
 }

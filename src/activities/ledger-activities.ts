@@ -19,7 +19,7 @@ import type {
 } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, getCallingRun } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
-import { listApplicantProblems } from './inquiry-request.ts';
+import { listApplicantProblems, toSentContent } from './inquiry-request.ts';
 
 /**
  * Creates the activities that only read or write the ledger. Each is idempotent, so Temporal may repeat it without
@@ -32,7 +32,7 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
     /** Only reads; builds and validates nothing. */
     lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
       translateErrors(() => {
-        const digest = ledger.digest(toCanonicalRequest(content));
+        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
         return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
       }),
 
@@ -42,7 +42,7 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
      */
     closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
       translateErrors(() => {
-        const digest = ledger.digest(toCanonicalRequest(content));
+        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
         const { inquiry } = content;
         return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: getCallingRun(), begunAt });
       }),

@@ -89,12 +89,12 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
     writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
       translatePortfolioErrors(async () => {
-        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results, onBlock);
+        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results);
       }),
 
     finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
       translatePortfolioErrors(async () =>
-        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, onBlock),
+        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size),
       ),
   };
 }

@@ -31,6 +31,7 @@ import {
   findApplicantProblems,
   findEntitlementProblems,
   listApplicantProblems,
+  toSentContent,
 } from './inquiry-request.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
@@ -92,6 +93,7 @@ export async function fixRun(
     customerId: profile.customerId,
     profileFingerprint: computeProfileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
+    ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
     // Without the ledger's newest attempt, the run sees only its own attempts.
     ...(facts?.newest ? { seen: facts.newest } : {}),
     settings: dependencies.config.protocol,
@@ -143,7 +145,7 @@ export function checkRequestCanBeBuilt(
     ...{ environment, customerId, profile: name, workflowType: '', runKey: '', ordinal: 0 },
     customerTraceNumber: 'PREFLIGHT',
   };
-  buildRequest(profile, { ...content, inquiry }, new Date());
+  buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
 }
 
 export interface ShareCheck {

@@ -14,7 +14,7 @@ import { compareWithEarlier } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, getCallingRun } from './dependencies.ts';
 import { createFinalFailure, translateFailure } from './failures.ts';
-import { buildRequest, findRunProfile } from './inquiry-request.ts';
+import { buildRequest, findRunProfile, toSentContent } from './inquiry-request.ts';
 
 /** The time left at the activity's end to report to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
@@ -67,9 +67,10 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
  */
 async function makeOneAttempt(
   dependencies: ActivityDependencies,
-  args: SubmitInquiryArgs,
+  given: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
+  const args = toSentContent(given.run, given);
   const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>

@@ -41,49 +41,36 @@ export function toProblemForm(refusal: Refusal) {
   return { type: PROBLEM_TYPE, headers: { 'x-request-id': id }, body };
 }
 
-/** Returns the refusal for an unknown id, and for a run that the token does not reach. */
-export function refuseUnknownRun(): Refusal {
-  return new Refusal('notFound', 'there is nothing of this name');
-}
-
 /** Translates the project's own errors to refusals over HTTP. Returns `undefined` for any other error. */
 export function translateToRefusal(error: unknown): Refusal | undefined {
   if (error instanceof InvalidInputError) {
-    return new Refusal('invalidInput', 'the content breaks rules', { problems: error.problems.slice(0, 50) });
+    return new Refusal('invalidInput', undefined, { problems: error.problems.slice(0, 50) });
   }
   if (error instanceof CallError) return toCallRefusal(error);
-  const [, code, words] = ERRORS.find(([kind]) => error instanceof kind) ?? [];
-  return code && new Refusal(code, words ?? (error as Error).message);
+  const [, code] = ERRORS.find(([kind]) => error instanceof kind) ?? [];
+  return code && new Refusal(code);
 }
 
+/** A code of the client that is in the list of problems keeps its name there. */
 function toCallRefusal(error: CallError): Refusal | undefined {
   const { code, problems } = error;
   if (code === 'updateRefused' || code === 'decisionRefused') return createMessageRefusal(error);
-  const [problem, words = error.message] = CALL_ERRORS[code] ?? [];
-  return problem && new Refusal(problem, words, { problems });
+  const isTemporalAway = TEMPORAL_AWAY.some((away) => away === code);
+  const reason = isTemporalAway ? 'temporalUnavailable' : (RENAMED[code] ?? code);
+  return Object.hasOwn(PROBLEMS, reason) ? new Refusal(reason as ProblemCode, undefined, { problems }) : undefined;
 }
 
-/** A row without a text of its own shows the error's message, which is safe for callers. */
-const CALL_ERRORS: Partial<Record<CallErrorCode, readonly [ProblemCode, words?: string]>> = {
-  ...Object.fromEntries(TEMPORAL_AWAY.map((code) => [code, ['temporalUnavailable', 'Temporal cannot be reached']])),
-  differs: ['differs', 'this id was started with other content'],
-  journeyNotFound: ['notFound', 'there is nothing of this name'],
-  shareAfterEnd: ['shareAfterEnd', 'the run has finished'],
-  journeyFinished: ['journeyFinished', 'the run has finished'],
-  journeyFailed: ['runFailed', 'the run has ended without a result'],
-  resultNotReady: ['resultNotReady', 'the run has not ended yet'],
-  tooManyMessages: ['tooManyMessages', 'the run has too many messages at once'],
-  workerUnavailable: ['workerUnavailable', 'no worker answers; send it again'],
-  closed: ['closed'],
-  aborted: ['aborted'],
+const RENAMED: Partial<Record<CallErrorCode, ProblemCode>> = {
+  journeyNotFound: 'notFound',
+  journeyFailed: 'runFailed',
 };
 
 /** The first entry whose class matches the error counts. */
-const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: ProblemCode, words?: string][] = [
-  [DisposedError, 'disposed', 'it was disposed of'],
+const ERRORS: readonly [kind: abstract new (...args: never[]) => Error, code: ProblemCode][] = [
+  [DisposedError, 'disposed'],
   [OtherEndUserError, 'otherEndUser'],
-  [LedgerUnavailableError, 'ledgerUnavailable', 'the ledger cannot be reached'],
-  [PortfolioUnavailableError, 'portfolioUnavailable', 'the file cannot be read now'],
+  [LedgerUnavailableError, 'ledgerUnavailable'],
+  [PortfolioUnavailableError, 'portfolioUnavailable'],
   [UnknownKeyError, 'keyUnknown'],
   [KeyServiceError, 'keyServiceFailed'],
 ];

@@ -7,6 +7,7 @@ import { runInParallel } from '../base/in-parallel.ts';
 import { isRecord } from '../base/is-record.ts';
 import { translateServerError } from '../client/connection/errors.ts';
 import { readStartInput } from '../client/runs/start-run.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
@@ -14,7 +15,6 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, toWorkflowTypesFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ApiCaller, Reach } from './caller.ts';
-import { refuseUnknownRun } from './problem.ts';
 
 type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;
 
@@ -49,7 +49,7 @@ export async function isReached({ caller, services }: Asking, runKey: string): P
 
 /** @throws Refusal 404, as for an unknown id */
 export async function requireReach(asking: Asking, runKey: string): Promise<void> {
-  if (!(await isReached(asking, runKey))) throw refuseUnknownRun();
+  if (!(await isReached(asking, runKey))) throw new Refusal('notFound');
 }
 
 /**
@@ -62,7 +62,7 @@ export async function requireFound<Inquiry extends { runKey: string }>(
   inquiry: Inquiry | null,
 ): Promise<Inquiry> {
   await requireReach(asking, inquiry?.runKey ?? NOBODYS_ID);
-  if (!inquiry) throw refuseUnknownRun();
+  if (!inquiry) throw new Refusal('notFound');
   return inquiry;
 }
 

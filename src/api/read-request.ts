@@ -44,7 +44,7 @@ export function readQuery({ query }: Route, request: FastifyRequest): unknown {
 export function readBody({ path, body: schema }: Route, { body: text }: FastifyRequest): JsonObject {
   if (!schema) {
     if (text === undefined || text === null || text === '') return {};
-    throw new Refusal('bodyNotTaken', 'this operation takes no body');
+    throw new Refusal('bodyNotTaken');
   }
   const body = readJsonBody(text, MAX_BODY_DEPTH);
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);

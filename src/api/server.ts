@@ -15,7 +15,7 @@ import { createApiTokenVerifier, requireActingName, requireScope, type SignedInC
 import { addDocuments } from './documents.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
-import { refuseUnknownRun, toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
+import { toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, createPathSchema, findRun, isMessage, type Route } from './route.ts';
@@ -91,8 +91,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       });
       server.addHook('onRequest', async ({ url }) => {
         // On a connection that was open already.
-        if (stopping.signal.aborted && url.startsWith('/v1/'))
-          throw new Refusal('stopping', 'it is stopping: send it again');
+        if (stopping.signal.aborted && url.startsWith('/v1/')) throw new Refusal('stopping');
       });
     },
   });
@@ -185,7 +184,7 @@ async function answerCaller(
 ): Promise<FastifyReply> {
   const { permission: caller, note } = guard.requireGranted(request);
   const params = readParams(pathSchema, request);
-  if (!params) throw refuseUnknownRun();
+  if (!params) throw new Refusal('notFound');
   const about = findRun(route, params);
   if (about !== undefined) {
     note({ journeyId: about });

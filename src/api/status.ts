@@ -6,7 +6,7 @@ import { type Call, Reply } from './route.ts';
 
 type Headers = Pick<Call, 'headers'>;
 
-export function toEtag(body: string | Buffer): string {
+function toEtag(body: string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 }
 

@@ -498,24 +498,17 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
   return paired;
 }
 
-/** Pairs entries with equal content. The rest keeps its order. */
+/** Pairs entries with equal content. The rest stays in order. */
 function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
   const waiting = Map.groupBy(others, ({ content }) => content);
-  const taken = new Set<ReadTradeline>();
   const pairs: { earlier: ReadTradeline; later: ReadTradeline }[] = [];
   const left: ReadTradeline[] = [];
-  const turns = new Map<string, number>();
-  for (const tradeline of ones) {
-    const turn = turns.get(tradeline.content) ?? 0;
-    const other = waiting.get(tradeline.content)?.[turn];
-    turns.set(tradeline.content, turn + 1);
-    if (!other) left.push(tradeline);
-    else {
-      taken.add(other);
-      pairs.push({ earlier: tradeline, later: other });
-    }
+  for (const earlier of ones) {
+    const later = waiting.get(earlier.content)?.shift();
+    if (later) pairs.push({ earlier, later });
+    else left.push(earlier);
   }
-  return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
+  return { pairs, ones: left, others: [...waiting.values()].flat().sort(compareRanks) };
 }
 
 function compareRanks(a: ReadTradeline, b: ReadTradeline): number {

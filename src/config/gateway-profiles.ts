@@ -201,8 +201,7 @@ const webhooksSchema = z
     z.strictObject({
       name: getMessageFields().profileName,
       url: text(2_000),
-      secretFile: text(4_096).exactOptional(),
-      secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS).exactOptional(),
+      secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS),
       events: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).exactOptional(),
       allowPrivateAddresses: z.boolean().exactOptional(),
     }),
@@ -218,12 +217,7 @@ const additionsShape = {
   changes: changeOptionsSchema.exactOptional(),
 };
 
-const credentialsSchema = z.strictObject({
-  clientIdFile: text(4_096).exactOptional(),
-  clientIdVariable: text(200).exactOptional(),
-  clientSecretFile: text(4_096).exactOptional(),
-  clientSecretVariable: text(200).exactOptional(),
-});
+const credentialsSchema = z.strictObject({ clientIdFile: text(4_096), clientSecretFile: text(4_096) });
 
 const fileSchema = z.strictObject({
   credentials: z.record(CREDENTIALS_NAME, credentialsSchema).exactOptional(),
@@ -361,7 +355,7 @@ function findCredentials(
   known: { sources: Map<string, CredentialsSource>; declared: NonNullable<File['credentials']> },
 ): CredentialsSource {
   const find = (field: 'clientId' | 'clientSecret'): SecretPlace => ({
-    value: reader.raw(known.declared[name]?.[`${field}Variable`] ?? ''),
+    value: undefined,
     file: known.declared[name]?.[`${field}File`],
     names: { value: VARIABLE, file: VARIABLE },
     place: `/credentials/${name}/${field} `,
@@ -409,19 +403,14 @@ export function readWebhookEndpoints(
   { environment, place }: { environment: Environment; place: string },
 ): WebhookEndpoint[] {
   const names = new Set<string>();
-  return declared.map(({ secretFile, secretFiles, allowPrivateAddresses = false, ...endpoint }, index) => {
+  return declared.map(({ secretFiles, allowPrivateAddresses = false, ...endpoint }, index) => {
     const report = (field: string, rule: string | null) =>
       rule && reader.report(VARIABLE, `${place}/${index}/${field} ${rule}`);
     if (names.has(endpoint.name)) report('name', 'must not be that of another endpoint of the profile');
     names.add(endpoint.name);
     report('url', checkWebhookAddress(endpoint.url, environment));
-    if ((secretFile === undefined) === (secretFiles === undefined)) {
-      report('secretFile', 'is required, or secretFiles in its place');
-    }
-    const files = secretFiles ?? (secretFile === undefined ? [] : [secretFile]);
-    const field = secretFile === undefined ? 'secretFiles' : 'secretFile';
-    for (const file of files) report(field, checkSecretFile(file, environment));
-    const readSecrets = () => Promise.all(files.map(async (file) => (await readFile(file, 'utf8')).trim()));
+    for (const file of secretFiles) report('secretFiles', checkSecretFile(file, environment));
+    const readSecrets = () => Promise.all(secretFiles.map(async (file) => (await readFile(file, 'utf8')).trim()));
     return { ...endpoint, allowPrivateAddresses, readSecrets };
   });
 }

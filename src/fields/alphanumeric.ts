@@ -59,7 +59,7 @@ export function code(maxLength: number) {
   });
 }
 
-/** AN of names and addresses, whose accents a profile may pass on (accents.ts). */
+/** AN of names and addresses, whose accents a profile may transliterate or pass on (accents.ts). */
 export function latinText(maxLength: number) {
   return ruledText((value) => checkLatinText(value, maxLength)).meta({ maxLength, pattern: LATIN_TEXT });
 }

@@ -9,7 +9,7 @@ import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
 import { alphanumeric, latinText } from './alphanumeric.ts';
-import { getMessageFields } from './fields.ts';
+import { getMessageFields, refuseRepeated } from './fields.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
@@ -168,21 +168,3 @@ export const failsafeApplicantSchema = z
   });
 
 export const failsafeApplicantsSchema: z.ZodType<FailsafeApplicant[]> = listApplicants(failsafeApplicantSchema);
-
-/** A refinement of a list: no value of these fields occurs in two entries. */
-export function refuseRepeated<K extends string>(fields: readonly K[]) {
-  return (entries: readonly Partial<Record<K, unknown>>[], context: z.core.$RefinementCtx) => {
-    for (const field of fields) {
-      const seen = new Set<unknown>();
-      for (const [index, entry] of entries.entries()) {
-        const value = entry[field];
-        if (value !== undefined && seen.has(value)) {
-          const why = field === 'ssn' ? ': an answer is matched to its applicant by it' : '';
-          const message = `must differ from that of every other applicant${why}`;
-          context.addIssue({ code: 'custom', path: [index, field], message });
-        }
-        seen.add(value);
-      }
-    }
-  };
-}

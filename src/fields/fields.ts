@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { parseDurationMs, parseInstantMs } from '../base/instants.ts';
+import { isRecord } from '../base/is-record.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
 import {
   checkOpaqueId,
@@ -124,6 +125,33 @@ const FIELDS = {
   consumerId: alphanumeric(16),
   applicantId: alphanumeric(2),
 };
+
+/** A refinement of a list: no value of these fields occurs in two entries. @param what the name of an entry */
+export function refuseRepeated<K extends string>(fields: readonly K[], what = 'applicant') {
+  return (entries: readonly Partial<Record<K, unknown>>[], context: z.core.$RefinementCtx) => {
+    for (const field of fields) {
+      const seen = new Set<unknown>();
+      for (const [index, entry] of entries.entries()) {
+        const value = entry[field];
+        if (value !== undefined && seen.has(value)) {
+          const why = field === 'ssn' ? ': an answer is matched to its applicant by it' : '';
+          const message = `must differ from that of every other ${what}${why}`;
+          context.addIssue({ code: 'custom', path: [index, field], message });
+        }
+        seen.add(value);
+      }
+    }
+  };
+}
+
+const hasName = (user: unknown) => !isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined;
+
+/** Interface 4.2, rule 5: a secondary user has a code, a name, or both. The object's other problems do not hide this one. */
+export function requireSecondaryUser<Schema extends z.ZodObject>(schema: Schema): Schema {
+  const error = 'is required, unless endUser is given: name endUserCode, endUser or both';
+  const anyOf = [{ required: ['endUserCode'] }, { required: ['endUser'] }];
+  return schema.refine(hasName, { path: ['endUserCode'], error, when: () => true }).meta({ anyOf });
+}
 
 /** Every field by its name. */
 export function getMessageFields(): typeof FIELDS {

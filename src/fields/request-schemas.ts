@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
 import { alphanumeric } from './alphanumeric.ts';
-import { applicantsSchema, failsafeApplicantSchema, refuseRepeated } from './applicant-schemas.ts';
-import { getMessageFields } from './fields.ts';
+import { applicantsSchema, failsafeApplicantSchema } from './applicant-schemas.ts';
+import { getMessageFields, refuseRepeated, requireSecondaryUser } from './fields.ts';
 
 const {
   applicantId,
@@ -40,8 +40,8 @@ export const reportRequestSchema = z.strictObject({
 });
 
 /** The content of a SECONDUSE request (table 2.6), with only those members of the reference that are sent. */
-export const secondUseInputSchema = z
-  .strictObject({
+export const secondUseInputSchema = requireSecondaryUser(
+  z.strictObject({
     customerId: alphanumeric(16),
     softwareProviderId: alphanumeric(4),
     customerTraceNumber,
@@ -59,13 +59,8 @@ export const secondUseInputSchema = z
     originalInquiryAt: z
       .custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'must be an instant')
       .refine((instant) => instant.getTime() <= Date.now(), 'must not be in the future'),
-  })
-  // Interface 4.2, rule 5.
-  .refine((request) => request.endUserCode !== undefined || request.endUser !== undefined, {
-    path: ['endUserCode'],
-    error: 'is required, unless endUser is given',
-    when: () => true,
-  });
+  }),
+);
 
 /** Table 2.1, which shows no lengths. */
 export const tokenRequestSchema = z.strictObject({

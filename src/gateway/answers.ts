@@ -8,7 +8,7 @@ import { isAlphanumeric } from '../fields/alphanumeric.ts';
 import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
 import { type Problem, selectShownProblems } from '../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
-import type { ProviderText, ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { isTraceNumber } from '../model/trace-number.ts';
 import { type EntryReading, hasReport, isGiven, readEntries } from './entry-meanings.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
@@ -62,7 +62,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const echoes = compareEchoes(envelope, request);
   if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
-  const { said, ...reason } = readReturnDetails(envelope.top);
+  const reason = readReasonCode(envelope.top);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown, ...reason };
   const numbers = findReferenceNumbers(envelope);
   const isFailsafe = request.productCode === 'FAILSAFE';
@@ -75,7 +75,6 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const remarks = selectShownProblems([...echoes.remarks, ...codes.remarks]);
   const details = {
     ...reason,
-    ...(said && { said }),
     ...(isNumbered && number && { noRecordReference: number }),
     ...(remarks.length > 0 && { remarks }),
   };
@@ -297,34 +296,16 @@ export function findOutcome(
 // Details of an answer and its entries. Reasons are known from outside the interface: they are tolerated, and no code
 // relies on them.
 
-interface ReturnDetails {
-  returnReasonCode?: string;
-  said?: ProviderText;
-}
-
 type EntryDetails = Omit<AnsweredApplicant, 'applicantId' | 'outcome'>;
 
 /** Appears in status and events, so it must be too short for anything personal. */
 const REASON_CODE = /^[A-Za-z0-9]{1,4}$/;
 
-/** Limits the text in references. The answer's own text is stored whole with the report. */
-const MOST_CHARACTERS = 200;
-
-/**
- * Reads the details of an answer or of one of its entries. Omits members of an unexpected form: they decide nothing.
- */
-function readReturnDetails(object: JsonObject): ReturnDetails {
+/** Omits a code of an unexpected form: it decides nothing. The provider's own words are in the stored report alone. */
+function readReasonCode(object: JsonObject): { returnReasonCode?: string } {
   const code = member(object, 'returnReasonCode');
   const shown = typeof code === 'number' ? String(code) : code;
-  const [returnReasonDesc, errorMessage] = [readText(object, 'returnReasonDesc'), readText(object, 'errorMessage')];
-  const said = {
-    ...(returnReasonDesc !== undefined && { returnReasonDesc }),
-    ...(errorMessage !== undefined && { errorMessage }),
-  };
-  return {
-    ...(typeof shown === 'string' && REASON_CODE.test(shown) && { returnReasonCode: shown }),
-    ...(Object.keys(said).length > 0 && { said }),
-  };
+  return typeof shown === 'string' && REASON_CODE.test(shown) ? { returnReasonCode: shown } : {};
 }
 
 /**
@@ -344,7 +325,7 @@ function readEntryDetails(
     const isNamed = isFailsafe || outcomes[index] !== 'record';
     return {
       ...(typeof returnCode === 'string' && returnCode !== '' && { returnCode }),
-      ...readReturnDetails(entry),
+      ...readReasonCode(entry),
       ...(isFailsafe && isAlphanumeric(number, 30) && { reportReferenceNumber: number }),
       ...(isNamed && isAlphanumeric(consumerId, 16) && { consumerId }),
     };
@@ -377,16 +358,6 @@ function attribute(
     return { ...applicant, ...others };
   });
   return { applicants, unattributed };
-}
-
-function readText(object: JsonObject, name: string): string | undefined {
-  const text = member(object, name);
-  if (typeof text !== 'string') return undefined;
-  const readable = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim();
-  return readable === '' ? undefined : [...readable.slice(0, 2 * MOST_CHARACTERS)].slice(0, MOST_CHARACTERS).join('');
 }
 
 // Differences that the caller should know although they decide nothing. They are listed by path and rule, never by

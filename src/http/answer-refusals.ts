@@ -6,15 +6,10 @@ import { Refusal } from './refusal.ts';
 
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  const { statusCode } = error as { statusCode?: unknown };
-  if (statusCode === 413) return new Refusal('bodyTooLarge', 'the body is too large');
-  if (statusCode === 415) {
-    return new Refusal('contentType', 'the body must be application/json');
-  }
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new Refusal('malformed', 'the request is malformed');
-  }
-  return new Refusal('failed', 'the request could not be answered');
+  const { statusCode = 500 } = error as { statusCode?: number };
+  if (statusCode === 413) return new Refusal('bodyTooLarge');
+  if (statusCode === 415) return new Refusal('contentType');
+  return new Refusal(statusCode >= 400 && statusCode < 500 ? 'malformed' : 'failed');
 }
 
 /** Called before the first route is added; covers those that are added before the server is ready. */
@@ -108,8 +103,8 @@ function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): str
 }
 
 function toUnreadableRefusal({ code }: Unreadable): Refusal {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('slow', 'the request came too slowly');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('slow');
   // Not 431: one more status that each caller would have to know.
-  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers', 'the address and the headers are too long');
-  return new Refusal('malformed', 'the request is malformed');
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers');
+  return new Refusal('malformed');
 }

@@ -125,13 +125,13 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   #takeFor(buckets: TokenBuckets, key: string): void {
     if (buckets.take(key)) return;
     const retryAfterSeconds = Math.ceil(1 / this.#settings.limits.perSecond);
-    throw new Refusal('rate', 'too many requests at once', { retryAfterSeconds });
+    throw new Refusal('rate', undefined, { retryAfterSeconds });
   }
 
   #requireProxy(request: FastifyRequest): void {
     const { isTrustedProxy } = this.#settings;
     if (isTrustedProxy && !isTrustedProxy(request.socket.remoteAddress)) {
-      throw new Refusal('proxy', 'this server is called through its proxy');
+      throw new Refusal('proxy');
     }
   }
 }
@@ -143,7 +143,7 @@ export function toCallerKey({ issuer, subject }: Identity): string {
 
 /** Returns what gives the slot up. It is given up with the answer at the latest. */
 async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Promise<() => void> {
-  if (!(await slots.take(caller))) throw new Refusal('busy', 'too many requests are waiting');
+  if (!(await slots.take(caller))) throw new Refusal('busy');
   let isHeld = true;
   const giveUp = () => {
     if (isHeld) slots.release(caller);
@@ -151,7 +151,7 @@ async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Prom
   };
   if (reply.raw.destroyed) {
     giveUp();
-    throw new Refusal('gone', 'the caller has gone');
+    throw new Refusal('gone');
   }
   // Comes after the answer as well as after a caller who hung up.
   reply.raw.once('close', giveUp);
@@ -180,7 +180,7 @@ function answerCrossOrigin(
   // No browser: a browser names the origin with each of these requests.
   if (origin === undefined) return false;
   if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
-  if (!uiOrigins.includes(origin)) throw new Refusal('origin', 'pages of this origin may not call');
+  if (!uiOrigins.includes(origin)) throw new Refusal('origin');
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
   reply.headers({

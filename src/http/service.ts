@@ -76,7 +76,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
     exposeHeadRoutes: false,
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       reply.code(400);
-      write(new Refusal('address', 'the address is malformed'), request, reply);
+      write(new Refusal('address'), request, reply);
     },
     ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
     ...parts.server,
@@ -121,7 +121,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
         audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
       } catch (auditError) {
         onUnexpected(auditError);
-        refusal = new Refusal('audit', 'the audit log cannot be written');
+        refusal = new Refusal('audit');
       }
     }
     reply.headers(refusal.headers);

@@ -68,14 +68,14 @@ export function createTokenVerifier<Caller extends Identity>(
 }
 
 function toRefusal(error: unknown): Refusal {
-  if (error instanceof errors.JWTExpired) return new Refusal('expired', 'the token has expired');
+  if (error instanceof errors.JWTExpired) return new Refusal('expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
     const known: Record<string, ProblemCode> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
     const reason = known[error.claim] ?? 'claims';
     return new Refusal(reason, `the token's claim ${known[error.claim] ? error.claim : 'set'} is not what it must be`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return new Refusal('algorithm', 'the token is signed by an algorithm that is not allowed');
+    return new Refusal('algorithm');
   }
   const unusable = [
     errors.JWSSignatureVerificationFailed,
@@ -87,7 +87,7 @@ function toRefusal(error: unknown): Refusal {
     return new Refusal('signature', 'the token is not signed by a key of the key set');
   }
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return new Refusal('tokenMalformed', 'the token is not a JWT');
+    return new Refusal('tokenMalformed');
   }
   return new Refusal('keySet', 'the key set that tokens are checked against cannot be read');
 }

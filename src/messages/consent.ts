@@ -1,17 +1,9 @@
 /** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
 import { z } from 'zod';
-import { requiredInstant } from '../fields/fields.ts';
+import { requiredInstant, requireSecondaryUser } from '../fields/fields.ts';
 import type { Problem } from '../model/problems.ts';
 import { parseRunKey } from '../model/run-key.ts';
-import {
-  defineMessage,
-  findSecondaryUserProblems,
-  getSharedFields,
-  hasValue,
-  implies,
-  type Loose,
-  ONE_OF_TWO_NAMES,
-} from './message.ts';
+import { defineMessage, getSharedFields, hasValue, implies, type Loose } from './message.ts';
 
 const fields = getSharedFields();
 
@@ -35,7 +27,7 @@ const schema = z.strictObject({
     .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
     .exactOptional(),
   /** For whom: the same `endUserCode` as the share's. A name alone permits nothing to a share with a code. */
-  secondaryUser: z.strictObject(fields.secondaryUserFields).meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES }),
+  secondaryUser: requireSecondaryUser(z.strictObject(fields.secondaryUserFields)).meta({ id: 'secondaryUser' }),
   /** Required for a grant; never personal. */
   evidence: fields.evidence.exactOptional(),
   /** Compact JWS over `{ "consent": <all of the above>, "exp": <seconds since 1970>, "iat"?: … }`. */
@@ -45,7 +37,7 @@ const schema = z.strictObject({
 export type ConsentMessage = z.infer<typeof schema>;
 
 function rules(message: Loose): Problem[] {
-  const problems = findSecondaryUserProblems(message.secondaryUser, '/secondaryUser');
+  const problems: Problem[] = [];
   const owner = typeof message.journeyId === 'string' ? parseRunKey(message.journeyId) : undefined;
   if (owner?.kind === 'share' && typeof message.shareId === 'string' && owner.id !== message.shareId) {
     problems.push({ path: '/shareId', rule: 'must be the one that journeyId names' });

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { getMessageFields, text } from '../fields/fields.ts';
+import { getMessageFields, refuseRepeated, requireSecondaryUser, text } from '../fields/fields.ts';
 import { findSchemaProblems } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
@@ -149,10 +149,7 @@ function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefi
 
 const fields = getMessageFields();
 
-/** Interface 4.2, rule 5, for the published schemas. The parser checks it beside the schema, with all other rules. */
-export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
-
-/** A secondary user. A rule beside the schema checks that at least one of the two is given. */
+/** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
 const secondaryUserFields = {
   /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
   endUserCode: fields.endUserCode.exactOptional(),
@@ -160,8 +157,8 @@ const secondaryUserFields = {
   endUser: fields.endUser.exactOptional(),
 };
 
-const share = z
-  .strictObject({
+const share = requireSecondaryUser(
+  z.strictObject({
     /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
     shareId: fields.shareId,
     ...secondaryUserFields,
@@ -175,15 +172,17 @@ const share = z
     awaitConsentFor: fields.duration.exactOptional(),
     /** How old a grant may be when an attempt is scheduled. Default: any age. */
     consentValidFor: fields.duration.exactOptional(),
-  })
-  .meta({ id: 'share', ...ONE_OF_TWO_NAMES });
+  }),
+).meta({ id: 'share' });
 
 const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
   applicants: z
     .array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId }))
-    .min(1, 'must be a list that is not empty'),
+    .min(1, 'must be a list that is not empty')
+    // A `consumerId` of two applicants is a typing error, and would share the wrong person's report.
+    .superRefine(refuseRepeated(['applicantId', 'consumerId'])),
 });
 
 const SHARED = {
@@ -198,34 +197,6 @@ const SHARED = {
 /** The fields by themselves, and groups of them. */
 export function getSharedFields(): typeof SHARED {
   return SHARED;
-}
-
-/** Interface 4.2, rule 5. */
-export function findSecondaryUserProblems(user: unknown, path: string): Problem[] {
-  if (!isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined) return [];
-  return [
-    { path: `${path}/endUserCode`, rule: 'is required, unless endUser is given: name endUserCode, endUser or both' },
-  ];
-}
-
-/** Two applicants with one `consumerId` are a typing error, and would share the wrong person's report. */
-export function findReferenceProblems(reference: unknown, path = '/reference'): Problem[] {
-  if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];
-  const rule = 'must differ from that of every other applicant';
-  return (['applicantId', 'consumerId'] as const).flatMap((field) =>
-    findRepeatedProblems(reference.applicants as unknown[], field, `${path}/applicants`, rule),
-  );
-}
-
-export function findRepeatedProblems(entries: unknown[], field: string, path: string, rule: string): Problem[] {
-  const seen = new Set<unknown>();
-  return entries.flatMap((entry, index) => {
-    const value = isRecord(entry) ? entry[field] : undefined;
-    if (typeof value !== 'string') return [];
-    if (seen.has(value)) return [{ path: `${path}/${index}/${field}`, rule }];
-    seen.add(value);
-    return [];
-  });
 }
 
 /** JSON Schema: `conclusion` holds where `condition` does. */

@@ -1,7 +1,7 @@
 /** `requestShare`: asks a journey for one more share. */
 import { z } from 'zod';
 import { parseDurationMs } from '../base/instants.ts';
-import { defineMessage, findSecondaryUserProblems, getSharedFields } from './message.ts';
+import { defineMessage, getSharedFields } from './message.ts';
 
 const { journeyId, share } = getSharedFields();
 
@@ -26,6 +26,5 @@ export const requestShare = defineMessage({
     description: 'Asks for one more share. It names another end user than the journey’s own.',
   },
   schema: () => schema,
-  rules: ({ share: asked }) => findSecondaryUserProblems(asked, '/share'),
   key: ({ share: { shareId: id } }: RequestShareMessage) => `share-${id}`,
 });

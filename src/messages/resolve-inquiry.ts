@@ -8,7 +8,6 @@ import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
 import {
   defineMessage,
-  findReferenceProblems,
   getSharedFields,
   hasValue,
   implies,
@@ -87,8 +86,7 @@ function rules(message: Loose): Problem[] {
     [isSaid && !withRecord && reference !== undefined, '/reference', 'belongs to accept with a record'],
     [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'belongs to amend only'],
   ];
-  const broken = checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
-  return [...broken, ...findReferenceProblems(reference)];
+  return checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
 }
 
 /** JSON Schema: `member` may only occur with one value of another member. */

@@ -4,7 +4,7 @@ import type { FailsafeApplicant } from './applicant.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from './failure-types.ts';
 import type { Problem } from './problems.ts';
 import type { Environment, ProductCode } from './products.ts';
-import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
+import type { ApplicantOutcome, ReportOutcome, ReportReference } from './report-outcome.ts';
 
 /** `NeedsAttention` if a run continues with a report in which a consumer's SSN matches none of the request's. */
 export const SSN_MISMATCH = 'ssnMismatch';
@@ -28,8 +28,6 @@ export type Answer =
       returnCode?: string;
       /** The provider's code for the reason, of at most four letters and digits. */
       returnReasonCode?: string;
-      /** The provider's words beside the codes. They may name a person. */
-      said?: ProviderText;
       /** The reference number of an answer without a record: nothing can be shared under it. */
       noRecordReference?: string;
       /**
@@ -57,7 +55,6 @@ export type Answer =
 export interface AnsweredApplicant extends ApplicantOutcome {
   reportReferenceNumber?: string;
   consumerId?: string;
-  said?: ProviderText;
 }
 
 /**

@@ -21,9 +21,3 @@ export interface ApplicantOutcome {
   returnCode?: string;
   returnReasonCode?: string;
 }
-
-/** The provider's free text (docs/decisions/gateway.md). It may name a person, so it is shown only with reports. */
-export interface ProviderText {
-  returnReasonDesc?: string;
-  errorMessage?: string;
-}

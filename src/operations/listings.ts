@@ -12,17 +12,12 @@ export const inquiries = defineListing({
   description: 'The rows contain nothing personal. An attempt belongs to the period in which it was claimed.',
   scope: 'inquiries:read',
   ...RECORDS.inquiries,
-  order: ['claimedAt', 'customerTraceNumber', 'attempt'],
+  at: 'claimedAt',
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
   },
-  totals: {
-    summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
-    description: 'Counts only what the token reaches.',
-    row: RECORDS.inquiries.total,
-    create: () => new InquiryTotals(),
-  },
+  totals: { row: RECORDS.inquiries.total, create: () => new InquiryTotals() },
 });
 
 export const decisions = defineListing({
@@ -30,7 +25,7 @@ export const decisions = defineListing({
   summary: 'list decisions: who decided what about which inquiry or run, when and why',
   scope: 'inquiries:read',
   ...RECORDS.decisions,
-  order: ['recordedAt', 'runKey', 'decisionId', 'action'],
+  at: 'recordedAt',
   read: (ledger, query) => ledger.decisionsBetween(query),
 });
 
@@ -39,7 +34,7 @@ export const consents = defineListing({
   summary: 'list consents: who granted or refused what, when and with which evidence, and what now stands',
   scope: 'inquiries:read',
   ...RECORDS.consents,
-  order: ['recordedAt', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  at: 'recordedAt',
   read: readConsents,
 });
 
@@ -62,7 +57,7 @@ export const unmatchedConsents = defineListing({
     'belong to, so only a token for all profiles and end users sees such an id.',
   scope: 'holds:read',
   ...RECORDS.unmatchedConsents,
-  order: ['since', 'runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
+  at: 'since',
   read: readUnmatched,
 });
 
@@ -87,7 +82,7 @@ export const shares = defineListing({
   summary: 'list posted shares: who shared what with whom, when and under whose consent',
   scope: 'inquiries:read',
   ...RECORDS.shares,
-  order: ['claimedAt', 'customerTraceNumber', 'attempt'],
+  at: 'claimedAt',
   read: (ledger, query) => ledger.sharesBetween(query),
 });
 
@@ -96,7 +91,7 @@ export const disposals = defineListing({
   summary: 'list disposals and legal holds: who did what, when and why',
   scope: 'inquiries:read',
   ...RECORDS.disposals,
-  order: ['recordedAt', 'kind', 'runKey', 'matter'],
+  at: 'recordedAt',
   read: (ledger, query) => ledger.disposalsBetween(query),
 });
 
@@ -105,7 +100,7 @@ export const accesses = defineListing({
   summary: 'list readings: who read which report, when, and for which purpose',
   scope: 'inquiries:read',
   ...RECORDS.accesses,
-  order: ['recordedAt', 'accessId'],
+  at: 'recordedAt',
   read: (ledger, query) => ledger.reading.accessesBetween(query),
 });
 

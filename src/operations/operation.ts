@@ -7,10 +7,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import type { Scope } from './scopes.ts';
 
-/** Sums over the rows of a listing: printed below them, and by themselves. */
-export interface Totals<Row> {
-  summary: string;
-  description?: string;
+/** Sums over the rows of a listing, which the command line prints below them, or by themselves. */
+interface Totals<Row> {
   row: z.ZodObject;
   create(): { add(row: Row): void; readonly list: readonly object[] };
 }
@@ -27,8 +25,8 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
   input: Input;
   /** One row. Its members are the columns of CSV, in their order. */
   output: Output;
-  /** The member with the instant by which the ledger orders its rows, and those that tell rows of one instant apart. */
-  order: readonly [at: keyof Row & string, ...others: (keyof Row & string)[]];
+  /** The member with the instant by which the ledger orders its rows. */
+  at: keyof Row & string;
   /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
   read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
   totals?: Totals<Row>;
@@ -54,13 +52,4 @@ export function toOperationId({ name, path }: Listing): string {
 /** `unmatchedConsents` of `unmatched-consents`. */
 export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-export function readRowInstant({ order: [at] }: Listing, row: Record<string, unknown>): string {
-  return String(row[at]);
-}
-
-/** Returns a key that tells a row apart from the others of its instant. */
-export function readRowKey({ order }: Listing, row: Record<string, unknown>): string {
-  return JSON.stringify(order.map((name) => row[name] ?? null));
 }

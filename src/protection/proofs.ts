@@ -6,13 +6,11 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type CryptoKey,
   calculateJwkThumbprint,
   createLocalJWKSet,
   errors,
   exportJWK,
   type JSONWebKeySet,
-  type JWTPayload,
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
@@ -75,31 +73,23 @@ function createSignedContentReader(keySet: string | undefined, form: SignedForm)
   return async (proof, at) => {
     if (proof === undefined) return 'missing';
     if (!keys) return 'notCheckable';
-    const verified = await verify(proof, keys, { currentDate: at, requiredClaims: [...form.required] });
-    if (typeof verified === 'string') return verified;
-    if (Object.keys(verified.payload).some((name) => !known.has(name))) return 'malformed';
-    return { content: verified.payload[form.member], keyId: verified.keyId };
+    try {
+      const { payload, protectedHeader, key } = await jwtVerify(proof, keys, {
+        algorithms: [...ALGORITHMS],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: at,
+        requiredClaims: [...form.required],
+      });
+      if (Object.keys(payload).some((name) => !known.has(name))) return 'malformed';
+      const keyId = protectedHeader.kid ?? (await calculateJwkThumbprint(await exportJWK(key)));
+      return { content: payload[form.member], keyId };
+    } catch (error) {
+      // Any other error says nothing about the proof: the key set cannot be read, for example.
+      const [, refusal] = REFUSALS.find(([kind]) => error instanceof kind) ?? [];
+      if (refusal === undefined) throw error;
+      return refusal;
+    }
   };
-}
-
-async function verify(
-  proof: string,
-  keys: JWTVerifyGetKey,
-  asked: { currentDate: Date; requiredClaims: string[] },
-): Promise<{ payload: JWTPayload; keyId: string } | ProofRefusal> {
-  try {
-    const options = { algorithms: [...ALGORITHMS], clockTolerance: CLOCK_TOLERANCE_SECONDS, ...asked };
-    const { payload, protectedHeader, key } = await jwtVerify(proof, keys, options);
-    return { payload, keyId: protectedHeader.kid ?? (await computeThumbprint(key)) };
-  } catch (error) {
-    const reason = findRefusal(error);
-    if (reason === undefined) throw error;
-    return reason;
-  }
-}
-
-async function computeThumbprint(key: CryptoKey | KeyObject | Uint8Array): Promise<string> {
-  return calculateJwkThumbprint(await exportJWK(key));
 }
 
 const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusal])[] = [
@@ -114,14 +104,6 @@ const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusa
   [errors.JWSInvalid, 'malformed'],
   [errors.JOSENotSupported, 'malformed'],
 ];
-
-/**
- * The refusal that an error means. `undefined` for an error that says nothing about the proof, such as an unreadable
- * key set.
- */
-function findRefusal(error: unknown): ProofRefusal | undefined {
-  return REFUSALS.find(([kind]) => error instanceof kind)?.[1];
-}
 
 // Public keys of other systems, from a JWKS file. They check the signatures of tokens, consents and decisions.
 

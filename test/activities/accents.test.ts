@@ -1,10 +1,11 @@
 /** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildRequest } from '../../src/activities/inquiry-request.ts';
+import { buildRequest, toSentContent } from '../../src/activities/inquiry-request.ts';
 import { checkRequestCanBeBuilt } from '../../src/activities/prepared-run.ts';
 import type { Accents } from '../../src/fields/accents.ts';
 import type { ReportRequest } from '../../src/gateway/requests.ts';
+import { toCanonicalRequest } from '../../src/model/canonical-request.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
@@ -28,11 +29,11 @@ const CONTENT: InquiryContent = {
 
 function sentWith(accents: Accents): ReportRequest {
   const profile = profileFor('http://127.0.0.1', { accents });
-  return buildRequest(profile, CONTENT, new Date()) as ReportRequest;
+  return buildRequest(profile, toSentContent(profile, CONTENT), new Date()) as ReportRequest;
 }
 
-function problemsWith(accents: Accents): { path: string; rule: string }[] {
-  const { inquiry, ...rest } = CONTENT;
+function problemsWith(accents: Accents, content = CONTENT): { path: string; rule: string }[] {
+  const { inquiry, ...rest } = content;
   try {
     checkRequestCanBeBuilt(profileFor('http://127.0.0.1', { accents }), inquiry, rest);
     return [];
@@ -60,7 +61,38 @@ test('2.3: a start with accents is refused by default, by path, with what is ass
   assert.doesNotMatch(JSON.stringify(problems), /Jos|Brien|Rúa/);
 });
 
+test('2.3: a profile may send names and addresses without accents', () => {
+  const [sent] = sentWith('transliterate').applicants;
+  assert.deepEqual(sent?.names, [{ first: 'Jose', middle: 'Angstrom', last: "O'Brien-Gross" }]);
+  assert.deepEqual([sent?.addresses[0]?.line1, sent?.addresses[0]?.city], ['Rua Sao Joao 4', 'Lodz']);
+});
+
 test('2.3: a profile may pass accents on', () => {
   assert.deepEqual(sentWith('pass').applicants[0]?.names, JOSE.names);
   assert.equal(sentWith('pass').applicants[0]?.addresses[0]?.city, 'Łódź');
+});
+
+test('2.3: a letter without a spelling in ASCII, and a name that grows too long by its spelling, are refused by path', () => {
+  const named = (last: string) => ({ ...CONTENT, applicants: [applicant({ names: [{ first: 'Ada', last }] })] });
+  for (const [last, rule] of [
+    ['Ʒ', /letters that have a spelling in ASCII/],
+    ['ß'.repeat(20), /at most 30 characters/],
+  ] as const) {
+    const [problem] = problemsWith('transliterate', named(last));
+    assert.equal(problem?.path, '/applicants/0/names/0/last');
+    assert.match(problem?.rule ?? '', rule);
+  }
+});
+
+test('2.3: the digest is of the spelling that goes on the wire', () => {
+  const digestOf = (accents: Accents, content: InquiryContent) => {
+    return toCanonicalRequest(toSentContent({ accents }, content));
+  };
+  const {
+    applicants: [sent],
+  } = sentWith('transliterate');
+  assert.ok(sent);
+  const plain = { ...CONTENT, applicants: [sent] };
+  assert.equal(digestOf('transliterate', CONTENT), digestOf('transliterate', plain));
+  assert.notEqual(digestOf('pass', CONTENT), digestOf('pass', plain));
 });

@@ -304,7 +304,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     await ledger.work.flag(ledgerId, { reason: 'PortfolioUnavailable', ...away });
     const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data;
     const first = (await api.call(`/v1/holds?runKey=${runKey}&limit=1`)).json;
-    assert.deepEqual([first.data.length, first.total, first.hasMore], [1, 3, true]);
+    assert.deepEqual([first.data.length, first.hasMore], [1, true]);
     const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
     const path = `/v1/runs/${encodeURIComponent(runKey)}/seen`;
     assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);

@@ -48,7 +48,6 @@ describe('the ledger is away', () => {
     ['/v1/holds'],
     ['/v1/holds/counts'],
     ['/v1/inquiries'],
-    ['/v1/inquiries/totals'],
     ['/v1/unmatched-consents'],
     ['/v1/unmatched-consents/seen', { body: { runKey: 'U-1', ...reason } }],
     [`/v1/inquiries/${trace}/seen`, { body: { decisionId: 'D-1', ...reason } }],

@@ -115,7 +115,6 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       { path: CLAIM_TABLE, title: 'its run was withdrawn, nothing yet' },
       { path: ON_SQLITE, title: 'nothing is claimed for a run that was withdrawn' },
       { path: WITHDRAWN_RUNS, title: 'posts no stage after a reset to before the withdrawal' },
-      { path: WITHDRAWN_RUNS, title: 'posts no share after a reset to before the withdrawal' },
     ],
   },
   {

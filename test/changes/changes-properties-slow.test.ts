@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import type {
-  ApplicantChanges,
-  FigureMove,
-  ReportChanges,
-  StatusChange,
-  TradelineChange,
-  UnreadableField,
-} from '../../src/changes/report-changes.ts';
+import type { ApplicantChanges, ReportChanges } from '../../src/changes/report-changes.ts';
 import type { GatewayResponse } from '../../src/gateway/responses.ts';
 import type { ChangeCounts } from '../../src/messages/journey/change-summary.ts';
 import { anyReport, reordered, reportOf } from './report-worlds.ts';
@@ -32,10 +25,10 @@ test('finds no change between a report and itself, whatever the order of its lis
   );
 });
 
-test('finds the inverse when the reports are swapped', () => {
+test('counts and adds up the inverse when the reports are swapped', () => {
   fc.assert(
     fc.property(anyReport, anyReport, options, (one, other, given) => {
-      assert.deepEqual(changesBetween(other, one, given), inverse(changesBetween(one, other, given)));
+      assert.deepEqual(changesBetween(other, one, given).summary, inverse(changesBetween(one, other, given).summary));
     }),
     { numRuns: 300 },
   );
@@ -130,59 +123,16 @@ function sharedAccounts(report: GatewayResponse, other: GatewayResponse): number
   return shared.reduce((sum, { consumer }) => sum + (consumer?.accounts?.length ?? 0), 0);
 }
 
-const INVERSE_STATUS: Record<StatusChange, StatusChange> = {
-  closed: 'reopened',
-  reopened: 'closed',
-  changed: 'changed',
-};
-const INVERSE_PRESENCE = { both: 'both', joined: 'left', left: 'joined' } as const;
-const INVERSE_REPORT = { earlier: 'later', later: 'earlier' } as const;
-
-function inverse({ applicants, unidentified, summary }: ReportChanges): ReportChanges {
-  const { counts, totals } = summary;
+function inverse({ counts, totals }: ReportChanges['summary']): ReportChanges['summary'] {
   return {
-    applicants: applicants.map((one) => ({
-      ...one,
-      presence: INVERSE_PRESENCE[one.presence],
-      newAccounts: one.vanishedAccounts,
-      vanishedAccounts: one.newAccounts,
-      changedAccounts: one.changedAccounts.map(inverseChange),
-      newNames: one.vanishedNames,
-      vanishedNames: one.newNames,
-      newAddresses: one.vanishedAddresses,
-      vanishedAddresses: one.newAddresses,
-      unreadable: inverseUnreadable(one.unreadable),
-    })),
-    unidentified: { earlier: unidentified.later, later: unidentified.earlier },
-    summary: {
-      counts: inverseCounts(counts),
-      totals: {
-        balance: { earlier: totals.balance.later, later: totals.balance.earlier },
-        creditLimit: { earlier: totals.creditLimit.later, later: totals.creditLimit.earlier },
-        newAccounts: totals.vanishedAccounts,
-        vanishedAccounts: totals.newAccounts,
-      },
+    counts: inverseCounts(counts),
+    totals: {
+      balance: { earlier: totals.balance.later, later: totals.balance.earlier },
+      creditLimit: { earlier: totals.creditLimit.later, later: totals.creditLimit.earlier },
+      newAccounts: totals.vanishedAccounts,
+      vanishedAccounts: totals.newAccounts,
     },
   };
-}
-
-function inverseChange({ earlier, later, status, balance, creditLimit }: TradelineChange): TradelineChange {
-  return {
-    earlier: later,
-    later: earlier,
-    ...(status && { status: { change: INVERSE_STATUS[status.change], from: status.to, to: status.from } }),
-    ...(balance && { balance: inverseMove(balance) }),
-    ...(creditLimit && { creditLimit: inverseMove(creditLimit) }),
-  };
-}
-
-function inverseMove({ from, to, by }: FigureMove): FigureMove {
-  return { from: to, to: from, ...(by !== undefined && { by: by.startsWith('-') ? by.slice(1) : `-${by}` }) };
-}
-
-function inverseUnreadable(fields: readonly UnreadableField[]): UnreadableField[] {
-  const turned = fields.map((field) => ({ ...field, report: INVERSE_REPORT[field.report] }));
-  return [...turned.filter(({ report }) => report === 'earlier'), ...turned.filter(({ report }) => report === 'later')];
 }
 
 function inverseCounts(counts: ChangeCounts): ChangeCounts {

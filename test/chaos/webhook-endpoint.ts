@@ -90,7 +90,7 @@ export async function declareEndpoints({ url, secret }: WebhookEndpoint, directo
   await writeFile(secretFile, secret, { mode: 0o600 });
   const { platform, nobody } = ENDPOINTS;
   return [
-    { ...platform, url, secretFile, allowPrivateAddresses: true },
-    { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
+    { ...platform, url, secretFiles: [secretFile], allowPrivateAddresses: true },
+    { ...nobody, url: NOBODY_LISTENS, secretFiles: [secretFile], allowPrivateAddresses: true },
   ];
 }

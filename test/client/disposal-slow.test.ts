@@ -55,7 +55,7 @@ before(async () => {
   const [GATEWAY_PROFILES_FILE, secretFile] = [join(serverDir, 'profiles.json'), join(serverDir, 'secret')];
   await writeFile(secretFile, newWebhookSecret());
   // No process listens there.
-  const away = { name: 'away', url: 'http://127.0.0.1:1/', secretFile, allowPrivateAddresses: true };
+  const away = { name: 'away', url: 'http://127.0.0.1:1/', secretFiles: [secretFile], allowPrivateAddresses: true };
   const told = { environment: 'sandbox', customerId: 'SANDBOX0001', webhooks: [away] };
   await writeFile(GATEWAY_PROFILES_FILE, JSON.stringify({ profiles: { told } }));
   const env = { PAYLOAD_ENCRYPTION: 'on', GATEWAY_PROFILES_FILE, ...HANDS_OVER_SOON };

@@ -27,14 +27,14 @@ after(() => rm(directory, { recursive: true, force: true }));
 
 function rulesOf(change: Partial<DeclaredWebhooks[number]>, environment: Environment = 'sandbox'): string[] {
   const reader = new EnvironmentReader({});
-  const declared = { name: 'ops', url: 'https://hooks.example.com/in', secretFile: file('one'), ...change };
+  const declared = { name: 'ops', url: 'https://hooks.example.com/in', secretFiles: [file('one')], ...change };
   readWebhookEndpoints(reader, [declared], { environment, place: '/w' });
   return reader.problems.map(({ rule }) => rule);
 }
 
 describe('endpoints for events', () => {
   it('belong to their own profile alone', async () => {
-    const first = { name: 'inside', url: 'http://127.0.0.1:9999/hook', secretFile: file('one') };
+    const first = { name: 'inside', url: 'http://127.0.0.1:9999/hook', secretFiles: [file('one')] };
     const endpoint = { name: 'ops', url: 'https://hooks.example.com/in', secretFiles: [file('one'), file('two')] };
     const profiles = {
       default: { webhooks: [{ ...first, allowPrivateAddresses: true }, endpoint] },
@@ -77,15 +77,14 @@ describe('endpoints for events', () => {
   });
 
   it('have secrets that can be read, of the right form, and in production closed to others', () => {
-    assert.deepEqual(rulesOf({ secretFile: file('open') }, 'uat'), []);
+    assert.deepEqual(rulesOf({ secretFiles: [file('open')] }, 'uat'), []);
     assert.match(
-      rulesOf({ secretFile: file('open') }, 'production').join(),
-      /secretFile must be in a file that is closed/,
+      rulesOf({ secretFiles: [file('open')] }, 'production').join(),
+      /secretFiles must be in a file that is closed/,
     );
     for (const name of ['short', 'plain'])
-      assert.match(rulesOf({ secretFile: file(name) }).join(), /must be whsec_/, name);
-    assert.match(rulesOf({ secretFile: file('missing') }).join(), /must name a file that can be read \(ENOENT\)/);
-    assert.match(rulesOf({ secretFiles: [file('one')] }).join(), /secretFile is required, or secretFiles/);
+      assert.match(rulesOf({ secretFiles: [file(name)] }).join(), /must be whsec_/, name);
+    assert.match(rulesOf({ secretFiles: [file('missing')] }).join(), /must name a file that can be read \(ENOENT\)/);
   });
 
   it('are given up after a time that is told by variable where it is wrong, and never by value', () => {

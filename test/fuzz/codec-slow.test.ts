@@ -9,11 +9,12 @@ import { Refusal } from '../../src/http/refusal.ts';
 import { createUndecodable, isUndecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { createPayloadCodec, mayLeadToPosting, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
+import { createPayloadCodec, mayLeadToPosting } from '../../src/protection/payloads/payload-codec.ts';
 import {
   ENCRYPTED_ENCODING,
   readEncoding,
   readPayloadEnvelope,
+  wasEncrypted,
 } from '../../src/protection/payloads/payload-envelope.ts';
 import { NAMESPACE } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';

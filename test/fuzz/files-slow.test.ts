@@ -47,7 +47,7 @@ const KEY_RING = {
 };
 
 const PROFILES = {
-  credentials: { east: { clientIdVariable: 'EAST_ID', clientSecretVariable: 'EAST_SECRET' } },
+  credentials: { east: { clientIdFile: import.meta.filename, clientSecretFile: import.meta.filename } },
   profiles: {
     default: {
       allowed: { SECONDUSE: { permissiblePurposeCodes: ['05'] } },
@@ -116,7 +116,7 @@ property({
     'east',
   ]),
   check: (value) => {
-    const env = { GATEWAY_PROFILES_FILE: written(PROFILES, value), EAST_ID: 'id', EAST_SECRET: 'secret' };
+    const env = { GATEWAY_PROFILES_FILE: written(PROFILES, value) };
     try {
       const config = loadConfig(env);
       for (const [name, profile] of config.profiles)

@@ -53,21 +53,21 @@ test('keeps what it does not know, and the reasons that the provider is known to
   assert.deepEqual([response?.returnReasonCode, response?.new, response?.applicants.length], ['0001', [1], 1]);
 });
 
-test('tells reasons, the provider’s words and the number of an answer without a record', () => {
+test('tells reasons and the number of an answer without a record, and not the provider’s words', () => {
   const none = {
     ...{ returnCode: 'No Record', reportReferenceNumber: 'NR-1', applicants: [{ applicantId: '1A' }] },
-    ...{ returnReasonCode: 'N1', returnReasonDesc: 'No file\n', errorMessage: `x${'y'.repeat(300)}` },
+    ...{ returnReasonCode: 'N1', returnReasonDesc: 'No file\n', errorMessage: 'about ADA' },
   };
   assert.deepEqual(read(none), {
     ...{ kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', noRecordReference: 'NR-1' },
-    ...{ returnReasonCode: 'N1', said: { returnReasonDesc: 'No file', errorMessage: `x${'y'.repeat(199)}` } },
+    returnReasonCode: 'N1',
   });
   const [first, second] = JSON.parse(recordBody([ADA, BEN])).applicants;
   const own = record([first, { ...second, returnReasonCode: 7, errorMessage: 'about BEN' }]);
   const answer = read(own, contextOf([ADA, BEN]));
   assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
     { applicantId: '1A', outcome: 'record' },
-    { applicantId: '2A', outcome: 'record', returnReasonCode: '7', said: { errorMessage: 'about BEN' } },
+    { applicantId: '2A', outcome: 'record', returnReasonCode: '7' },
   ]);
   assert.ok(answer.kind === 'outcome' && answer.noRecordReference === undefined);
 });

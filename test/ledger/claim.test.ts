@@ -17,215 +17,128 @@ function known(change: Partial<KnownInquiry> = {}): KnownInquiry {
   return { ledgerId: LEDGER, oldestWriter: 8, digest: 'd', abandoned: false, attempts: [], decisions: [], ...change };
 }
 
-function attempt(state: AttemptState, number = 1, answerInMs = -1): KnownAttempt {
-  return { attempt: number, state, answerInMs };
-}
-
 function facts(number: number, change: Partial<ClaimFacts> = {}): ClaimFacts {
   return { ledgerId: LEDGER, writer: 8, digest: 'd', attempt: number, ...change };
 }
 
-const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
-const ABANDON = { decisionId: 'E', action: 'abandon', attempt: 1 } as const;
-
 /** The title, what the ledger knows, the claim or its attempt, and what is decided, or the kind of that alone. */
 type Row = [title: string, Partial<KnownInquiry>, ClaimFacts | number, ClaimDecision | ClaimDecision['kind'] | 'by D'];
 
-const RESENT = { attempts: [attempt('unknown')], decisions: [RESEND] };
+/** Attempts whose time is over. */
+function made(...states: (AttemptState | Partial<KnownAttempt>)[]): Pick<KnownInquiry, 'attempts'> {
+  const attempts = states.map((given, index): KnownAttempt => {
+    const named = typeof given === 'string' ? { state: given } : given;
+    return { attempt: index + 1, state: 'unknown', answerInMs: -1, ...named };
+  });
+  return { attempts };
+}
+
+const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+const RESENT = { decisions: [RESEND] };
+const UNKNOWN_RESENT = { ...made('unknown'), ...RESENT };
+const PERMITS_NOTHING = { decisions: [{ decisionId: 'D', action: 'resend', attempt: 2 }] } as const;
+const ABANDON = { decisionId: 'E', action: 'abandon', attempt: 1 } as const;
+const LATER_RESEND = { decisionId: 'F', action: 'resend', attempt: 2, permitsAttempt: 3 } as const;
+const NEW = { digest: null };
+const ANSWERED = made('answered');
+const LATE = { answeredLate: true } as const;
+const IN_TIME = made({ state: 'sending', answerInMs: 10 });
+const OVERDUE = made({ state: 'sending', answerInMs: 0 });
+const ELSEWHERE = { ...NEW, otherNumber: 'U' };
 const PERMITTED: NonNullable<KnownInquiry['share']> = { reportIsGone: false, grants: [{ worth: 'stands' }] };
+const WITHDRAWN = { share: { ...PERMITTED, isWithdrawn: true } };
+const UNPERMITTED: Partial<KnownInquiry> = { share: { reportIsGone: true, grants: [{ worth: 'refused' }] } };
+const OTHER_DIGEST = { digest: 'e' };
+const OTHER_LEDGER = { ledgerId: 'ledger-2' };
 
 const TABLE: Row[] = [
-  ['nothing yet', { digest: null }, 1, 'claim'],
-  [
-    'a decision came before any claim',
-    { digest: null, decisions: [{ decisionId: 'D', action: 'resend', attempt: 1 }] },
-    1,
-    'claim',
-  ],
-  ...(['notSent', 'notProcessed'] as const).map(
-    (state): Row => [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'claim'],
-  ),
-  ['a resend after not sent is spent by the claim', { attempts: [attempt('notSent')], decisions: [RESEND] }, 2, 'by D'],
-  ['sending, in time', { attempts: [attempt('sending', 1, 10)] }, 2, 'latest'],
-  [
-    'sending, in time, although a resend stands',
-    { attempts: [attempt('sending', 1, 10)], decisions: [RESEND] },
-    2,
-    'latest',
-  ],
-  ['sending, overdue', { attempts: [attempt('sending', 1, 0)] }, 2, 'latest'],
-  ['sending, overdue, and a resend', { attempts: [attempt('sending', 1, 0)], decisions: [RESEND] }, 2, 'by D'],
-  ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
-    [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'latest'],
+  ['nothing yet', NEW, 1, 'claim'],
+  ['a decision came before any claim', { ...NEW, ...PERMITS_NOTHING }, 1, 'claim'],
+  ...(['notSent', 'notProcessed'] as const).flatMap((state): Row[] => [
+    [`latest ${state}`, made(state), 2, 'claim'],
     [
-      `latest ${state} and an unspent resend for exactly that attempt`,
-      { attempts: [attempt(state)], decisions: [RESEND] },
-      2,
-      'by D',
-    ],
-    [
-      `latest ${state}, the resend being spent`,
-      { attempts: [attempt(state), attempt(state, 2)], decisions: [RESEND] },
+      `an attempt was answered late, and the one after it is ${state}`,
+      { ...made(LATE, state), ...RESENT },
       3,
       'latest',
     ],
-    [
-      `latest ${state} and a resend that permits nothing`,
-      { attempts: [attempt(state)], decisions: [{ decisionId: 'D', action: 'resend', attempt: 2 }] },
-      2,
-      'latest',
-    ],
+  ]),
+  ['a resend after not sent is spent by the claim', { ...made('notSent'), ...RESENT }, 2, 'by D'],
+  ['sending, in time', IN_TIME, 2, 'latest'],
+  ['sending, in time, although a resend stands', { ...IN_TIME, ...RESENT }, 2, 'latest'],
+  ['sending, overdue', OVERDUE, 2, 'latest'],
+  ['sending, overdue, and a resend', { ...OVERDUE, ...RESENT }, 2, 'by D'],
+  ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
+    [`latest ${state}`, made(state), 2, 'latest'],
+    [`latest ${state} and an unspent resend for exactly that attempt`, { ...made(state), ...RESENT }, 2, 'by D'],
+    [`latest ${state}, the resend being spent`, { ...made(state, state), ...RESENT }, 3, 'latest'],
+    [`latest ${state} and a resend that permits nothing`, { ...made(state), ...PERMITS_NOTHING }, 2, 'latest'],
   ]),
   ...(['answered', 'accepted'] as const).flatMap((state): Row[] => [
-    [`latest ${state}`, { attempts: [attempt(state)] }, 2, 'latest'],
-    [`latest ${state}, although a resend stands`, { attempts: [attempt(state)], decisions: [RESEND] }, 2, 'latest'],
+    [`latest ${state}`, made(state), 2, 'latest'],
+    [`latest ${state}, although a resend stands`, { ...made(state), ...RESENT }, 2, 'latest'],
   ]),
   [
     'abandoned, although a resend stands',
-    { abandoned: true, attempts: [attempt('unknown')], decisions: [RESEND, ABANDON] },
+    { abandoned: true, ...made('unknown'), decisions: [RESEND, ABANDON] },
     2,
     'latest',
   ],
-  ['abandoned before any claim', { abandoned: true, digest: null, decisions: [ABANDON] }, 1, 'latest'],
+  ['abandoned before any claim', { ...NEW, abandoned: true, decisions: [ABANDON] }, 1, 'latest'],
   ...(['begun', 'done'] as const).flatMap((disposal): Row[] => [
-    [`disposal ${disposal}, although a resend stands`, { disposal, digest: null, ...RESENT }, 2, 'latest'],
-    [`disposal ${disposal}, before any claim`, { disposal, digest: null }, 1, 'latest'],
+    [`disposal ${disposal}, although a resend stands`, { ...NEW, ...UNKNOWN_RESENT, disposal }, 2, 'latest'],
+    [`disposal ${disposal}, before any claim`, { ...NEW, disposal }, 1, 'latest'],
   ]),
-  ['the attempt is there already', { attempts: [attempt('notSent')] }, 1, 'latest'],
-  [
-    'a later attempt is there already',
-    { attempts: [attempt('notSent'), attempt('notSent', 2), attempt('notSent', 3)] },
-    2,
-    'latest',
-  ],
-  [
-    'an older copy of the ledger, which has the inquiry’s outcome',
-    { isRestored: true, attempts: [attempt('answered')] },
-    1,
-    'ledgerRestored',
-  ],
-  [
-    'an older copy of the ledger, which has nothing of the inquiry',
-    { isRestored: true, digest: null },
-    1,
-    'ledgerRestored',
-  ],
-  ...(['notSent', 'notProcessed'] as const).map(
-    (state): Row => [
-      `an attempt was answered late, and the one after it is ${state}`,
-      {
-        attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt(state, 2)],
-        decisions: [RESEND],
-      },
-      3,
-      'latest',
-    ],
-  ),
+  ['the attempt is there already', made('notSent'), 1, 'latest'],
+  ['a later attempt is there already', made('notSent', 'notSent', 'notSent'), 2, 'latest'],
+  ['an older copy, which has the inquiry’s outcome', { ...ANSWERED, isRestored: true }, 1, 'ledgerRestored'],
+  ['an older copy, which has nothing of the inquiry', { ...NEW, isRestored: true }, 1, 'ledgerRestored'],
   [
     'an attempt was answered late, and a resend judges only the unknown one after it',
-    {
-      attempts: [{ ...attempt('unknown'), answeredLate: true }, attempt('unknown', 2)],
-      decisions: [RESEND, { decisionId: 'F', action: 'resend', attempt: 2, permitsAttempt: 3 }],
-    },
+    { ...made(LATE, 'unknown'), decisions: [RESEND, LATER_RESEND] },
     3,
     'latest',
   ],
   [
     'an attempt before the latest was accepted after its late answer',
-    {
-      attempts: [{ ...attempt('accepted'), answeredLate: true }, attempt('notSent', 2)],
-      decisions: [RESEND],
-    },
+    { ...made({ ...LATE, state: 'accepted' }, 'notSent'), ...RESENT },
     3,
     'latest',
   ],
-  ['its run was withdrawn, nothing yet', { isWithdrawn: true, digest: null }, 1, 'withdrawn'],
-  ['its run was withdrawn, although a resend stands', { isWithdrawn: true, ...RESENT }, 2, 'withdrawn'],
-  [
-    'its run was withdrawn, and the outcome stands',
-    { isWithdrawn: true, attempts: [attempt('answered')] },
-    1,
-    'latest',
-  ],
-  ['paused, nothing yet', { isPaused: true, digest: null }, 1, 'paused'],
-  ['paused, although a resend stands', { isPaused: true, ...RESENT }, 2, 'paused'],
-  ['paused, and the outcome stands', { isPaused: true, attempts: [attempt('answered')] }, 1, 'latest'],
-  ['paused, and a person must decide first', { isPaused: true, attempts: [attempt('unknown')] }, 2, 'latest'],
-  [
-    'the inquiry stands under another number',
-    { digest: null, otherNumber: 'U' },
-    1,
-    { kind: 'anotherNumber', customerTraceNumber: 'U' },
-  ],
+  ['its run was withdrawn, nothing yet', { ...NEW, isWithdrawn: true }, 1, 'withdrawn'],
+  ['its run was withdrawn, although a resend stands', { ...UNKNOWN_RESENT, isWithdrawn: true }, 2, 'withdrawn'],
+  ['its run was withdrawn, and the outcome stands', { ...ANSWERED, isWithdrawn: true }, 1, 'latest'],
+  ['paused, nothing yet', { ...NEW, isPaused: true }, 1, 'paused'],
+  ['paused, although a resend stands', { ...UNKNOWN_RESENT, isPaused: true }, 2, 'paused'],
+  ['paused, and the outcome stands', { ...ANSWERED, isPaused: true }, 1, 'latest'],
+  ['paused, and a person must decide first', { ...made('unknown'), isPaused: true }, 2, 'latest'],
+  ['the inquiry stands under another number', ELSEWHERE, 1, { kind: 'anotherNumber', customerTraceNumber: 'U' }],
   [
     'the inquiry stands under another number, and a decision permits this one beside it',
-    {
-      digest: null,
-      otherNumber: 'U',
-      decisions: [{ decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 1 }],
-    },
+    { ...ELSEWHERE, decisions: [{ ...RESEND, permitsAttempt: 1 }] },
     1,
     'by D',
   ],
-  [
-    'the inquiry stands under another number, and this one was abandoned for it',
-    { digest: null, otherNumber: 'U', abandoned: true },
-    1,
-    'latest',
-  ],
-  ['another digest', { attempts: [attempt('answered')] }, facts(1, { digest: 'e' }), 'requestDiffers'],
-  ['another digest, abandoned', { abandoned: true }, facts(1, { digest: 'e' }), 'requestDiffers'],
-  ['another ledger', { attempts: [attempt('answered')] }, facts(1, { ledgerId: 'ledger-2' }), 'ledgerChanged'],
-  [
-    'another ledger, empty, before the first attempt',
-    { digest: null },
-    facts(1, { ledgerId: 'ledger-2' }),
-    'ledgerChanged',
-  ],
-  [
-    'another digest after an attempt that was not sent',
-    { attempts: [attempt('notSent')] },
-    facts(2, { digest: 'e' }),
-    'requestDiffers',
-  ],
-  ['an empty ledger where attempt 1 should be', { digest: null }, 2, 'ledgerChanged'],
-  ['a restored ledger that lacks the previous attempt', { attempts: [attempt('notSent')] }, 3, 'ledgerChanged'],
+  ['it stands under another number, and this one was abandoned', { ...ELSEWHERE, abandoned: true }, 1, 'latest'],
+  ['another digest', ANSWERED, facts(1, OTHER_DIGEST), 'requestDiffers'],
+  ['another digest, abandoned', { abandoned: true }, facts(1, OTHER_DIGEST), 'requestDiffers'],
+  ['another digest after an attempt that was not sent', made('notSent'), facts(2, OTHER_DIGEST), 'requestDiffers'],
+  ['another ledger', ANSWERED, facts(1, OTHER_LEDGER), 'ledgerChanged'],
+  ['another ledger, empty, before the first attempt', NEW, facts(1, OTHER_LEDGER), 'ledgerChanged'],
+  ['an empty ledger where attempt 1 should be', NEW, 2, 'ledgerChanged'],
+  ['a restored ledger that lacks the previous attempt', made('notSent'), 3, 'ledgerChanged'],
   ['a program older than the ledger takes writes from', { oldestWriter: 9 }, 1, 'writerTooOld'],
-  ['a program newer than the ledger asks for', { oldestWriter: 9, digest: null }, facts(1, { writer: 10 }), 'claim'],
-  [
-    'a share, every grant of which stands',
-    { share: { ...PERMITTED, grants: [{ worth: 'stands' }, { worth: 'stands' }] } },
-    1,
-    'claim',
-  ],
-  [
-    'a share that was withdrawn, every grant of which stands',
-    { share: { ...PERMITTED, isWithdrawn: true } },
-    1,
-    'notPermitted',
-  ],
-  [
-    'a share that was answered, although it was withdrawn',
-    { attempts: [attempt('answered')], share: { ...PERMITTED, isWithdrawn: true } },
-    2,
-    'latest',
-  ],
+  ['a program newer than the ledger asks for', { ...NEW, oldestWriter: 9 }, facts(1, { writer: 10 }), 'claim'],
+  ['a share, every grant of which stands', { share: PERMITTED }, 1, 'claim'],
+  ['a share that was withdrawn, every grant of which stands', WITHDRAWN, 1, 'notPermitted'],
+  ['a share that was answered, although it was withdrawn', { ...ANSWERED, ...WITHDRAWN }, 2, 'latest'],
   ['a share of a report that is gone', { share: { ...PERMITTED, reportIsGone: true } }, 1, 'notPermitted'],
   ['a share that brings no grant', { share: { ...PERMITTED, grants: [] } }, 1, 'notPermitted'],
-  ...(['missing', 'refused', 'tooOld', 'spent'] as const).map(
-    (worth): Row => [
-      `a share, one grant of which is ${worth}`,
-      { share: { ...PERMITTED, grants: [{ worth: 'stands' }, { worth }] } },
-      1,
-      'notPermitted',
-    ],
-  ),
-  [
-    'a share that was answered, although it is not permitted any more',
-    { attempts: [attempt('answered')], share: { reportIsGone: true, grants: [{ worth: 'refused' }] } },
-    1,
-    'latest',
-  ],
+  ...(['missing', 'refused', 'tooOld', 'spent'] as const).map((worth): Row => {
+    const share = { ...PERMITTED, grants: [{ worth: 'stands' as const }, { worth }] };
+    return [`a share, one grant of which is ${worth}`, { share }, 1, 'notPermitted'];
+  }),
+  ['a share that was answered, although it is not permitted any more', { ...ANSWERED, ...UNPERMITTED }, 1, 'latest'],
 ];
 
 const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, permittedRepeat: 0 };

@@ -47,19 +47,18 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     const applicantIds = ['01', '02'];
     const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
-    const said = { errorMessage: 'WORDS-SENTINEL' };
     const none = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', returnReasonCode: 'N1' } as const;
     const some = { kind: 'outcome', outcome: 'record', returnCode: 'Record', ...(reference && { reference }) } as const;
     const answers: [string, Answer][] = [
       ['A', RECORD],
-      ['B', { ...none, noRecordReference: 'NONE-1', said }],
+      ['B', { ...none, noRecordReference: 'NONE-1' }],
       [
         'C',
         {
           ...some,
           applicants: [
             { applicantId: '01', outcome: 'record', returnCode: 'Record', consumerId: 'CONSUMER-SENTINEL' },
-            { applicantId: '02', outcome: 'noReport', returnCode: 'Suppress', said },
+            { applicantId: '02', outcome: 'noReport', returnCode: 'Suppress' },
           ],
         },
       ],
@@ -82,24 +81,17 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.doesNotMatch(JSON.stringify(await listed(ledger)), /SENTINEL/);
   });
 
-  test('an accepted outcome tells who has a record, and a disposal takes the number of an answer without one', async (t) => {
+  test('an accepted outcome tells who has a record', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const applicantIds = ['01', '02'];
     await attempted(ledger, { ...numbered('A'), applicantIds }, { state: 'unknown' });
     const accept = decisionOf({ customerTraceNumber: 'A', action: 'accept', providerSaid: 'posted', answer: RECORD });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'A' }, accept);
-    const answer: Answer = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', noRecordReference: 'N-1' };
-    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' } }, { state: 'answered', answer });
     const [accepted] = await listed(ledger, { customerTraceNumber: 'A' });
     assert.deepEqual(
       accepted?.applicantOutcomes?.map(({ outcome }) => outcome),
       ['record', 'noRecord'],
     );
-    const word = { by: 'ops', reason: 'retention' };
-    assert.equal((await ledger.retention.begin('J-2', word)).kind, 'done');
-    assert.equal((await ledger.retention.dispose('J-2', word, 0)).kind, 'done');
-    const [disposed] = await listed(ledger, { customerTraceNumber: 'B' });
-    assert.deepEqual([disposed?.returnCode, disposed?.noRecordReference], ['No Record', undefined]);
   });
 
   test('each attempt tells what came of it, and whether an inquiry was posted', async (t) => {

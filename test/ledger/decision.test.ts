@@ -4,256 +4,115 @@ import type { KnownAttempt, KnownInquiry } from '../../src/ledger/claim.ts';
 import { type DecisionEffect, type DecisionFacts, decideDecision } from '../../src/ledger/inquiries/rules.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
-function known(attempts: (AttemptState | Partial<KnownAttempt>)[], change: Partial<KnownInquiry> = {}): KnownInquiry {
-  return {
-    ledgerId: 'l',
-    oldestWriter: 8,
-    digest: 'd',
-    abandoned: false,
-    decisions: [],
-    attempts: attempts.map((given, index) => ({
-      attempt: index + 1,
-      state: 'unknown' as AttemptState,
-      answerInMs: 0,
-      ...(typeof given === 'string' ? { state: given } : given),
-    })),
-    ...change,
-  };
+type Given = AttemptState | Partial<KnownAttempt>;
+type Action = DecisionFacts['action'];
+/** An effect in words: its kind, and the attempt that it permits or the time that it waits for. */
+type Effect = Exclude<DecisionEffect['kind'], 'permit' | 'tooEarly'> | 'permit 2' | 'tooEarly 5';
+
+const ANSWERED: Given = { state: 'answered', answerKind: 'outcome' };
+const DOUBTFUL: Given = { state: 'answered', answerKind: 'unexpectedResponse' };
+const IN_FLIGHT: Given = { state: 'sending', answerInMs: 5 };
+const LATE: Given = { answeredLate: true };
+const RESEND = { decisionId: 'O', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+const RESENT = { decisions: [RESEND] };
+
+function known(attempts: readonly Given[], change: Partial<KnownInquiry> = {}): KnownInquiry {
+  const toAttempt = (given: Given, index: number): KnownAttempt => ({
+    ...{ attempt: index + 1, state: 'unknown', answerInMs: 0 },
+    ...(typeof given === 'string' ? { state: given } : given),
+  });
+  const inquiry = { ledgerId: 'l', oldestWriter: 8, digest: 'd', abandoned: false, decisions: [] };
+  return { ...inquiry, attempts: attempts.map(toAttempt), ...change };
 }
 
-function decision(action: DecisionFacts['action'], change: Partial<DecisionFacts> = {}): DecisionFacts {
-  return { decisionId: 'D', attempt: 1, action, ...change };
+function decide(inquiry: KnownInquiry, action: Action, change: Partial<DecisionFacts> = {}): string {
+  const effect = decideDecision(inquiry, { decisionId: 'D', attempt: 1, action, ...change });
+  if (effect.kind === 'permit') return `permit ${effect.attempt}`;
+  return effect.kind === 'tooEarly' ? `tooEarly ${effect.resendInMs}` : effect.kind;
 }
 
-const ANSWERED: Partial<KnownAttempt> = { state: 'answered', answerKind: 'outcome' };
-const DOUBTFUL: Partial<KnownAttempt> = { state: 'answered', answerKind: 'unexpectedResponse' };
-const IN_FLIGHT: Partial<KnownAttempt> = { state: 'sending', answerInMs: 5 };
-const OTHER_RESEND = { decisionId: 'O', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+const ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
+const NONE = ['overtaken', 'overtaken', 'overtaken', 'overtaken'] as const;
 
-type Row = [title: string, known: KnownInquiry, decision: DecisionFacts, expected: DecisionEffect];
-
-const KEEP: DecisionEffect = { kind: 'keep' };
-const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
-
-const TABLE: Row[] = [
-  ['resend of an unknown outcome', known(['unknown']), decision('resend'), { kind: 'permit', attempt: 2 }],
-  ...(['accept', 'abandon'] as const).map(
-    (action): Row => [
-      `${action} of an attempt that was answered late, after one that was not sent`,
-      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
-      decision(action),
-      { kind: action },
-    ],
-  ),
-  ...(['resend', 'amend'] as const).map(
-    (action): Row => [
-      `${action} of an attempt that was answered late, after one that was not sent`,
-      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
-      decision(action),
-      OVERTAKEN,
-    ],
-  ),
-  ...(['resend', 'accept', 'amend', 'abandon'] as const).map(
-    (action): Row => [
-      `${action} that passes over an attempt that was answered late`,
-      known([{ answeredLate: true }, 'notSent'], { decisions: [OTHER_RESEND] }),
-      decision(action, { attempt: 2, failureType: 'GatewayUnreachable' }),
-      OVERTAKEN,
-    ],
-  ),
-  [
-    'accept of an unknown outcome after which an earlier attempt was answered late',
-    known([{ answeredLate: true }, 'unknown'], { decisions: [OTHER_RESEND] }),
-    decision('accept', { attempt: 2 }),
-    { kind: 'accept' },
-  ],
-  [
-    'resend of an unknown outcome whose request may still arrive',
-    known([{ state: 'unknown', resendInMs: 5 }]),
-    decision('resend'),
-    { kind: 'tooEarly', resendInMs: 5 },
-  ],
-  [
-    'accept of an unknown outcome whose request may still arrive',
-    known([{ state: 'unknown', resendInMs: 5 }]),
-    decision('accept'),
-    { kind: 'accept' },
-  ],
-  [
-    'resend of a refusal by a gateway that has the request',
+/** What the ledger knows, and what each action about attempt 1 comes to, in the order of `ACTIONS`. */
+const ABOUT_THE_FIRST: Record<string, [KnownInquiry, readonly [Effect, Effect, Effect, Effect]]> = {
+  'was never claimed': [known([]), ['keep', 'overtaken', 'keep', 'abandon']],
+  'has an unknown outcome': [known(['unknown']), ['permit 2', 'accept', 'keep', 'abandon']],
+  'may still arrive': [known([{ resendInMs: 5 }]), ['tooEarly 5', 'accept', 'keep', 'abandon']],
+  'is overdue': [known(['sending']), ['permit 2', 'accept', 'keep', 'abandon']],
+  'is in flight': [known([IN_FLIGHT]), NONE],
+  'was answered': [known([ANSWERED]), NONE],
+  'has a doubtful answer': [known([DOUBTFUL]), ['overtaken', 'accept', 'keep', 'abandon']],
+  'was accepted': [known(['accepted']), NONE],
+  'was not sent': [known(['notSent']), ['permit 2', 'overtaken', 'keep', 'abandon']],
+  'was refused': [known(['refused']), ['permit 2', 'overtaken', 'keep', 'abandon']],
+  'was not entitled': [known(['notEntitled']), ['permit 2', 'overtaken', 'keep', 'abandon']],
+  'was refused by a gateway that has the request': [
     known([{ state: 'notEntitled', resendInMs: 5 }]),
-    decision('resend'),
-    { kind: 'permit', attempt: 2 },
+    ['permit 2', 'overtaken', 'keep', 'abandon'],
   ],
-  ['resend of an overdue attempt', known(['sending']), decision('resend'), { kind: 'permit', attempt: 2 }],
-  ['resend of a refusal', known(['notEntitled']), decision('resend'), { kind: 'permit', attempt: 2 }],
-  ['resend after retries ran out', known(['notSent']), decision('resend'), { kind: 'permit', attempt: 2 }],
-  ['resend of an attempt in flight', known([IN_FLIGHT]), decision('resend'), OVERTAKEN],
-  ['resend after an answer', known([ANSWERED]), decision('resend'), OVERTAKEN],
-  ['resend of a doubtful answer', known([DOUBTFUL]), decision('resend'), OVERTAKEN],
-  ['resend after accept', known(['accepted']), decision('resend'), OVERTAKEN],
-  ['resend after abandon', known(['unknown'], { abandoned: true }), decision('resend'), OVERTAKEN],
-  ...(['resend', 'accept', 'amend', 'abandon'] as const).map(
-    (action): Row => [
-      `${action} after it was disposed of`,
-      known(['unknown'], { disposal: 'done' }),
-      decision(action),
-      OVERTAKEN,
-    ],
-  ),
-  ['a second resend, unspent', known(['unknown'], { decisions: [OTHER_RESEND] }), decision('resend'), OVERTAKEN],
-  [
-    'a second resend, spent',
-    known(['unknown', 'unknown'], { decisions: [OTHER_RESEND] }),
-    decision('resend'),
-    OVERTAKEN,
+  'was abandoned': [known(['unknown'], { abandoned: true }), NONE],
+  'was abandoned before any claim': [known([], { abandoned: true }), NONE],
+  'was disposed of': [known(['unknown'], { disposal: 'done' }), NONE],
+  'is followed by another one': [known(['refused', 'unknown']), NONE],
+  'has an unspent resend': [known(['unknown'], RESENT), ['overtaken', 'accept', 'keep', 'abandon']],
+  'has a spent resend': [known(['unknown', 'unknown'], RESENT), NONE],
+  'was answered late, after one that was not sent': [
+    known([LATE, 'notSent'], RESENT),
+    ['overtaken', 'accept', 'overtaken', 'abandon'],
   ],
-  [
-    'the same resend again, as after a reset',
-    known(['unknown', 'answered'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
-    decision('resend'),
-    { kind: 'repeated' },
-  ],
-  [
-    'the same id for another action',
-    known(['unknown'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
-    decision('abandon'),
-    OVERTAKEN,
-  ],
-  [
-    'the same id for another attempt',
-    known(['unknown', 'unknown'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
-    decision('resend', { attempt: 2 }),
-    OVERTAKEN,
-  ],
-  ['resend of what was never claimed', known([]), decision('resend'), KEEP],
-  ['resend before the second claim', known(['notSent']), decision('resend', { attempt: 2 }), KEEP],
-  [
-    'resend for a reason that claims nothing, though the claim was made after all',
-    known(['unknown']),
-    decision('resend', { failureType: 'LedgerUnavailable' }),
-    KEEP,
-  ],
+};
+
+const SAME_ID = { decisions: [{ ...RESEND, decisionId: 'D' }] };
+type Row = [title: string, KnownInquiry, Action | readonly Action[], Partial<DecisionFacts>, Effect];
+const ENDING = ['amend', 'abandon'] as const;
+const SECOND = { attempt: 2 };
+const CREDENTIALS = { failureType: 'CredentialsRefused' } as const;
+const CHANGED_PROFILE = { attempt: 2, failureType: 'ProfileChanged' } as const;
+const OTHER_LEDGER = { failureType: 'LedgerChanged' } as const;
+
+/** Decisions whose id, attempt or reason matters. */
+const TABLE: Row[] = [
+  ['it passes over a late answer', known([LATE, 'notSent'], RESENT), ACTIONS, { attempt: 2 }, 'overtaken'],
+  ['an earlier attempt was answered late', known([LATE, 'unknown'], RESENT), 'accept', { attempt: 2 }, 'accept'],
+  ['it is the same again, as after a reset', known(['unknown', 'answered'], SAME_ID), 'resend', {}, 'repeated'],
+  ['its id was used for another action', known(['unknown'], SAME_ID), 'abandon', {}, 'overtaken'],
+  ['its id was used for another attempt', known(['unknown', 'unknown'], SAME_ID), 'resend', SECOND, 'overtaken'],
+  ['it comes before the second claim', known(['notSent']), ['resend', 'amend'], SECOND, 'keep'],
+  ['the claim was made after all', known(['unknown']), 'resend', { failureType: 'LedgerUnavailable' }, 'keep'],
   ...(['unknown', 'refused', 'notEntitled', 'untrusted'] as const).map(
-    (state): Row => [
-      `resend of refused credentials, where an earlier run’s attempt stands as ${state}`,
-      known([state]),
-      decision('resend', { failureType: 'CredentialsRefused' }),
-      KEEP,
-    ],
+    (state): Row => [`an earlier run’s attempt stands as ${state}`, known([state]), 'resend', CREDENTIALS, 'keep'],
   ),
-  [
-    'resend of an attempt whose credentials were refused',
-    known(['credentialsRefused']),
-    decision('resend', { failureType: 'CredentialsRefused' }),
-    { kind: 'permit', attempt: 2 },
-  ],
-  [
-    'resend of an unknown outcome of which it is known by now that nothing was sent',
-    known(['notSent']),
-    decision('resend', { failureType: 'OutcomeUnknown' }),
-    { kind: 'permit', attempt: 2 },
-  ],
-  ['accept of an unknown outcome', known(['unknown']), decision('accept'), { kind: 'accept' }],
-  ['accept of a doubtful answer', known([DOUBTFUL]), decision('accept'), { kind: 'accept' }],
-  ['accept of an overdue attempt', known(['sending']), decision('accept'), { kind: 'accept' }],
-  ['accept of an attempt in flight', known([IN_FLIGHT]), decision('accept'), OVERTAKEN],
-  ['accept after an answer', known([ANSWERED]), decision('accept'), OVERTAKEN],
-  ['accept after accept', known(['accepted']), decision('accept'), OVERTAKEN],
-  ['accept of a refusal', known(['refused']), decision('accept'), OVERTAKEN],
-  ['accept of an attempt that was not made', known([]), decision('accept'), OVERTAKEN],
-  ['accept of an earlier attempt', known(['unknown', 'unknown']), decision('accept'), OVERTAKEN],
-  ['abandon of an unknown outcome', known(['unknown']), decision('abandon'), { kind: 'abandon' }],
-  ['abandon of a doubtful answer', known([DOUBTFUL]), decision('abandon'), { kind: 'abandon' }],
-  ['abandon before any claim', known([]), decision('abandon'), { kind: 'abandon' }],
-  ['abandon after an answer', known([ANSWERED]), decision('abandon'), OVERTAKEN],
-  ['abandon of an attempt in flight', known([IN_FLIGHT]), decision('abandon'), OVERTAKEN],
-  ['abandon of an earlier attempt', known(['unknown', 'unknown']), decision('abandon'), OVERTAKEN],
-  ['abandon twice', known([], { abandoned: true }), decision('abandon'), OVERTAKEN],
-  [
-    'abandon of a request that differs, whatever came of the one that is there',
-    known([ANSWERED]),
-    decision('abandon', { failureType: 'RequestDiffers' }),
-    KEEP,
-  ],
-  ['amend', known(['refused']), decision('amend'), KEEP],
-  ['amend of a doubtful answer', known([DOUBTFUL]), decision('amend', { failureType: 'ReturnCodeUnknown' }), KEEP],
-  ['amend before any claim', known([]), decision('amend', { failureType: 'InvalidInput' }), KEEP],
-  [
-    'amend after what was not sent',
-    known(['notSent']),
-    decision('amend', { attempt: 2, failureType: 'InvalidInput' }),
-    KEEP,
-  ],
-  [
-    'amend of input, of which nothing was sent',
-    known(['notSent']),
-    decision('amend', { failureType: 'InvalidInput' }),
-    KEEP,
-  ],
-  ['amend of an attempt in flight', known([IN_FLIGHT]), decision('amend'), OVERTAKEN],
-  ['amend after an answer', known([ANSWERED]), decision('amend'), OVERTAKEN],
-  ['amend after abandon', known(['refused'], { abandoned: true }), decision('amend'), OVERTAKEN],
-  ['amend of an earlier attempt', known(['refused', 'unknown']), decision('amend'), OVERTAKEN],
-  ['amend of a request that differs', known([ANSWERED]), decision('amend', { failureType: 'RequestDiffers' }), KEEP],
-  ...(['amend', 'abandon'] as const).flatMap((action): Row[] =>
-    (['InvalidInput', 'CredentialsRefused', 'ProfileChanged'] as const).flatMap((failureType): Row[] => [
-      [
-        `${action} for ${failureType}, where an attempt of unknown outcome stands in its place`,
-        known(['unknown']),
-        decision(action, { failureType }),
-        OVERTAKEN,
-      ],
-      [
-        `${action} for ${failureType} of the attempt after one that nobody has judged`,
-        known(['unknown']),
-        decision(action, { attempt: 2, failureType }),
-        OVERTAKEN,
-      ],
-      [
-        `${action} for ${failureType} over a gap`,
-        known(['notSent']),
-        decision(action, { attempt: 3, failureType }),
-        OVERTAKEN,
-      ],
-    ]),
-  ),
-  [
-    'abandon for ProfileChanged of the attempt after one that was judged by a resend',
-    known(['unknown'], { decisions: [OTHER_RESEND] }),
-    decision('abandon', { attempt: 2, failureType: 'ProfileChanged' }),
-    { kind: 'abandon' },
-  ],
-  [
-    'resend of the attempt after one that nobody has judged',
-    known(['unknown']),
-    decision('resend', { attempt: 2 }),
-    OVERTAKEN,
-  ],
-  [
-    'abandon for LedgerChanged over a gap, which the person was told of',
-    known(['unknown']),
-    decision('abandon', { attempt: 3, failureType: 'LedgerChanged' }),
-    { kind: 'abandon' },
-  ],
-  [
-    'abandon for LedgerChanged, where the right ledger is back and has the attempt',
-    known(['unknown']),
-    decision('abandon', { failureType: 'LedgerChanged' }),
-    OVERTAKEN,
-  ],
-  ['repeat before any claim', known([]), decision('repeat', { attempt: 0 }), KEEP],
-  [
-    'repeat again under another id, whatever came of the first',
-    known(['unknown']),
-    decision('repeat', { attempt: 0 }),
-    KEEP,
-  ],
-  ['repeat after it was disposed of', known([], { disposal: 'done' }), decision('repeat', { attempt: 0 }), OVERTAKEN],
+  ['its credentials were refused', known(['credentialsRefused']), 'resend', CREDENTIALS, 'permit 2'],
+  ['by now nothing was sent', known(['notSent']), 'resend', { failureType: 'OutcomeUnknown' }, 'permit 2'],
+  ['its code was unknown', known([DOUBTFUL]), 'amend', { failureType: 'ReturnCodeUnknown' }, 'keep'],
+  ['another request stands', known([ANSWERED]), ENDING, { failureType: 'RequestDiffers' }, 'keep'],
+  ...(['InvalidInput', 'CredentialsRefused', 'ProfileChanged'] as const).flatMap((failureType): Row[] => [
+    [`${failureType} met an unknown outcome`, known(['unknown']), ENDING, { failureType }, 'overtaken'],
+    [`${failureType} followed one`, known(['unknown']), ENDING, { attempt: 2, failureType }, 'overtaken'],
+    [`${failureType} came over a gap`, known(['notSent']), ENDING, { attempt: 3, failureType }, 'overtaken'],
+  ]),
+  ['input is wrong, and nothing was sent', known(['notSent']), 'amend', { failureType: 'InvalidInput' }, 'keep'],
+  ['a resend judged the attempt before', known(['unknown'], RESENT), 'abandon', CHANGED_PROFILE, 'abandon'],
+  ['nobody has judged the attempt before', known(['unknown']), 'resend', SECOND, 'overtaken'],
+  ['the ledger was changed, and has a gap', known(['unknown']), 'abandon', { attempt: 3, ...OTHER_LEDGER }, 'abandon'],
+  ['the right ledger is back', known(['unknown']), 'abandon', OTHER_LEDGER, 'overtaken'],
+  ['nothing was claimed', known([]), 'repeat', { attempt: 0 }, 'keep'],
+  ['the first was asked for under another id', known(['unknown']), 'repeat', { attempt: 0 }, 'keep'],
+  ['it was disposed of', known([], { disposal: 'done' }), 'repeat', { attempt: 0 }, 'overtaken'],
 ];
 
 describe('decisions', () => {
-  for (const [title, state, facts, expected] of TABLE) {
-    test(`${title}: ${expected.kind}`, () => assert.deepEqual(decideDecision(state, facts), expected));
+  for (const [title, [inquiry, expected]] of Object.entries(ABOUT_THE_FIRST)) {
+    test(`about an attempt that ${title}: ${expected.join(', ')}`, () => {
+      const effects = ACTIONS.map((action) => decide(inquiry, action));
+      assert.deepEqual(effects, expected);
+    });
+  }
+
+  for (const [title, inquiry, actions, change, expected] of TABLE) {
+    test(`${[actions].flat().join(', ')}, where ${title}: ${expected}`, () => {
+      for (const action of [actions].flat()) assert.equal(decide(inquiry, action, change), expected, action);
+    });
   }
 });

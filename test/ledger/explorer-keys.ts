@@ -1,7 +1,4 @@
-/**
- * One short key for each world of an exploration: worlds with the same key have the same future. A world shares nearly
- * all its parts with the one before it. So the first world with a part writes it out, and later ones use its number.
- */
+/** One short key for each world of an exploration: worlds with the same key have the same future. */
 import type { Answer } from '../../src/model/inquiry.ts';
 import type {
   Budget,
@@ -17,88 +14,22 @@ import type {
   World,
 } from './explorer-world.ts';
 
-/** A number for each spelling of one sort of part. */
-class Numbers<T extends object> {
-  readonly #spelt = new Map<string, number>();
-  readonly #spell: (part: T) => string;
-  #near: T | undefined;
-  #numberOfNear = -1;
-
-  constructor(spell: (part: T) => string) {
-    this.#spell = spell;
-  }
-
-  of(part: T): number {
-    if (part === this.#near) return this.#numberOfNear;
-    const spelling = this.#spell(part);
-    let number = this.#spelt.get(spelling);
-    if (number === undefined) {
-      number = this.#spelt.size;
-      this.#spelt.set(spelling, number);
-    }
-    return number;
-  }
-
-  /** The part that most of the next ones are, and its number. */
-  near(part: T | undefined, number: number): void {
-    this.#near = part;
-    this.#numberOfNear = number;
-  }
-}
-
-/** The numbers of a world's parts. */
-export interface Parts {
-  own: number;
-  others: number;
-  run: number;
-  executing: number;
-  budget: number;
-}
-
 /** A part that a world has not, or of which nothing is asked any more. */
-const NONE = -1;
+const NONE = '-';
 
-export class Keys {
-  readonly #ledgers = new Numbers(keyOfLedger);
-  readonly #besides = new Numbers(keyOfLedger);
-  readonly #runs = new Numbers(keyOfRun);
-  readonly #resettableRuns = new Numbers((run: Run) => keyOfRun(run) + keyOfPast(run));
-  readonly #executing = new Numbers(keyOfExecutions);
-  readonly #budgets = new Numbers(keyOfBudget);
-
-  /** The numbers of the world that `of` was asked about last. */
-  latest: Parts = { own: NONE, others: NONE, run: NONE, executing: NONE, budget: NONE };
-
-  /** The next worlds follow from this one, and share most of it. */
-  near({ ledger, run, executions, budget }: World, parts: Parts): void {
-    nearUnlessNone(this.#ledgers, ledger, parts.own);
-    nearUnlessNone(this.#besides, ledger.beside, parts.others);
-    nearUnlessNone(this.#runsIn(budget), run, parts.run);
-    this.#executing.near(executions, parts.executing);
-    this.#budgets.near(budget, parts.budget);
-  }
-
-  of(world: World): string {
-    const { ledger, executions, budget, slack } = world;
-    const { beside } = ledger;
-    const own = matters(world, 'A') ? this.#ledgers.of(ledger) : NONE;
-    const others = beside && matters(world, 'C') ? this.#besides.of(beside) : NONE;
-    const run = isOver(world) ? NONE : this.#runsIn(budget).of(world.run);
-    const executing = this.#executing.of(executions);
-    const spent = this.#budgets.of(budget);
-    this.latest = { own, others, run, executing, budget: spent };
+export function writeKey(world: World): string {
+  const { ledger, run, executions, budget, slack } = world;
+  const { beside } = ledger;
+  return [
+    matters(world, 'A') ? keyOfLedger(ledger) : NONE,
+    beside && matters(world, 'C') ? keyOfLedger(beside) : NONE,
+    isOver(world) ? NONE : keyOfRun(run) + (budget.resets > 0 ? keyOfPast(run) : ''),
+    keyOfExecutions(executions),
+    keyOfBudget(budget),
+    slack,
     // Which repeat a number took is asked by the other, too.
-    const repeats = `${ledger.permittedRepeat ?? ''}:${beside?.permittedRepeat ?? ''}`;
-    return `${own},${others},${run},${executing},${spent},${slack},${repeats}`;
-  }
-
-  #runsIn({ resets }: Budget): Numbers<Run> {
-    return resets > 0 ? this.#resettableRuns : this.#runs;
-  }
-}
-
-function nearUnlessNone<T extends object>(numbers: Numbers<T>, part: T | undefined, number: number): void {
-  if (number !== NONE) numbers.near(part, number);
+    `${ledger.permittedRepeat ?? ''}:${beside?.permittedRepeat ?? ''}`,
+  ].join('|');
 }
 
 /** Whether the run does nothing more, and no one takes it anywhere: which run it was is asked no more. */

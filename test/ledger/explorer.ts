@@ -10,7 +10,7 @@
  * Every verdict is the product's own: `decideClaim`, `decideOutcome`, `decideDecision`, `stepOf`, the tables of actions.
  */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
-import { Keys, type Parts } from './explorer-keys.ts';
+import { writeKey } from './explorer-keys.ts';
 import { type Emit, type Mutation, type Scene, type Surroundings, taken } from './explorer-scene.ts';
 import {
   attemptTimesOut,
@@ -54,13 +54,12 @@ const NOTHING_TAKEN_OUT: Mutation = { rules: CLAIM_RULES };
 export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): Exploration {
   const states = new States();
   let found: { violation: string; after: number; label: string } | undefined;
-  let frontier: { world: World; index: number; parts: Parts }[] = [];
+  let frontier: { world: World; index: number }[] = [];
   for (const world of taken(firstWorld(scope.budget), scope)) frontier.push({ world, ...states.add(world, -1, '') });
   let depth = 0;
   for (; frontier.length > 0 && !found; depth++) {
     const next: typeof frontier = [];
-    for (const { world, index, parts } of frontier) {
-      states.near(world, parts);
+    for (const { world, index } of frontier) {
       tellWhatMayHappen({ world, surroundings: scope, mutation, emit: () => {} }, (label, reached, violation) => {
         if (found) return;
         if (violation !== undefined) {
@@ -106,7 +105,6 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
 /** Every state that was met, how it was first come to, and what led where. */
 class States {
   steps = 0;
-  readonly #keys = new Keys();
   readonly #indexes = new Map<string, number>();
   readonly #parents: number[] = [];
   readonly #labels: string[] = [];
@@ -118,14 +116,9 @@ class States {
     return this.#indexes.size;
   }
 
-  /** What is added next follows from this one. */
-  near(world: World, parts: Parts): void {
-    this.#keys.near(world, parts);
-  }
-
-  add(world: World, parent: number, label: string): { index: number; isNew: boolean; parts: Parts } {
+  add(world: World, parent: number, label: string): { index: number; isNew: boolean } {
     this.steps++;
-    const key = this.#keys.of(world);
+    const key = writeKey(world);
     const known = this.#indexes.get(key);
     const index = known ?? this.#indexes.size;
     if (known === undefined) {
@@ -139,7 +132,7 @@ class States {
       this.#edges.from.push(parent);
       this.#edges.to.push(index);
     }
-    return { index, isNew: known === undefined, parts: this.#keys.latest };
+    return { index, isNew: known === undefined };
   }
 
   traceTo(index: number): string[] {

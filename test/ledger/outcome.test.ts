@@ -5,58 +5,43 @@ import { decideOutcome, type OutcomeFacts } from '../../src/ledger/inquiries/inq
 import type { RecordVerdict } from '../../src/ledger/records.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
-function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): KnownInquiry {
-  const attempts = states.map((state, index) => ({ attempt: index + 1, state, answerInMs: 0 }));
-  return { ledgerId: 'l', oldestWriter: 8, digest: 'd', abandoned: false, attempts, decisions: [], ...change };
-}
+const RESENT = { decisions: [{ decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 }] } as const;
+const ABANDONED = { abandoned: true };
+const DISPOSED = { disposal: 'done' } as const;
 
-type Row = [title: string, known: KnownInquiry, news: OutcomeFacts, expected: RecordVerdict];
-
-function news(state: OutcomeFacts['state'], isRepeated = false, attempt = 1): OutcomeFacts {
-  return { attempt, state, isRepeated };
-}
-
-const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+/** The attempts, what came about the first one, and what else the ledger knows. */
+type Row = [string, AttemptState[], OutcomeFacts['state'] | 'the same', RecordVerdict, Partial<KnownInquiry>?];
 
 const TABLE: Row[] = [
-  ['no such attempt', known([]), news('answered'), 'missing'],
-  ['an attempt in flight is answered', known(['sending']), news('answered'), 'recorded'],
-  ['an attempt in flight was never sent', known(['sending']), news('notSent'), 'recorded'],
-  ['an unknown outcome is answered late', known(['unknown']), news('answered'), 'recorded'],
-  [
-    'an unknown outcome is answered while its resend is unspent',
-    known(['unknown'], { decisions: [RESEND] }),
-    news('answered'),
-    'recorded',
-  ],
-  ['the same is said again', known(['answered']), news('answered', true), 'already'],
-  ['"unknown" comes after the answer', known(['answered']), news('unknown'), 'already'],
-  ['another answer comes after the answer', known(['answered']), news('answered'), 'late'],
-  ['an answer comes to what was never sent', known(['notSent']), news('answered'), 'late'],
-  ['an answer comes after the resend was spent', known(['unknown', 'sending']), news('answered'), 'late'],
-  ['the spent attempt is still unknown', known(['unknown', 'sending']), news('unknown'), 'already'],
-  ['an answer comes after somebody accepted', known(['accepted']), news('answered'), 'late'],
-  ['the answer that was overruled is said again', known(['accepted']), news('answered', true), 'already'],
-  ['an answer comes after somebody abandoned', known(['unknown'], { abandoned: true }), news('answered'), 'late'],
-  ['"unknown" comes after somebody abandoned', known(['sending'], { abandoned: true }), news('unknown'), 'already'],
-  [
-    'an answer comes while it is being disposed of',
-    known(['unknown'], { disposal: 'begun' }),
-    news('answered'),
-    'recorded',
-  ],
-  ['an answer comes after it was disposed of', known(['unknown'], { disposal: 'done' }), news('answered'), 'late'],
-  [
-    'what was known is said after it was disposed of',
-    known(['answered'], { disposal: 'done' }),
-    news('answered'),
-    'already',
-  ],
-  ['"unknown" comes after it was disposed of', known(['unknown'], { disposal: 'done' }), news('unknown'), 'already'],
+  ['no such attempt', [], 'answered', 'missing'],
+  ['an attempt in flight is answered', ['sending'], 'answered', 'recorded'],
+  ['an attempt in flight was never sent', ['sending'], 'notSent', 'recorded'],
+  ['an unknown outcome is answered late', ['unknown'], 'answered', 'recorded'],
+  ['an unknown outcome is answered while its resend is unspent', ['unknown'], 'answered', 'recorded', RESENT],
+  ['the same is said again', ['answered'], 'the same', 'already'],
+  ['"unknown" comes after the answer', ['answered'], 'unknown', 'already'],
+  ['another answer comes after the answer', ['answered'], 'answered', 'late'],
+  ['an answer comes to what was never sent', ['notSent'], 'answered', 'late'],
+  ['an answer comes after the resend was spent', ['unknown', 'sending'], 'answered', 'late'],
+  ['the spent attempt is still unknown', ['unknown', 'sending'], 'unknown', 'already'],
+  ['an answer comes after somebody accepted', ['accepted'], 'answered', 'late'],
+  ['the answer that was overruled is said again', ['accepted'], 'the same', 'already'],
+  ['an answer comes after somebody abandoned', ['unknown'], 'answered', 'late', ABANDONED],
+  ['"unknown" comes after somebody abandoned', ['sending'], 'unknown', 'already', ABANDONED],
+  ['an answer comes while it is being disposed of', ['unknown'], 'answered', 'recorded', { disposal: 'begun' }],
+  ['an answer comes after it was disposed of', ['unknown'], 'answered', 'late', DISPOSED],
+  ['what was known is said after it was disposed of', ['answered'], 'answered', 'already', DISPOSED],
+  ['"unknown" comes after it was disposed of', ['unknown'], 'unknown', 'already', DISPOSED],
 ];
 
 describe('news of an attempt', () => {
-  for (const [title, state, facts, expected] of TABLE) {
-    test(`${title}: ${expected}`, () => assert.equal(decideOutcome(state, facts), expected));
+  for (const [title, states, news, expected, change] of TABLE) {
+    test(`${title}: ${expected}`, () => {
+      const attempts = states.map((state, index) => ({ attempt: index + 1, state, answerInMs: 0 }));
+      const inquiry = { ledgerId: 'l', oldestWriter: 8, digest: 'd', abandoned: false, attempts, decisions: [] };
+      const isRepeated = news === 'the same';
+      const facts = { attempt: 1, state: isRepeated ? ('answered' as const) : news, isRepeated };
+      assert.equal(decideOutcome({ ...inquiry, ...change }, facts), expected);
+    });
   }
 });

@@ -13,7 +13,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { ledgerContract } from './contract.ts';
-import { claimOf, keyRing, outcomeOf, RECORD, readSealedReport, TRACE } from './fixtures.ts';
+import { claimOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledger-'));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -127,21 +127,6 @@ describe('SQLite: the file', () => {
     assert.deepEqual(await held(TRACE), [false, false, false, false]);
     assert.deepEqual(await held(other.customerTraceNumber), [true, true, true, true]);
     assert.equal((await stat(`${file}-wal`)).size, 0);
-  });
-
-  test('shows nothing of a report, nor does its log', async (t) => {
-    const file = newFile();
-    const ledger = await open(t, file);
-    await ledger.claim(claimOf(ledger));
-    const sentinel = 'SENTINEL-900000001';
-    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), `{"ssn":"${sentinel}"}`);
-    for (const name of await readdir(dirname(file))) {
-      const bytes = (await readFile(join(dirname(file), name))).toString('latin1');
-      for (const text of [sentinel, Buffer.from(sentinel).toString('base64').slice(0, 20), 'CONSUMER-SENTINEL']) {
-        assert.ok(!bytes.includes(text), `${name} holds ${text}`);
-      }
-    }
-    assert.ok((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body.includes(sentinel));
   });
 
   test('a file: URL works as well as a relative path', async (t) => {

@@ -329,7 +329,6 @@ describe('the place of a portfolio file', () => {
 });
 
 describe('the result file', () => {
-  const onBlock = () => {};
   const result = (accountId: string, outcome: RowResult['outcome'] = 'record'): RowResult => ({
     ...{ accountId, line: 2, outcome, customerTraceNumber: 'AR', at: '2026-01-05T10:00:00Z' },
   });
@@ -344,14 +343,14 @@ describe('the result file', () => {
 
   test('grows behind what was written, however often that is done, and has its name at the end', async () => {
     const outputs = await newOutputs();
-    await writeResults(outputs, 0, [result('A-1')], onBlock);
-    const first = await writeResults(outputs, 0, [result('A-1'), result('A-2')], onBlock);
-    const second = await writeResults(outputs, first, [result('A-3')], onBlock);
+    await writeResults(outputs, 0, [result('A-1')]);
+    const first = await writeResults(outputs, 0, [result('A-1'), result('A-2')]);
+    const second = await writeResults(outputs, first, [result('A-3')]);
     // Left by a run that was reset.
-    await writeResults(outputs, second, [result('A-9')], onBlock);
+    await writeResults(outputs, second, [result('A-9')]);
     await assert.rejects(stat(outputs.results));
-    await finishResults(outputs, second, onBlock);
-    await finishResults(outputs, second, onBlock);
+    await finishResults(outputs, second);
+    await finishResults(outputs, second);
     assert.deepEqual(await accountsIn(outputs.results), ['A-1 record', 'A-2 record', 'A-3 record']);
     assert.equal((await stat(outputs.results)).mode & 0o777, 0o600);
     await assert.rejects(stat(outputs.unfinished));
@@ -359,18 +358,18 @@ describe('the result file', () => {
 
   test('of a review without results is empty', async () => {
     const outputs = await newOutputs();
-    for (let calls = 0; calls < 2; calls++) await finishResults(outputs, 0, onBlock);
+    for (let calls = 0; calls < 2; calls++) await finishResults(outputs, 0);
     assert.equal((await stat(outputs.results)).size, 0);
   });
 
   test('a review that was reset after its end has its earlier rows from its first result file', async () => {
     const outputs = await newOutputs();
-    const two = await writeResults(outputs, 0, [result('A-1'), result('A-2')], onBlock);
-    await finishResults(outputs, await writeResults(outputs, two, [result('A-3')], onBlock), onBlock);
-    // A worker that died while it copied them.
+    const two = await writeResults(outputs, 0, [result('A-1'), result('A-2')]);
+    await finishResults(outputs, await writeResults(outputs, two, [result('A-3')]));
+    // Left by a worker that died.
     await writeFile(outputs.unfinished, '{"accou');
-    const size = await writeResults(outputs, two, [result('A-3', 'abandoned')], onBlock);
-    await finishResults(outputs, size, onBlock);
+    const size = await writeResults(outputs, two, [result('A-3', 'abandoned')]);
+    await finishResults(outputs, size);
     assert.deepEqual(await accountsIn(outputs.results), ['A-1 record', 'A-2 record', 'A-3 abandoned']);
     await assert.rejects(stat(outputs.unfinished));
   });
@@ -378,8 +377,8 @@ describe('the result file', () => {
   test('results that this worker does not find are waited for', async () => {
     const outputs = await newOutputs();
     const lacking = { name: 'PortfolioUnavailableError', code: 'RESULTS' };
-    await assert.rejects(writeResults(outputs, 7, [result('A-1')], onBlock), lacking);
-    await assert.rejects(finishResults(outputs, 7, onBlock), lacking);
+    await assert.rejects(writeResults(outputs, 7, [result('A-1')]), lacking);
+    await assert.rejects(finishResults(outputs, 7), lacking);
     await assert.rejects(stat(outputs.results));
   });
 });

@@ -53,7 +53,7 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
   const endpoint = (name: string, more: object = {}) => ({
     name,
     url: `${receiver.url}/${name}`,
-    secretFile,
+    secretFiles: [secretFile],
     allowPrivateAddresses: true,
     ...more,
   });

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { generateKeyPair, SignJWT } from 'jose';
 import { hasCode } from '../../src/client/connection/errors.ts';
 import { decisionContent, type ResolveInquiryMessage } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
@@ -267,19 +267,4 @@ test('while the keys cannot be read no decision is judged: it waits, and is reco
   await writeFile(file, keys);
   await handle.result();
   assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
-});
-
-test('a decision is judged by the keys of that time: one whose key was taken out is refused, and the hold stays', async () => {
-  const file = harness.config.decisionKeysFile ?? '';
-  const keys = await readFile(file);
-  const { handle, journeyId, hold } = await heldJourney();
-  const { publicKey } = await generateKeyPair('ES256');
-  await writeFile(file, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'newer', alg: 'ES256' }] }));
-  try {
-    const message = { journeyId, ...(await provenDecision(resendOf(hold))) };
-    assert.equal(await refusalOf(update(handle, 'resolveInquiry', message)), `${REFUSED}unknownKey`);
-  } finally {
-    await writeFile(file, keys);
-  }
-  await handle.terminate('done');
 });

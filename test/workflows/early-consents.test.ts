@@ -163,23 +163,14 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('a signal under a name that no run knows is noted in the status, without a name that may be personal', async () => {
-    const input = inputOf();
-    const handle = await harness.start(input);
-    await untilStatus(handle, isWaiting);
-    for (const name of ['consents', 'casey@example.com']) await handle.signal(name, {});
-    const { refusedMessages } = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 2);
-    assert.deepEqual(
-      refusedMessages.map(({ message, reason }) => [message, reason]),
-      ['consents', 'unknown'].map((name) => [name, 'no signal of this run has this name']),
-    );
-    await handle.terminate();
-  });
-
-  test('is refused by the late path where it makes no sense, and that is told', async () => {
-    const consent = { ...consentMessage('J-NEVER', { applicantId: '1A' }), decision: 'revoke' };
-    const { journeyId: _, ...message } = consent as unknown as ConsentMessage;
-    await assert.rejects(journeys.get('J-NEVER').recordConsent(message), InvalidInputError);
-    assert.deepEqual(await unmatchedOf('J-NEVER'), []);
+  test('is refused by the late path where it makes no sense, or is dated in the future, and that is told', async () => {
+    const { journeyId } = inputOf();
+    const wrong = { ...consentMessage(journeyId, { applicantId: '1A' }), decision: 'revoke' } as unknown;
+    await assert.rejects(tell(wrong as ConsentMessage), InvalidInputError);
+    const decidedAt = new Date(Date.now() + 365 * 86_400_000).toISOString();
+    await assert.rejects(tell(consentMessage(journeyId, { applicantId: '1A', decidedAt })), {
+      refusalCause: 'inFuture',
+    });
+    assert.deepEqual(await unmatchedOf(journeyId), []);
   });
 });

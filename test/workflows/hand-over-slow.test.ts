@@ -51,7 +51,7 @@ describe('a journey with a long history hands over to a new run', () => {
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants }));
     const before = await untilStatus(handle, ({ state }) => state === 'held');
     const row = 'ON HOLD · OutcomeUnknown · PREQUAL · see User Metadata';
-    assert.deepEqual(await waitingRows(handle), [row]);
+    await until(async () => (await waitingRows(handle)).join() === row, 'the run to show the hold');
     await handsOver(handle);
     const held = await statusOf(handle);
     await until(async () => (await waitingRows(handle)).join() === row, 'the next run to show the hold');
@@ -68,7 +68,7 @@ describe('a journey with a long history hands over to a new run', () => {
     const { customerTraceNumber, attempts: attempt } = held.holds[0] ?? {};
     await decide(handle, accept);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-    assert.deepEqual(await waitingRows(handle), ['gate before PREAPP: waiting for advance, P30D at the most']);
+    assert.match((await waitingRows(handle)).join(), /^gate before PREAPP: waiting for advance, until \d{4}-[^,]*$/);
     await handsOver(handle);
     const word = { by: 'operator', reason: 'asked the provider' };
     const message = { journeyId: held.journeyId, customerTraceNumber, attempt, decisionId: 'D1', ...word, ...accept };

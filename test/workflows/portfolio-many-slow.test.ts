@@ -34,7 +34,7 @@ before(async () => {
   const secret = newWebhookSecret();
   receiver = await startWebhookReceiver(secret);
   await writeFile(join(directory, 'secret'), secret, { mode: 0o600 });
-  const endpoint = { name: 'all', url: `${receiver.url}/all`, secretFile: join(directory, 'secret') };
+  const endpoint = { name: 'all', url: `${receiver.url}/all`, secretFiles: [join(directory, 'secret')] };
   const webhooks = [{ ...endpoint, allowPrivateAddresses: true }];
   await writeFile(join(directory, 'profiles.json'), JSON.stringify({ profiles: { default: { webhooks } } }));
   harness = await startHarness({

@@ -8,6 +8,7 @@ import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.t
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { StoredReportInput } from '../../src/messages/inputs/share-report.ts';
 import type { ShareReportState } from '../../src/messages/share/shapes.ts';
+import { Caller } from '../sandbox/caller.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
@@ -109,34 +110,14 @@ async function unwrapRefusal(promise: Promise<unknown>): Promise<string> {
 
 /** A report that the gateway gave to a caller with another ledger. */
 async function answeredElsewhere(): Promise<ReportReference> {
-  const json = { 'content-type': 'application/json' };
-  const grant = {
-    audience: 'servicegateway',
-    grant_type: 'client_credentials',
-    client_id: 'sandbox-client',
-    client_secret: 'sandbox-secret',
-  };
-  const token = await fetch(`${harness.sandboxUrl}/oauth/token`, {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify(grant),
-  });
-  const { access_token } = (await token.json()) as { access_token: string };
+  const caller = await Caller.of({ url: harness.sandboxUrl, port: 0, close: async () => {} });
   const requestedAt = new Date().toISOString();
-  const answer = await fetch(`${harness.sandboxUrl}/ServiceGateway/orest/grs_v001/request`, {
-    method: 'POST',
-    headers: { ...json, authorization: `Bearer ${access_token}` },
-    body: JSON.stringify({
-      customerId: 'SANDBOX0001',
-      customerTraceNumber: `ELSEWHERE${randomUUID().slice(0, 8)}`,
-      endUserCode: 'EU123',
-      productCode: 'CR',
-      permissiblePurposeCode: '01',
-      softwareProviderId: 'SBX1',
-      applicants: [applicant('1A')],
-    }),
+  const answer = await caller.post({
+    ...{ customerId: 'SANDBOX0001', customerTraceNumber: `ELSEWHERE${randomUUID().slice(0, 8)}`, productCode: 'CR' },
+    ...{ endUserCode: 'EU123', permissiblePurposeCode: '01', softwareProviderId: 'SBX1' },
+    applicants: [applicant('1A')],
   });
-  const { reportReferenceNumber, applicants } = (await answer.json()) as {
+  const { reportReferenceNumber, applicants } = JSON.parse(answer.text) as {
     reportReferenceNumber: string;
     applicants: { consumerId: string }[];
   };
@@ -318,6 +299,27 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal(answer.late && answer.recorded && answer.unmatched, undefined);
     assert.deepEqual(await unmatchedHere(), []);
     await other.withdraw({ by: 'ops', reason: 'only a test' });
+  });
+
+  test('hears at once what is said to its report’s ended journey while it waits', async () => {
+    const applicants = [applicant('1A'), applicant('2A')];
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    await journey.result();
+    const report = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
+    const [posted, denied] = [await journeys.start(shareInput(report)), await journeys.start(shareInput(report))];
+    const say = async ({ shareId }: ShareHandle, message: Partial<ShareConsent>) => {
+      const answer = await journey.recordConsent({ ...consent(message), shareId });
+      assert.ok(answer.late && answer.recorded && !('unmatched' in answer), JSON.stringify(answer));
+    };
+    for (const share of [posted, denied]) await until(share, 'waitingForConsent');
+    await say(posted, {});
+    for await (const { consentsMissing } of posted.watch()) if (consentsMissing.join() === '2A') break;
+    await say(posted, { applicantId: '2A' });
+    await say(denied, { decision: 'denied' });
+    assert.equal((await posted.result()).outcome, 'posted');
+    const { outcome, attempts } = await denied.result();
+    assert.deepEqual([outcome, attempts], ['denied', 0]);
+    assert.equal((await ledger.inquiriesOf(posted.runKey)).length, 1);
   });
 
   test('ends at once where the consumer has refused that secondary user before, until a later grant', async () => {

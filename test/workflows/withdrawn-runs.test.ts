@@ -11,7 +11,6 @@ import { compareWithTemporal } from '../../src/operator/compare-with-temporal.ts
 import { resetTo, taskOfMessage, until, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
-  consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
@@ -97,22 +96,6 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
     );
     assert.equal((await harness.received(again)).length, 1, 'PREAPP was never sent');
     assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
-  });
-
-  test('posts no share after a reset to before the withdrawal, although everybody consents', async () => {
-    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
-    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    await update(handle, 'withdraw', { journeyId, ...WHO });
-    await handle.result();
-
-    const again = await resetToBefore(handle, 'withdraw');
-    await untilStatus(again, ({ state }) => state === 'waitingForConsent');
-    await update(again, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-    const { outcome, shares } = await again.result();
-    assert.deepEqual([outcome, shares[0]?.state], ['withdrawn', 'abandoned']);
-    assert.equal((await harness.received(again)).length, 1, 'the share was never sent');
   });
 
   test('ends as withdrawn after a reset to each of its workflow tasks', async () => {

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
-import type { Reach } from '../caller.ts';
-import { keepReached } from '../reach.ts';
+import { keepReached, toReadersReach } from '../reach.ts';
 import type { Call } from '../route.ts';
 
 const MAX_LIMIT = 200;
@@ -65,10 +64,9 @@ type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 /** Names the one caller, list and filter that a cursor is good for. */
 function describeUse({ caller }: Asking, list: string, query: PagedList<never, never>['query']): string {
   const { after: _after, limit: _limit, ...filter } = query;
-  return JSON.stringify([
-    ...[list, caller.issuer, caller.subject, toNames(caller.profiles), toNames(caller.endUsers)],
-    Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
-  ]);
+  const { issuer, subject } = caller;
+  // The query's schema has put the members in their order.
+  return JSON.stringify([list, issuer, subject, toReadersReach(caller), filter]);
 }
 
 /** The ledger's key seals it. A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger. */
@@ -85,12 +83,8 @@ async function openPlace({ caller, services }: Asking, after: string, use: strin
     return ledger.openCursor(after, use);
   } catch (error) {
     if (!(error instanceof SealBrokenError)) throw error;
-    throw new Refusal('after', 'after must be the next of a page before', { problems: [CURSOR_PROBLEM] });
+    throw new Refusal('after', undefined, { problems: [CURSOR_PROBLEM] });
   }
-}
-
-function toNames(reach: Reach): string | readonly string[] {
-  return reach === '*' ? reach : [...reach].sort();
 }
 
 /** A page without a row of the caller's ends after so many rows of others: a second or two of questions. */
@@ -100,30 +94,24 @@ const MOST_JUDGED_IN_VAIN = 20_000;
 interface PagedList<Row, Place> {
   name: string;
   query: { after?: string | undefined; limit?: string | undefined };
-  /** Default: the query's. */
-  limit?: number;
-  /** Reads all rows behind the place, or from the first, at most `limit` at once. */
-  read(place: Place | undefined, limit: number): AsyncIterable<{ rows: readonly Row[]; hasMore: boolean }>;
-  /** Returns the place behind the last row that was read. */
-  toPlace(row: Row): Place;
+  /** Reads all rows behind the place, or from the first, at most `limit` at once, and the place of those that follow. */
+  read(place: Place | undefined, limit: number): AsyncIterable<{ rows: readonly Row[]; next: Place | undefined }>;
 }
 
 /** Returns the first rows that the caller reaches. The page ends with the rows that were read at once, full or not. */
 export async function readPage<Row extends { runKey: string }, Place>(
   asking: Asking,
-  list: PagedList<Row, Place>,
+  { name, query, read }: PagedList<Row, Place>,
 ): Promise<Page<Row>> {
-  const { name, query, limit = Number(query.limit ?? DEFAULT_LIMIT), read, toPlace } = list;
   const use = describeUse(asking, name, query);
   const place = query.after === undefined ? undefined : ((await openPlace(asking, query.after, use)) as Place);
   let judged = 0;
-  for await (const { rows, hasMore } of read(place, limit)) {
+  for await (const { rows, next } of read(place, Number(query.limit ?? DEFAULT_LIMIT))) {
     const data = await keepReached(asking, rows);
     judged += rows.length;
-    if (hasMore && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;
+    if (next !== undefined && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;
     asking.note({ count: data.length });
-    return hasMore ? { data, hasMore, next: await sealPlace(asking, toPlace(rows.at(-1) as Row), use) } : toPage(data);
+    return next === undefined ? toPage(data) : { data, hasMore: true, next: await sealPlace(asking, next, use) };
   }
-  asking.note({ count: 0 });
   return toPage<Row>([]);
 }

@@ -16,7 +16,6 @@ import {
 } from '../../model/run-key.ts';
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askWhereKnown } from '../../temporal/failing-runs.ts';
-import { refuseUnknownRun } from '../problem.ts';
 import { reachFilter } from '../reach.ts';
 import type { Call } from '../route.ts';
 import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
@@ -89,10 +88,9 @@ export async function listRuns(
       do {
         const { rows, token } = await askPage(client, { ...asked, token: place.token });
         place = { ...place, token };
-        yield { rows, hasMore: token !== '' };
+        yield { rows, next: token === '' ? undefined : place };
       } while (place.token !== '');
     },
-    toPlace: () => place,
   });
   return { asOf: place.asOf, ...page };
 }
@@ -103,34 +101,26 @@ type RawInfo = NonNullable<
   Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions']
 >[number];
 
-interface AskedPage {
-  query: string;
-  pageSize: number;
-  /** Default: the first page. */
-  token?: string;
-}
-
-/** Reads one page of the server. Its token is a key into the order: no run is in two pages, unless it closes meanwhile. */
-async function readServersPage(client: Client, { token = '', ...asked }: AskedPage) {
-  const nextPage = Buffer.from(token, 'base64url');
-  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
-    ...{ namespace: client.options.namespace, ...asked, nextPageToken: nextPage },
-  });
-  const rows = (executions ?? []).flatMap((raw) => listedRun(raw) ?? []);
-  return { rows, token: Buffer.from(nextPageToken ?? []).toString('base64url') };
-}
-
-/** @throws Refusal 400; CallError */
-async function askPage(client: Client, asked: AskedPage): ReturnType<typeof readServersPage> {
-  const read = () => client.withDeadline(Date.now() + TIMEOUT_MS, () => readServersPage(client, asked));
-  const page = await askWhereKnown(read).catch((error: unknown) => {
+/**
+ * Reads one page of the server. Its token is a key into the order: no run is in two pages, unless it closes meanwhile.
+ *
+ * @throws Refusal 400; CallError
+ */
+async function askPage(client: Client, asked: { query: string; pageSize: number; token: string }) {
+  const { token, ...rest } = asked;
+  const read = () =>
+    client.workflowService.listWorkflowExecutions({
+      ...{ namespace: client.options.namespace, ...rest, nextPageToken: Buffer.from(token, 'base64url') },
+    });
+  const page = await askWhereKnown(() => client.withDeadline(Date.now() + TIMEOUT_MS, read)).catch((error: unknown) => {
     throw translateServerError(error);
   });
-  if (page) return page;
   // The server refuses a token that is none of its own, and a question by a search attribute that it does not know.
-  throw asked.token
-    ? new Refusal('after', 'after must be the next of a page before')
-    : new Refusal('attributeMissing', 'a search attribute is missing here: `credit-journey setup` registers it');
+  if (!page) throw new Refusal(token ? 'after' : 'attributeMissing');
+  return {
+    rows: (page.executions ?? []).flatMap((raw) => toListedRun(raw) ?? []),
+    token: Buffer.from(page.nextPageToken ?? []).toString('base64url'),
+  };
 }
 
 /** By the number of the server's enum. */
@@ -139,20 +129,20 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
   ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
 ];
 
-function listedRun(raw: RawInfo): ListedRun | undefined {
+function toListedRun(raw: RawInfo): ListedRun | undefined {
   const runKey = parseWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = toInstant(raw.startTime);
   if (runKey === null || startedAt === undefined) return undefined;
   const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
-  const waitsFor = attribute(raw, 'WaitsFor');
+  const waitsFor = readAttribute(raw, 'WaitsFor');
   return {
     runKey,
     run,
     startedAt,
     ...omitUndefined({
       closedAt: toInstant(raw.closeTime),
-      stage: attribute(raw, 'JourneyStage'),
-      needsAttention: attribute(raw, 'NeedsAttention'),
+      stage: readAttribute(raw, 'JourneyStage'),
+      needsAttention: readAttribute(raw, 'NeedsAttention'),
     }),
     ...(run === 'running' && isWaitsFor(waitsFor) ? { waitsFor } : {}),
   };
@@ -168,12 +158,12 @@ export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOU
     const { raw } = await client.withDeadline(Date.now() + timeoutMs, () =>
       client.workflow.getHandle(toWorkflowId(runKey)).describe(),
     );
-    const run = raw.workflowExecutionInfo && listedRun(raw.workflowExecutionInfo);
+    const run = raw.workflowExecutionInfo && toListedRun(raw.workflowExecutionInfo);
     if (run) return run;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw translateServerError(error);
   }
-  throw refuseUnknownRun();
+  throw new Refusal('notFound');
 }
 
 function toInstant(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
@@ -182,7 +172,7 @@ function toInstant(time: { seconds?: unknown; nanos?: number | null } | null | u
 }
 
 /** Search attributes are JSON in the clear. */
-function attribute({ searchAttributes }: RawInfo, name: SearchAttributeName): string | undefined {
+function readAttribute({ searchAttributes }: RawInfo, name: SearchAttributeName): string | undefined {
   const data = searchAttributes?.indexedFields?.[name]?.data;
   const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : undefined;
   const [text] = [value].flat();

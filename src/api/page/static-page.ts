@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../../http/refusal.ts';
-import { toEtag } from '../status.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
@@ -34,12 +33,7 @@ const ASSET = /^[\w.-]+-[\w-]{6,}\.(?:js|css|svg)$/;
 
 const A_YEAR = 'public, max-age=31536000, immutable';
 
-const NOT_BUILT = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>credit-journey</title></head><body>
-<h1>The page is not built</h1>
-<p>Run <code>npm run build</code>, and load this again. The API itself works: <a href="/v1/reference">its reference</a>.</p>
-</body></html>
-`;
+const NOT_BUILT = 'The page is not built: run `npm run build`, and load this again. The API itself works.';
 
 interface PageFiles {
   index: Buffer;
@@ -58,15 +52,16 @@ export function addPage(app: FastifyInstance, options: PageOptions): void {
   // Without a name in `config`: asked for by anybody, and limited by address.
   app.get('/', async (_request, reply) => {
     files ??= readPage(directory);
+    if (!files) return reply.code(503).type('text/plain').send(NOT_BUILT);
     reply.header('content-security-policy', PAGE_CSP).type('text/html; charset=utf-8');
-    return files ? reply.send(withSignIn(files.index, signInPath)) : reply.code(503).send(NOT_BUILT);
+    return reply.send(withSignIn(files.index, signInPath));
   });
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
     const content = files?.assets.get(name);
     const type = TYPES[extname(name)];
     if (content === undefined || type === undefined) throw new Refusal('notFound', 'there is nothing at this address');
-    return sendAsset(request, reply.type(type), content);
+    return reply.type(type).header('cache-control', A_YEAR).send(content);
   });
 }
 
@@ -75,12 +70,6 @@ function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
   if (path === undefined) return index;
   const escaped = path.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   return index.toString('utf8').replace('</head>', () => `<meta name="sign-in" content="${escaped}"></head>`);
-}
-
-function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, content: Buffer): FastifyReply {
-  const etag = toEtag(content);
-  reply.headers({ 'cache-control': A_YEAR, etag });
-  return headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(content);
 }
 
 /** `undefined` where nothing is built. */

@@ -4,7 +4,6 @@ import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { describePauseScope } from '../../ledger/pauses.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { formatRunName, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
@@ -21,9 +20,8 @@ import {
   type RecordLine,
 } from '../../words/records.ts';
 import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
-import { AS_TEXT, capitalize } from '../../words/writer.ts';
+import { AS_TEXT } from '../../words/writer.ts';
 import { type ListedRun, readRun } from '../lists/runs.ts';
-import { refuseUnknownRun } from '../problem.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -77,7 +75,7 @@ export const storyRoutes: readonly Route[] = [
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
       const [run, told] = await Promise.all([askRun(services, runKey, signal), readLedgerStory(ledger, runKey)]);
-      if (run.isNowhere && told.lines.length === 0) throw refuseUnknownRun();
+      if (run.isNowhere && told.lines.length === 0) throw new Refusal('notFound');
       return { asOf, ...buildStory(services, runKey, run, told) };
     },
   }),
@@ -177,31 +175,20 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
-  const [{ rows: open, hasMore }, state, attempts, pauses, ...records] = await Promise.all([
+  const [{ rows: open, hasMore }, state, attempts, ...records] = await Promise.all([
     ledger.work.open({ runKey, limit: MOST_OPEN }),
     isReview ? [] : ledger.work.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
-    ledger.pauses.list(),
     readLines(decisions, describeDecision),
     readLines(consents, describeConsent),
     ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
   const work: LedgerWork = isReview ? open : state;
-  const profiles = new Set([...attempts.map(({ profile }) => profile), ...work.map((row) => row.profile)]);
-  const stopping = pauses.filter(({ profile }) => profile === undefined || profiles.has(profile));
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [describeAttempt(attempt), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
     ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
   ];
-  const first = sortLines(lines)[0]?.at;
-  for (const pause of stopping) {
-    const { since, by, reason, ended } = pause;
-    if (first === undefined || (ended && ended.at < first)) continue;
-    const who = capitalize(describePauseScope(pause));
-    lines.push({ at: since, text: `${who} were paused.`, by, reason });
-    if (ended) lines.push({ ...ended, text: `${who} were resumed.` });
-  }
   return {
     lines: sortLines(lines),
     isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),

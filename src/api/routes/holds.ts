@@ -34,7 +34,6 @@ const listQuery = z.strictObject({
 
 const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', {
   asOf: z.string().meta({ format: 'date-time' }),
-  total: z.int().min(0).meta({ description: 'The number of rows on all pages.' }),
 });
 
 const countsSchema = z
@@ -83,16 +82,16 @@ export const holdRoutes: readonly Route[] = [
       // This listing judges the owner of a run by the ledger alone.
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
-      const [page, counts] = await Promise.all([
-        readPage<WorkRow, WorkQuery['after']>(call, {
-          ...{ name: 'holds', query },
-          read: (after, limit) => readOpenWork(ledger, { ...filters, limit, after }),
-          toPlace: ({ since, workId }) => ({ since, workId }),
-        }),
-        ledger.work.counts(filters),
-      ]);
-      const total = counts.reduce((sum, { count }) => sum + count, 0);
-      return { asOf, total, ...page, data: page.data.map(describeHold) };
+      const page = await readPage<WorkRow, NonNullable<WorkQuery['after']>>(call, {
+        ...{ name: 'holds', query },
+        async *read(after, limit) {
+          for await (const { rows, hasMore } of readOpenWork(ledger, { ...filters, limit, after })) {
+            const { since = '', workId = '' } = rows.at(-1) ?? {};
+            yield { rows, next: hasMore ? { since, workId } : undefined };
+          }
+        },
+      });
+      return { asOf, ...page, data: page.data.map(describeHold) };
     },
   }),
   defineRoute({

@@ -1,9 +1,9 @@
 /** Legal holds: they keep a run, or a whole review, from being disposed of. */
 import { z } from 'zod';
 import { text } from '../../fields/fields.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
-import { refuseUnknownRun } from '../problem.ts';
 import { keepReached } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
@@ -67,7 +67,7 @@ export const legalHoldRoutes: readonly Route[] = [
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
       const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
-      if (!hold) throw refuseUnknownRun();
+      if (!hold) throw new Refusal('notFound');
       return hold;
     },
   }),

@@ -7,7 +7,6 @@ import { readFolder, toPortfolioFolder } from '../../messages/portfolio/output-f
 import { portfolioResultSchema, portfolioStatusSchema } from '../../messages/portfolio/shapes.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
-import { refuseUnknownRun } from '../problem.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
 import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
 
@@ -117,7 +116,7 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
       const { reviewId } = call.params;
       if (services.portfolioDirectory === undefined) throw new Refusal('portfolioDirectory');
       const { file, resultFile, badRowsFile } = await readResult(call, services.journeys.run(`portfolio:${reviewId}`));
-      if (what === 'badRows' && badRowsFile === undefined) throw refuseUnknownRun();
+      if (what === 'badRows' && badRowsFile === undefined) throw new Refusal('notFound');
       const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));
       const handle = await openOutput((await resolveOutputPaths(folder, file, reviewId))[what]);
       giveUpSlot();

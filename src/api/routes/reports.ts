@@ -80,7 +80,6 @@ const referencesSchema = z
     shares: journeyReferencesSchema.shape.shares,
     consumers: z.array(consumerResultSchema).exactOptional(),
     unattributed: z.array(unattributedConsumerSchema).exactOptional(),
-    said: z.array(z.object(inquiryName)).exactOptional(),
     withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).exactOptional(),
     redacted,
   })
@@ -121,7 +120,7 @@ export async function readReportAnswer(
   reader: Reader,
 ): Promise<StoredAnswer> {
   const stored = await ledger.reading.report(wanted, reader);
-  if (!stored) throw new Refusal('noReport', 'the ledger has no such report');
+  if (!stored) throw new Refusal('noReport');
   const { body, ...about } = stored;
   return writeAnswer(about, 'report', body, reader);
 }
@@ -134,7 +133,7 @@ export async function readReportAnswer(
  */
 export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<StoredAnswer> {
   const stored = await ledger.reading.refusal(of, reader);
-  if (!stored) throw new Refusal('noRefusal', 'the ledger keeps no body of such a refusal');
+  if (!stored) throw new Refusal('noRefusal');
   const { body, ...about } = stored;
   return writeAnswer(about, 'body', body, reader, redactShape);
 }
@@ -142,7 +141,7 @@ export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader
 /** Reads the changes since the journey's previous report. @throws Refusal 404; what the ledger throws */
 export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
   const stored = await ledger.reading.changes(journeyId, reader);
-  if (!stored) throw new Refusal('noChanges', 'the ledger has no list of changes of such a journey');
+  if (!stored) throw new Refusal('noChanges');
   const { of, body, storedAt } = stored;
   return writeAnswer({ ...of, storedAt }, 'changes', body, reader);
 }
@@ -158,7 +157,7 @@ export async function readReferencesAnswer(
   { isRedacted: redacted = false }: Pick<Reader, 'isRedacted'>,
 ): Promise<StoredAnswer> {
   const inquiries = await ledger.inquiriesOf(runKey);
-  if (inquiries.length === 0) throw new Refusal('noJourney', 'the ledger has no inquiry of such a journey');
+  if (inquiries.length === 0) throw new Refusal('noJourney');
   if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
     throw new Refusal('disposed', 'the journey was disposed of');
   }

@@ -92,7 +92,7 @@ function refuseTwo(values: string[]): string | undefined {
 }
 
 function createTwoTokensRefusal(): Refusal {
-  return new Refusal('twoTokens', 'the request brings more than one token');
+  return new Refusal('twoTokens');
 }
 
 /**
@@ -106,9 +106,9 @@ export function requireOwnPage({ method, headers }: Pick<FastifyRequest, 'method
   const isRead = method === 'GET';
   // `none`: the user has typed the address.
   const isOwn = site === 'same-origin' || (isRead && (site === undefined || site === 'none'));
-  if (!isOwn) throw new Refusal('crossSite', 'only the page of this server may send this');
+  if (!isOwn) throw new Refusal('crossSite');
   if (isRead || method === 'DELETE') return;
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Refusal('contentType', 'the body must be application/json');
+    throw new Refusal('contentType');
   }
 }

@@ -8,7 +8,7 @@ import { getErrorCode } from '../../base/error-code.ts';
 import { isCalendarDate, parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
-import { type Listing, readRowInstant } from '../../operations/operation.ts';
+import type { Listing } from '../../operations/operation.ts';
 import { dropMilliseconds } from '../../words/writer.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
@@ -170,8 +170,8 @@ function joinLines(lines: readonly string[]): string {
 
 /** A row of at most `width` columns: its instant, and below it every other fact. */
 export function formatRecord(listing: Listing, row: Row, width: number): string[] {
-  const { [listing.order[0]]: _, ...facts } = row;
-  return [withAge(readRowInstant(listing, row)), ...wrap(toText(facts), width, '    ')];
+  const { [listing.at]: at, ...facts } = row;
+  return [withAge(String(at)), ...wrap(toText(facts), width, '    ')];
 }
 
 type Cell = string | number | undefined;

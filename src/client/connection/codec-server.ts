@@ -13,8 +13,7 @@ import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
 import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
-import { wasEncrypted } from '../../protection/payloads/payload-codec.ts';
-import { toBytes } from '../../protection/payloads/payload-envelope.ts';
+import { toBytes, wasEncrypted } from '../../protection/payloads/payload-envelope.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 

@@ -33,8 +33,8 @@ export interface Durability {
   isFlushed: boolean;
   /** `full_page_writes` */
   writesFullPages: boolean;
-  /** `synchronous_commit` as this role has it in this database, and from where: `database`, `user`, … */
-  commit: { value: string; source: string };
+  /** `synchronous_commit` as this role has it in this database. */
+  commit: string;
   /** `synchronous_standby_names` */
   synchronousNames: string;
   followers: Follower[];
@@ -45,7 +45,7 @@ export const ON_ONE_MACHINE: Durability = {
   isStandby: false,
   isFlushed: true,
   writesFullPages: true,
-  commit: { value: 'on', source: 'default' },
+  commit: 'on',
   synchronousNames: '',
   followers: [],
 };
@@ -54,14 +54,12 @@ interface SettingsRow {
   standby: boolean;
   fsync: string;
   full_pages: string;
-  commit_value: string;
-  commit_source: string;
+  commit: string;
   names: string;
 }
 
 const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS full_pages, current_setting('synchronous_commit') AS commit_value,
-  (SELECT source FROM pg_settings WHERE name = 'synchronous_commit') AS commit_source,
+  current_setting('full_page_writes') AS full_pages, current_setting('synchronous_commit') AS commit,
   current_setting('synchronous_standby_names') AS names`;
 
 // By names that any role may read: PostgreSQL's own programs, and Barman's.
@@ -85,7 +83,7 @@ export async function readDurability({ session, dialect }: Unsealed): Promise<Du
     isStandby: row?.standby === true,
     isFlushed: row?.fsync === 'on',
     writesFullPages: row?.full_pages === 'on',
-    commit: { value: row?.commit_value ?? '', source: row?.commit_source ?? '' },
+    commit: row?.commit ?? '',
     synchronousNames: row?.names ?? '',
     followers: followers.map(({ sync, takes_over }) => ({ sync, canTakeOver: takes_over !== false })),
   };
@@ -138,10 +136,10 @@ function judgeDisk(
   // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
   // Other programs that write into the ledger by hand get that value.
   const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
-  if (commit.value === 'off' || (commit.value === 'local' && hasOthers)) {
+  if (commit === 'off' || (commit === 'local' && hasOthers)) {
     return toLosesVerdict(
-      `synchronous_commit is ${commit.value} for this role, by ${describePlace(commit.source)}: commits are confirmed before they are safe`,
-      'set synchronous_commit = on there',
+      `synchronous_commit is ${commit} for this role: commits are confirmed before they are safe`,
+      'set synchronous_commit = on where it is set: `pg_settings.source` says where',
     );
   }
   return null;
@@ -209,11 +207,4 @@ function toLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
 
 function describeStandbys(standbys: number): string {
   return `${standbys} ${standbys === 1 ? 'standby' : 'standbys'}`;
-}
-
-/** Names the place of a setting for an administrator, from `pg_settings.source`. */
-function describePlace(source: string): string {
-  if (source === 'database') return 'ALTER DATABASE';
-  if (source === 'user' || source === 'database user') return 'ALTER ROLE';
-  return source === 'client' ? 'the address’s options' : 'the server’s configuration';
 }

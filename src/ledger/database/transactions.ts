@@ -94,11 +94,9 @@ type Functions = Readonly<Record<string, InTransaction>>;
 type Input<F> = F extends (tx: Transaction, ...input: infer I) => unknown ? I : never;
 type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends Ending<infer T> ? T : R) : never;
 
-/** The methods that functions of one transaction become. */
-type Methods<Fs> = { [Name in keyof Fs]: (...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>> };
-/** Like `Methods`, with the id of the expected ledger as first input. */
-type MethodsOfLedger<Fs> = {
-  [Name in keyof Fs]: (ledgerId: string, ...input: Input<Fs[Name]>) => Promise<Value<Fs[Name]>>;
+/** The methods that functions of one transaction become; `First` is what each takes before its input. */
+type Methods<Fs, First extends unknown[] = []> = {
+  [Name in keyof Fs]: (...input: [...First, ...Input<Fs[Name]>]) => Promise<Value<Fs[Name]>>;
 };
 
 export function bindReads<Fs extends Functions>(transactions: Transactions, functions: Fs): Methods<Fs> {
@@ -124,7 +122,11 @@ export function bindWrites<Fs extends Functions>(
   );
 }
 
-export function bindWritesTo<Fs extends Functions>(transactions: Transactions, functions: Fs): MethodsOfLedger<Fs> {
+/** Each method takes the id of the expected ledger first. */
+export function bindWritesTo<Fs extends Functions>(
+  transactions: Transactions,
+  functions: Fs,
+): Methods<Fs, [ledgerId: string]> {
   return bind(
     functions,
     (work) =>

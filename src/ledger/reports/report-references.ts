@@ -1,15 +1,11 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
-import {
-  listConsumersWithoutRecord,
-  listFailsafeConsumers,
-  listProviderWords,
-} from '../../messages/pull/consumer-results.ts';
+import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
 import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
@@ -103,8 +99,6 @@ export interface LedgerReferences {
   consumers?: ConsumerResult[];
   /** FAILSAFE data about one of several applicants, without a sign of which one. */
   unattributed?: UnattributedConsumer[];
-  /** The provider's words beside its codes. They may name a person. */
-  said?: (InquiryName & { applicantId?: string } & ProviderText)[];
   /** The consumers that an answer names and has no record of. */
   withoutRecord?: (InquiryName & ConsumerWithoutRecord)[];
 }
@@ -133,7 +127,6 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
     [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
       list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
     );
-  const said = ofStages(listProviderWords);
   const withoutRecord = ofStages((answer, product) =>
     product === 'FAILSAFE' ? [] : listConsumersWithoutRecord(answer),
   );
@@ -144,7 +137,6 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
     ),
     ...(failsafe && failsafe.consumers.length > 0 ? failsafe : {}),
-    ...(said.length > 0 ? { said } : {}),
     ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
   };
 }

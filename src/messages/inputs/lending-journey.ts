@@ -1,20 +1,13 @@
 /** The input of `lendingJourney`. */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
+import { refuseRepeated } from '../../fields/fields.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { COUNTED_CHANGES } from '../journey/change-summary.ts';
-import {
-  defineInput,
-  findRepeatedProblems,
-  findSecondaryUserProblems,
-  getSharedFields,
-  implies,
-  type Loose,
-  type MessageOf,
-} from '../message.ts';
+import { defineInput, getSharedFields, implies, type Loose, type MessageOf } from '../message.ts';
 
 const fields = getSharedFields();
 
@@ -63,7 +56,11 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     gates: byName(GATED_STAGES, gateSchema.exactOptional()).exactOptional(),
     /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
-    shares: z.array(fields.share).max(MAX_SHARES).exactOptional(),
+    shares: z
+      .array(fields.share)
+      .max(MAX_SHARES)
+      .superRefine(refuseRepeated(['shareId'], 'share'))
+      .exactOptional(),
     /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
     sharesOpenFor: fields.duration.exactOptional(),
     /** How long it stays open for a repeat of its last stage, counted again after each repeat. Default: not at all. */
@@ -97,7 +94,6 @@ function findLendingJourneyProblems(input: Loose): Problem[] {
     ...findUnlistedProblems('gates', GATED_STAGES, 'gate', { input, stages }),
     ...findAttentionProblems(input, stages),
     ...shares.flatMap((share, index) => findShareProblems(share, `/shares/${index}`, { input, stages })),
-    ...findRepeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
   ];
 }
 
@@ -154,7 +150,7 @@ function findAttentionProblems({ attentionAbove }: Loose, stages: readonly Stage
 
 function findShareProblems(share: unknown, path: string, { input, stages }: Journey): Problem[] {
   if (!isRecord(share)) return [];
-  const problems = findSecondaryUserProblems(share, path);
+  const problems: Problem[] = [];
   const own = listOwnUsers(input, share.reportOf, stages ?? STAGES);
   if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
     problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });

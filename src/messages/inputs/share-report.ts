@@ -1,15 +1,9 @@
 /** The input of `shareReport`: a report shared at any time (docs/shares.md). */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
+import { requireSecondaryUser } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import {
-  defineInput,
-  findReferenceProblems,
-  findSecondaryUserProblems,
-  getSharedFields,
-  type MessageOf,
-  ONE_OF_TWO_NAMES,
-} from '../message.ts';
+import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
 
 const fields = getSharedFields();
 
@@ -42,14 +36,12 @@ const shareFields = {
   consentValidFor: fields.duration.exactOptional(),
 };
 
-const anyForm = z
-  .strictObject({ ...shareFields, report: z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]) })
-  .meta(ONE_OF_TWO_NAMES);
-
-function createForm(report: z.ZodType) {
-  const schema = z.strictObject({ ...shareFields, report });
+function createForm<Report extends z.ZodType>(report: Report) {
+  const schema = requireSecondaryUser(z.strictObject({ ...shareFields, report }));
   return () => schema;
 }
+
+const anyForm = createForm(z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]));
 
 /** The forms by the member that names the report. */
 const FORMS = {
@@ -66,7 +58,7 @@ export const shareReport = defineInput({
       'One report, from the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
       'reference that the ledger knows agrees with it in end user, applicants and consumers.',
   },
-  schema: () => anyForm,
+  schema: anyForm,
   forms: [FORMS.journeyId, FORMS.pullId, FORMS.reference],
   chooseForm: ({ report }) => {
     const names = typeof report === 'object' && report !== null ? Object.keys(report) : [];
@@ -78,11 +70,7 @@ export const shareReport = defineInput({
     const { report } = input;
     const ownUser = isRecord(report) ? report.endUserCode : undefined;
     const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
-    return [
-      ...findSecondaryUserProblems(input, ''),
-      ...(isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : []),
-      ...(isRecord(report) ? findReferenceProblems(report.reference, '/report/reference') : []),
-    ];
+    return isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : [];
   },
 });
 

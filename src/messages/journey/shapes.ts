@@ -112,32 +112,12 @@ export const consumerWithoutRecordSchema = z
   })
   .meta({ id: 'consumerWithoutRecord' });
 
-/**
- * Members of the answer to `references` beside the references themselves: free text, which may name a person, and
- * consumers.
- *
- * @param pull the members that say which pull an entry is from
- */
-export function besideReferences<Pull extends z.ZodRawShape>(pull: Pull) {
-  return {
-    said: z
-      .array(
-        z.object({
-          ...pull,
-          returnReasonDesc: z.string().exactOptional(),
-          errorMessage: z.string().exactOptional(),
-          applicantId: z.string().exactOptional().meta({
-            description: 'Present where the words are about one applicant.',
-          }),
-        }),
-      )
-      .exactOptional()
-      .meta({ description: 'The provider’s own words beside its codes. They may name a person.' }),
-    withoutRecord: z
-      .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
-      .exactOptional()
-      .meta({ description: 'The consumers that an answer names and has no record of: to be stored too.' }),
-  };
+/** The members that say which pull an entry of `references` is from come first. */
+export function listWithoutRecord<Pull extends z.ZodRawShape>(pull: Pull) {
+  return z
+    .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
+    .exactOptional()
+    .meta({ description: 'The consumers that an answer names and has no record of: to be stored too.' });
 }
 
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
@@ -296,7 +276,7 @@ export const journeyReferencesSchema = z.object({
   journeyId: z.string(),
   references: z.array(z.object({ ...stagePull, reference: reportReferenceSchema })),
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
-  ...besideReferences(stagePull),
+  withoutRecord: listWithoutRecord(stagePull),
 });
 
 /** The members of the answer to every update, for every kind of run. */

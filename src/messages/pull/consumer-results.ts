@@ -1,7 +1,7 @@
 /** The outcome of each applicant in an answer, for a run's status and result and for the ledger. Pure. */
 import { omitUndefined } from '../../base/defined.ts';
 import type { Outcome } from '../../model/inquiry.ts';
-import type { ApplicantOutcome, ProviderText } from '../../model/report-outcome.ts';
+import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import type { AnsweredInquiry, ConsumerWithoutRecord } from '../journey/shapes.ts';
 import type { ConsumerResult, UnattributedConsumer } from './shapes.ts';
 
@@ -17,10 +17,7 @@ function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): Consume
   const { outcome, reference, applicants } = answer;
   return asked.map((applicantId) => {
     const own = applicants?.find((applicant) => applicant.applicantId === applicantId);
-    if (own) {
-      const { said: _text, ...shown } = own;
-      return shown;
-    }
+    if (own) return own;
     const consumer = reference?.applicants.find((applicant) => applicant.applicantId === applicantId);
     if (!reference || !consumer) return { applicantId, outcome: outcome === 'record' ? 'noRecord' : outcome };
     const { reportReferenceNumber } = reference;
@@ -53,8 +50,7 @@ export function listFailsafeConsumers(
   answer: Outcome,
   asked: readonly string[],
 ): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {
-  const unattributed = answer.unattributed?.map(({ said: _text, ...shown }) => shown);
-  return { consumers: listConsumers(answer, asked), ...omitUndefined({ unattributed }) };
+  return { consumers: listConsumers(answer, asked), ...omitUndefined({ unattributed: answer.unattributed }) };
 }
 
 /**
@@ -67,14 +63,4 @@ export function listConsumersWithoutRecord(answer: Outcome): ConsumerWithoutReco
   return named.flatMap(({ applicantId, consumerId }) =>
     consumerId === undefined ? [] : [{ ...omitUndefined({ applicantId, noRecordReference }), consumerId }],
   );
-}
-
-/** The provider's words, of the whole answer first. */
-export function listProviderWords(answer: Outcome): ({ applicantId?: string } & ProviderText)[] {
-  const { said, applicants = [], unattributed = [] } = answer;
-  return [
-    ...(said ? [said] : []),
-    ...unattributed.flatMap(({ said: own }) => (own ? [own] : [])),
-    ...applicants.flatMap(({ applicantId, said: own }) => (own ? [{ applicantId, ...own }] : [])),
-  ];
 }

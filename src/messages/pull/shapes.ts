@@ -5,8 +5,8 @@ import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
   applicantOutcomeFields,
-  besideReferences,
   inquiryFields,
+  listWithoutRecord,
   reportReferenceSchema,
   runStatusFields,
   ssnMismatchSchema,
@@ -67,7 +67,7 @@ export const pullReferencesSchema = z.object({
   pullId: z.string(),
   references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
   ...consumerFields,
-  ...besideReferences({ productCode }),
+  withoutRecord: listWithoutRecord({ productCode }),
 });
 
 /** Answer of a pull's query `status`: nothing personal. */

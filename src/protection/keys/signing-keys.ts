@@ -60,19 +60,6 @@ export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise
   return common.kid;
 }
 
-/** Removes a public key from the set: its signatures are refused from then on. @throws SigningKeyError */
-export async function retireSigningKey({ file, keySet }: SigningKeyFiles, keyId: string): Promise<void> {
-  using _lock = await lockKeySet(keySet);
-  if (existsSync(file) && (await loadDecisionSigner(file)).keyId === keyId) {
-    throw new SigningKeyError(`${keyId} is the key in ${file}: the API signs with it`);
-  }
-  const keys = parseKeys(keySet);
-  const left = keys.filter(({ kid }) => kid !== keyId);
-  if (left.length === keys.length) throw new SigningKeyError(`${keySet} has no key ${keyId}`);
-  if (left.length === 0) throw new SigningKeyError(`${keyId} is the last key of ${keySet}, which must have one`);
-  await writeKeySet(keySet, left);
-}
-
 type PublicKey = JsonWebKey & { kid?: string };
 
 function parseKeys(keySet: string): PublicKey[] {

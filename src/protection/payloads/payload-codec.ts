@@ -12,12 +12,12 @@ import { UndecodablePayloadError, UnknownKeyError } from '../errors.ts';
 import type { PayloadKeys } from '../keys/key-ring.ts';
 import {
   BrokenEnvelopeError,
-  isEncrypted,
   openEnvelope,
   readEncoding,
   readPayloadEnvelope,
   sealPayload,
   toBytes,
+  wasEncrypted,
 } from './payload-envelope.ts';
 
 /** Members of a trace context, which every sender's SDK may add as a header. */
@@ -93,7 +93,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
 
   async function decodePayload(payload: Payload): Promise<Payload> {
     try {
-      const inner = isEncrypted(payload) ? await openPayload(payload) : payload;
+      const inner = wasEncrypted(payload) ? await openPayload(payload) : payload;
       // Encrypted payloads are checked too: a sender with a key may still use an encoding that no reader here knows.
       requireReadable(inner);
       if (mode === 'worker' && options.encrypts !== false && inner === payload) refuseClear(payload);
@@ -115,14 +115,6 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
     decode: (payloads) =>
       Promise.all((mode === 'worker' ? payloads.slice(0, MAX_PAYLOADS) : payloads).map(decodePayload)),
   };
-}
-
-/**
- * Returns true if a payload came encrypted, as the server has it. That does not mean that it can be opened: the codec's
- * result shows that.
- */
-export function wasEncrypted(payload: Payload | null | undefined): boolean {
-  return isEncrypted(payload);
 }
 
 function buildMarker(reason: UndecodableReason): Payload {

@@ -111,8 +111,8 @@ export class BrokenEnvelopeError extends Error {
   }
 }
 
-/** Whether a payload claims to be encrypted in our format. It may still be impossible to open. */
-export function isEncrypted(payload: Payload | null | undefined): boolean {
+/** Returns true if a payload came encrypted in our format, as the server has it. It may still be impossible to open. */
+export function wasEncrypted(payload: Payload | null | undefined): boolean {
   return readEncoding(payload) === ENCRYPTED_ENCODING;
 }
 

@@ -52,8 +52,8 @@ function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 
 }
 
 function pickIdentity(config: RunConfig): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId, seen } = config;
-  return { environment, profile, customerId, profileFingerprint, ledgerId, ...omitUndefined({ seen }) };
+  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = config;
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...omitUndefined({ accents, seen }) };
 }
 
 function toResultStep(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {

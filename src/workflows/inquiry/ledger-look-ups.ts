@@ -42,7 +42,8 @@ function lookUp<Step>(
 }
 
 function toLookUpArgs({ config }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
-  return { run: { ledgerId: config.ledgerId }, inquiry, ...omitUndefined({ applicants, reference }) };
+  const { ledgerId, accents } = config;
+  return { run: { ledgerId, ...omitUndefined({ accents }) }, inquiry, ...omitUndefined({ applicants, reference }) };
 }
 
 /** The look-up cannot be cancelled, so that an attempt in flight always gets its outcome. */

@@ -1,7 +1,7 @@
 /** Gates, and the update `advance`, which passes a gate, skips a stage, or repeats the pull of a stage. */
 import { omitUndefined } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
-import { parseDurationMs, parseInstantMs, toUtcInstant } from '../../base/instants.ts';
+import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput } from '../../messages/inputs/lending-journey.ts';
@@ -230,33 +230,19 @@ const DEFAULT_GATE_EXPIRY = 'P30D';
 
 type Passage = 'passed' | 'expired' | 'otherStage';
 
-interface ClosedGate {
-  stage: StageRecord;
-  isOpen: (nowMs: number) => boolean;
-  expiresAfter: string;
-}
-
-/** Returns the closed gate, if there is one. */
-export function findClosedGate(journey: Journey, stage: StageRecord): ClosedGate | undefined {
+/**
+ * Waits at the gate before a stage, if there is one. Returns `otherStage` if the stage is skipped, or if a caller wants
+ * the stage before it once more. The journey then reaches the gate again.
+ */
+export async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
   const { productCode } = stage.status;
   const gate = journey.findGateBefore(productCode);
-  if (!gate || stage.repeat) return undefined;
+  if (!gate || stage.repeat) return 'passed';
   const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
-  const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
   // An earlier run may have reached the gate.
-  if (journey.gate !== productCode) {
-    if (isOpen(Date.now())) return undefined;
-    reachGate(journey, productCode, expiresAfter);
-  }
-  return { stage, isOpen, expiresAfter };
-}
-
-/**
- * Waits at a gate. Returns `otherStage` if the stage is skipped, or if a caller wants the stage before it once more.
- * The journey then reaches the gate again.
- */
-export async function passGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
-  const passage = gate.isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, gate);
+  const isReached = journey.gate === productCode;
+  if (!isReached && !isOpen(Date.now())) reachGate(journey, productCode, gate.expiresAfter ?? DEFAULT_GATE_EXPIRY);
+  const passage = isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, stage, isOpen);
   leaveGate(journey);
   return passage;
 }
@@ -270,12 +256,13 @@ function reachGate(journey: Journey, productCode: StageCode, expiresAfter: strin
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
-async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> {
-  const isPassedOver = () => journey.nextStage !== gate.stage;
-  const isLeft = (nowMs: number) => gate.isOpen(nowMs) || isPassedOver();
+async function waitAtGate(journey: Journey, stage: StageRecord, isOpen: (nowMs: number) => boolean): Promise<Passage> {
+  const { productCode } = stage.status;
+  const isPassedOver = () => journey.nextStage !== stage;
+  const isLeft = (nowMs: number) => isOpen(nowMs) || isPassedOver();
   for (;;) {
     const nowMs = Date.now();
-    const { since, until } = journey.gateTimes;
+    const { until } = journey.gateTimes;
     const freshForMs = journey.reportFreshForMs(nowMs);
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
     journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
@@ -283,16 +270,14 @@ async function waitAtGate(journey: Journey, gate: ClosedGate): Promise<Passage> 
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
     const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
-    const isOwn = until === toUtcInstant((parseInstantMs(since) ?? 0) + (parseDurationMs(gate.expiresAfter) ?? 0));
-    const limit = isOwn ? `${gate.expiresAfter} at the most` : `until ${until}`;
-    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${limit}`;
+    const summary = `gate before ${productCode}: waiting for ${asked}, until ${until}`;
     const { settled } = journey.decided;
     const hasChanged = () => journey.gateTimes.until !== until || journey.decided.settled !== settled;
     const isOver = () => isLeft(nowMs) || hasChanged();
     const isDisturbed = await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
     if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
-    if (!journey.decided.isAboutGate(gate.stage.status.productCode)) return 'expired';
+    if (!journey.decided.isAboutGate(productCode)) return 'expired';
     // The ledger has not recorded an operator's decision about this gate yet.
     await journey.continuation.wait(isOver);
   }

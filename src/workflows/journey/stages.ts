@@ -7,7 +7,7 @@ import { toStageInquiry } from '../../model/stage-end-user.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { findClosedGate, passGate, toRepeatDecision } from './advances.ts';
+import { passGate, toRepeatDecision } from './advances.ts';
 import { findPreviousReport, takeChanges } from './comparisons.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -27,8 +27,7 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       return 'completed';
     }
     if (!stage.inquiry) {
-      const gate = findClosedGate(journey, stage);
-      const passed = gate ? await passGate(journey, gate) : 'passed';
+      const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
       if (journey.decided.asksToSkip(stage.status.productCode)) {
         // In the workflow task that opened the gate, or before a stage without a gate.

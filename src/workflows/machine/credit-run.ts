@@ -5,11 +5,7 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
-import {
-  listConsumersWithoutRecord,
-  listProviderWords,
-  toAnsweredInquiry,
-} from '../../messages/pull/consumer-results.ts';
+import { listConsumersWithoutRecord, toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome as Answered } from '../../model/inquiry.ts';
@@ -29,7 +25,6 @@ export interface StepRecord<Code extends ProductCode = StageCode, Flag extends A
   status: Omit<StageStatus, 'productCode' | 'attention'> & { productCode: Code; attention?: Flag };
   reference?: ReportReference;
   /** The provider's words beside its codes. They may name a person. */
-  said?: ReturnType<typeof listProviderWords>;
   /** The consumers that the answer names and has no record of. */
   withoutRecord?: ReturnType<typeof listConsumersWithoutRecord>;
   since?: string;
@@ -139,8 +134,6 @@ export abstract class CreditRun<
     const asked = applicants.map(({ applicantId }) => applicantId);
     const told = toAnsweredInquiry(answer, asked);
     this.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
-    const said = listProviderWords(answer);
-    if (said.length > 0) stage.said = said;
     const withoutRecord = listConsumersWithoutRecord(answer);
     if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
     if (flagged) this.publish();
@@ -268,11 +261,9 @@ export abstract class CreditRun<
   }
 
   protected get stageReferences() {
-    const said = this.#listOfStages(({ said: words = [] }) => words);
     const withoutRecord = this.#listOfStages(({ withoutRecord: consumers = [] }) => consumers);
     return {
       references: this.#listOfStages(({ reference }) => (reference ? [{ reference }] : [])),
-      ...(said.length > 0 ? { said } : {}),
       ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
     };
   }

@@ -187,11 +187,11 @@ export class ReviewRows {
       onProgress: ({ customerTraceNumber, state, waitingFor }) => {
         open.customerTraceNumber = customerTraceNumber;
         const isHeld = state === 'held';
-        if (waitingFor !== undefined) this.#review.markRowWaiting();
+        if (waitingFor !== undefined) review.updateSearchAttributes();
         if (isHeld === open.isHeld) return;
         open.isHeld = isHeld;
-        this.#review.underWay += isHeld ? -1 : 1;
-        this.#review.publish();
+        review.underWay += isHeld ? -1 : 1;
+        review.publish();
       },
       onStanding: (standing) => {
         open.standing = standing;
@@ -225,7 +225,6 @@ export class ReviewRows {
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
     this.#review.inquiries.delete(open.row.accountId);
-    this.#review.isStalled = false;
     if (!open.isHeld) this.#review.underWay--;
     this.#review.publish();
   }

@@ -1,13 +1,7 @@
 /** State of one run of a portfolio review, its files, and its state for continue-as-new. */
 
 import type { RetryPolicy } from '@temporalio/common';
-import {
-  type ActivityFunctionWithOptions,
-  proxyActivities,
-  sleep,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { type ActivityFunctionWithOptions, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
 import { omitUndefined } from '../../base/defined.ts';
@@ -30,7 +24,7 @@ import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
-import { hasRunOut } from '../run/activity-stubs.ts';
+import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { Run, type RunState } from '../run/run.ts';
 
@@ -90,12 +84,6 @@ const triesForAnHour = fileActivities({
 
 // A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
 
-/**
- * The minimum time of a round of tries. A shorter round means that an operator has limited the retries. Such rounds
- * must not fill the history.
- */
-const MIN_ROUND_MS = 60_000;
-
 class ReviewFiles {
   /** Causes of file errors, by the activity that reported them. */
   readonly #causes = new Map<keyof PortfolioActivities, string>();
@@ -129,7 +117,6 @@ class ReviewFiles {
   async #runUntilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
     try {
       for (let round = 0; ; round++) {
-        const beganMs = Date.now();
         try {
           return await once(round === 0 ? firstTries : triesForAnHour);
         } catch (error) {
@@ -137,9 +124,7 @@ class ReviewFiles {
           this.#causes.set(name, describeCause(error));
           this.#onChange();
         }
-        if (round > 0 && Date.now() - beganMs < MIN_ROUND_MS) {
-          await sleep(MIN_ROUND_MS, { summary: 'the portfolio’s files cannot be reached: they are tried again' });
-        }
+        await waitToTryAgain(name, round);
       }
     } finally {
       if (this.#causes.delete(name)) this.#onChange();
@@ -168,8 +153,6 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   isPaused = false;
   /** State of the inquiries of open rows, by account. */
   readonly inquiries = new Map<string, InquiryRunState>();
-  /** All rows under way wait for their retries, and none has ended since. */
-  isStalled = false;
   /** The review is about to continue as new. */
   isLeaving = false;
   /** The file has changed, so the review sends no further inquiry. */
@@ -250,23 +233,14 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 
   get #waitsFor(): WaitsFor | null {
     if (this.isPaused || this.#isKeptWaiting) return 'pause';
-    return (this.isStalled ? this.#retried[0] : undefined) ?? null;
+    // Only where all rows under way wait for their retries.
+    const reasons = [...this.inquiries.values()].flatMap(({ waitsFor }) => waitsFor ?? []);
+    return (reasons.length >= this.underWay ? reasons[0] : undefined) ?? null;
   }
 
   /** Whether rows wait because all inquiries are paused. */
   get #isKeptWaiting(): boolean {
     return [...this.inquiries.values()].some(({ pausedSinceMs }) => pausedSinceMs !== undefined);
-  }
-
-  /** Reasons of rows with long retries. */
-  get #retried(): WaitsFor[] {
-    return [...this.inquiries.values()].flatMap(({ waitsFor }) => waitsFor ?? []);
-  }
-
-  /** Called when a row begins to wait for its retry. */
-  markRowWaiting(): void {
-    this.isStalled = this.#retried.length >= this.underWay;
-    this.updateSearchAttributes();
   }
 
   #updateFilesFlag(): void {

@@ -72,8 +72,6 @@ describe('the page', () => {
       [status, headers.get('cache-control'), headers.get('content-type')],
       [200, 'public, max-age=31536000, immutable', 'text/javascript; charset=utf-8'],
     );
-    const etag = headers.get('etag') ?? '';
-    assert.equal((await call(signing, `/assets/${ASSET}`, { headers: { 'if-none-match': etag } })).status, 304);
     for (const path of ['notes.txt', '..%2fsecret.js', '%2e%2e/secret.js', 'constructor', '']) {
       assert.equal((await call(signing, `/assets/${path}`)).status, 404, path);
     }

@@ -149,23 +149,10 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     example: `credit-journey keys signing new ${SIGNING_FILES}`,
     next:
       `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. It follows another key? ` +
-      'A quarter of an hour later: `credit-journey keys signing retire`.',
+      'A quarter of an hour later: take the former key out of the set.',
     async act(options) {
       const files = findKeySet(options);
       return { answer: { ...files, keyId: await (await loadSigningKeys()).makeSigningKey(files) } };
-    },
-  },
-  {
-    name: 'signing retire',
-    description: 'take a public key out of the set: decisions that it has signed are refused from then on',
-    argument: ['<kid>', 'its id; not of the key that signs'],
-    options: KEY_SET,
-    example: 'credit-journey keys signing retire api-0123456789ab',
-    next: WORKERS_FIRST,
-    async act(options, keyId) {
-      const files = findKeySet(options);
-      await (await loadSigningKeys()).retireSigningKey(files, keyId);
-      return { answer: { ...files, keyId, retired: true } };
     },
   },
 ];
@@ -174,7 +161,7 @@ export function registerKeysCommand(program: Command): void {
   const keys = program
     .command('keys')
     .description('manage the key ring that encrypts payloads and seals reports, and the key that signs decisions');
-  const signing = keys.command('signing').description('make and retire keys that the HTTP API signs decisions with');
+  const signing = keys.command('signing').description('make keys that the HTTP API signs decisions with');
   for (const { name, description, argument, options = [], example, next, act } of KEY_COMMANDS) {
     const [last = '', group] = name.split(' ').reverse();
     const command = (group ? signing : keys).command(last).description(description);
