@@ -359,7 +359,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '5 6 separate addresses': [
     'test/config/profiles-file.test.ts › refuses a host that two environments share',
-    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds what began before, sends nothing, and goes on once it is back',
+    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds running journeys, sends nothing, and continues once the profile is back',
   ],
   '5 7 refresh and revocation': [
     'test/gateway/token-source.test.ts › renews before the end, with jitter',
